@@ -1,0 +1,121 @@
+// The shapes that `compile` makes from custom resources and that the data plane serves from: one project, in parts,
+// each part published, sealed and replaced on its own. All of it is plain JSON; nothing here does anything.
+
+/** A JSON value as JavaScript holds it; numbers are doubles, so stored documents travel as text instead. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type JsonObject = { readonly [name: string]: Json };
+
+export type Role = "Users" | "Administrators";
+export type Access = "Read" | "Write";
+/** Who may do an operation; `Authenticated` and `Administrators` also need the caller's Access. */
+export type Permission = "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+export type Operation = "create" | "read" | "update" | "delete";
+export type OperationAccess = { readonly [operation in Operation]: Permission };
+/** What role Users reaches: objects they made, or every object. Administrators reach all. */
+export type Reach = "Own" | "All";
+
+/** A project's address, and the key of its stored data: stable over re-creation of the Project. */
+export interface ProjectRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface ProjectLimits {
+  /** Bytes of a request body, 1 MiB by default. */
+  readonly maxBodyBytes: number;
+  /** Bytes of one root key's whole value, 1 MiB by default, 8 MiB at most. */
+  readonly maxDocumentBytes: number;
+  /** Largest `_limit`, 100 by default, 1,000 at most. */
+  readonly maxPageSize: number;
+  /** Anonymous writes per client address and minute while authentication is Enabled, 600 by default. */
+  readonly anonymousWritesPerMinute: number;
+}
+
+export interface CorsConfig {
+  /** `["*"]` = any origin (the default); an empty list switches CORS off. */
+  readonly allowedOrigins: readonly string[];
+  readonly maxAgeSeconds: number;
+}
+
+export interface ProjectConfig extends ProjectRef {
+  /** UID of the Project; in dev mode one generated and stored. Audience of its tokens. */
+  readonly uid: string;
+  readonly authentication: "Enabled" | "Disabled";
+  readonly serving: "ReadWrite" | "ReadOnly" | "Off";
+  readonly hosts: readonly string[];
+  readonly sessions: { readonly accessTokenSeconds: number; readonly refreshTokenSeconds: number };
+  readonly limits: ProjectLimits;
+  readonly cors: CorsConfig;
+}
+
+/** One Ed25519 key of a project's ring. The first key with `signs` signs; all verify. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly signs: boolean;
+  /** JWK members of RFC 8037: the public and the private part, base64url. */
+  readonly x: string;
+  readonly d: string;
+}
+
+export interface SigningRing {
+  readonly keys: readonly SigningKey[];
+}
+
+/** A field of which a sorted index exists: its name in `_sort` and where its value stands in a document. */
+export interface IndexField {
+  readonly name: string;
+  readonly path: readonly string[];
+}
+
+export interface ResourceConfig {
+  readonly name: string;
+  readonly uid: string;
+  /** The JSON Schema as given; compiled by core/schema. */
+  readonly schema: JsonObject;
+  readonly indexes: readonly IndexField[];
+  readonly access: OperationAccess;
+  readonly scope: { readonly read: Reach; readonly write: Reach };
+  readonly maxObjects: number;
+}
+
+export interface RootKeyConfig {
+  readonly key: string;
+  readonly uid: string;
+  /** JSON text of the value to start from when nothing is stored. */
+  readonly initialValue: string;
+  readonly access: OperationAccess;
+}
+
+export interface UserConfig {
+  readonly username: string;
+  readonly uid: string;
+  readonly role: Role;
+  readonly access: Access;
+  /** argon2id string of the password, one final newline dropped. */
+  readonly passwordHash: string;
+  /** Changes when the password does; tokens carry it as `cv`. */
+  readonly credentialRevision: string;
+}
+
+export interface KeyConfig {
+  /** Name of the ApiKey object: the creator of what the key makes. */
+  readonly name: string;
+  readonly uid: string;
+  readonly description: string;
+  readonly role: Role;
+  readonly access: Access;
+  /** Lower-case hex SHA-256 of the key. */
+  readonly sha256: string;
+  /** Unix seconds after which the key is refused; absent = never. */
+  readonly expiresAt?: number;
+}
+
+/** A whole project as compiled. Map keys: resource name, root key, user name, key's SHA-256. */
+export interface ProjectParts {
+  readonly project: ProjectConfig;
+  readonly signing: SigningRing;
+  readonly resources: ReadonlyMap<string, ResourceConfig>;
+  readonly rootKeys: ReadonlyMap<string, RootKeyConfig>;
+  readonly users: ReadonlyMap<string, UserConfig>;
+  readonly keys: ReadonlyMap<string, KeyConfig>;
+}
