@@ -1,0 +1,48 @@
+// The configuration as the pipeline sees it: live projects, looked up for each request. Dev mode fills one from a folder
+// (memory-directory.ts), a replica in a cluster from Redis (follow.ts). A request keeps the LiveProject it started with.
+
+import type {
+  KeyConfig,
+  ProjectConfig,
+  ProjectRef,
+  ResourceConfig,
+  RootKeyConfig,
+  SigningRing,
+  UserConfig,
+} from "../../core/config/types.ts";
+import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
+
+export interface LiveResource {
+  readonly config: ResourceConfig;
+  readonly schema: CompiledSchema;
+  /** Grows with every change of this resource's config; orders index declarations among replicas. */
+  readonly revision: number;
+}
+
+export interface LiveProject {
+  readonly config: ProjectConfig;
+  readonly signing: SigningRing;
+  readonly resources: ReadonlyMap<string, LiveResource>;
+  readonly rootKeys: ReadonlyMap<string, RootKeyConfig>;
+}
+
+/** `unknown` only when the whole index of projects is known; otherwise `unavailable`. */
+export type Lookup<T> =
+  | { readonly outcome: "found"; readonly value: T }
+  | { readonly outcome: "unknown" }
+  | { readonly outcome: "unavailable" };
+
+export interface Directory {
+  /** Answers at once for a loaded project. */
+  project(ref: ProjectRef): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
+  /** The project that holds this host name (lower case, no port). */
+  host(host: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
+  user(project: LiveProject, username: string): Lookup<UserConfig> | Promise<Lookup<UserConfig>>;
+  key(project: LiveProject, sha256: string): Lookup<KeyConfig> | Promise<Lookup<KeyConfig>>;
+  /** Namespaces and names of all projects, for probes and `/usage`. */
+  projects(): readonly ProjectRef[];
+  /** Readiness: the index of projects is known and as new as the stream's head at start. */
+  synced(): boolean;
+  /** Seconds since the configuration was last known to be current. */
+  ageSeconds(): number;
+}

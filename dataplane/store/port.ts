@@ -1,0 +1,223 @@
+// The store as the data plane sees it: objects in collections, one JSON document per root key, sessions, and counters that
+// all replicas share. It knows neither HTTP nor Redis. Each call may throw StoreUnavailable (nothing was sent, nothing
+// happened) or OutcomeUnknown (a write was sent and its answer never came); no adapter sends a write twice.
+// An adapter is done when it passes test/store/contract.ts.
+
+import type { IndexField, ProjectRef } from "../../core/config/types.ts";
+
+/** The store could not be reached; the call had no effect. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}
+
+/** A write was sent and the connection ended before its answer: it took place once or not at all. */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+}
+
+// ---------------------------------------------------------------------------------------------------------- objects
+
+export interface CollectionRef {
+  readonly project: ProjectRef;
+  readonly resource: string;
+}
+
+/** An owner as stored, `<creator_type>:<creator>`, e.g. `user:alice`, `apikey:frontend`, `anonymous:anonymous`. */
+export type Owner = string;
+
+export interface StoredObject {
+  /** The served form, canonical JSON text: `id` first, the data, `_metadata` last. */
+  readonly text: string;
+}
+
+export interface NewObject {
+  /** UUIDv7; sorts by creation. */
+  readonly id: string;
+  readonly owner: Owner;
+  readonly text: string;
+}
+
+export type CreateOutcome =
+  | { readonly outcome: "created"; readonly text: string }
+  | { readonly outcome: "quota_exceeded" };
+
+export type ReplaceOutcome =
+  | { readonly outcome: "replaced"; readonly text: string }
+  /** The stored text is no longer `previous`. */
+  | { readonly outcome: "conflict" }
+  | { readonly outcome: "not_found" };
+
+export interface IndexState {
+  readonly field: IndexField;
+  /** `building`: writes keep it true already, objects from before are still being added, it can't answer a query. */
+  readonly state: "building" | "ready";
+}
+
+/** Which objects a query sees: all of a collection, or one owner's. */
+export interface Visibility {
+  readonly owner?: Owner;
+}
+
+export interface PageRange {
+  readonly offset: number;
+  readonly limit: number;
+  readonly descending: boolean;
+}
+
+export interface Page {
+  /** All objects that the query matches, not only this page's. */
+  readonly count: number;
+  /** Served texts, in order. */
+  readonly texts: readonly string[];
+}
+
+export interface FieldQuery {
+  /** `name` of an index; the store answers `not_ready` when it is unknown or still building. */
+  readonly index: string;
+  /** Only objects whose value encodes to exactly this (encodeSortValue in order.ts); absent = all. */
+  readonly equals?: string;
+}
+
+export type FieldPage = ({ readonly outcome: "page" } & Page) | { readonly outcome: "not_ready" };
+
+export interface ObjectStore {
+  /**
+   * Makes `fields` the collection's indexes when `revision` is newer than the one declared last; new fields start as
+   * `building`, unless the collection is empty. Equal or older revisions change nothing. Returns the indexes in force.
+   */
+  declareIndexes(collection: CollectionRef, fields: readonly IndexField[], revision: number): Promise<readonly IndexState[]>;
+  /**
+   * Adds the next batch of existing objects to every building index, under a lock shared by all replicas.
+   * `done`: no index is building; `more`: call again; `busy`: another replica holds the lock.
+   */
+  buildIndexes(collection: CollectionRef): Promise<"done" | "more" | "busy">;
+  /** The indexes in force, as the store knows them now. */
+  indexes(collection: CollectionRef): Promise<readonly IndexState[]>;
+
+  create(collection: CollectionRef, object: NewObject, maxObjects: number): Promise<CreateOutcome>;
+  /** Undefined when there is none, or `visible.owner` doesn't own it. */
+  read(collection: CollectionRef, id: string, visible: Visibility): Promise<StoredObject | undefined>;
+  /** Compare-and-set: writes `text` only while the stored text is `previous.text`. The owner never changes. */
+  replace(collection: CollectionRef, object: NewObject, previous: StoredObject): Promise<ReplaceOutcome>;
+  /** False when there is none, or `visible.owner` doesn't own it. */
+  remove(collection: CollectionRef, id: string, visible: Visibility): Promise<boolean>;
+
+  /** A page in order of creation, and the count. */
+  pageByCreation(collection: CollectionRef, visible: Visibility, range: PageRange): Promise<Page>;
+  /** A page in order of an indexed field (then of id), optionally of one value only. */
+  pageByField(collection: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): Promise<FieldPage>;
+  count(collection: CollectionRef, visible: Visibility): Promise<number>;
+  /** Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For bounded scans. */
+  scan(collection: CollectionRef, visible: Visibility): AsyncIterable<readonly string[]>;
+  /** Removes up to `batch` objects with their index entries; `done` when nothing of the collection is left. */
+  purge(collection: CollectionRef, batch: number): Promise<"done" | "more">;
+}
+
+// -------------------------------------------------------------------------------------------------------- documents
+
+export interface DocumentRef {
+  readonly project: ProjectRef;
+  readonly rootKey: string;
+}
+
+/** Decoded path segments below the root; whether one is a key or an index, the container's type decides. */
+export type Path = readonly string[];
+
+export interface DocumentLimits {
+  /** Bytes of the whole document's text. */
+  readonly maxBytes: number;
+}
+
+export type DocumentRead =
+  | { readonly outcome: "found"; readonly text: string }
+  | { readonly outcome: "not_found" };
+
+/**
+ * `missing_document`: nothing is stored under the root key: call `initialise`, then repeat (nothing was written).
+ * `parent_not_found`: a segment before the last leads nowhere. `not_a_container`: the parent is a scalar.
+ * `invalid_index`: the parent is an array and the last segment is no index. `index_out_of_range`, `index_not_found`: it
+ * is one, past the end. `create_refused`: it would add a key and `mayCreate` is false.
+ */
+export type DocumentRefusal =
+  | { readonly outcome: "missing_document" | "parent_not_found" | "not_a_container" | "invalid_index" }
+  | { readonly outcome: "key_exists" | "not_found" | "create_refused" }
+  | { readonly outcome: "document_too_large" | "too_deep" }
+  | { readonly outcome: "index_out_of_range" | "index_not_found"; readonly length: number };
+
+export type DocumentWrite = { readonly outcome: "created" | "replaced"; readonly text: string } | DocumentRefusal;
+
+export interface DocumentStore {
+  /** Stores `text` as the whole value unless something is stored; true when it did. */
+  initialise(document: DocumentRef, text: string): Promise<boolean>;
+  /** `missing_document` is told from `not_found`: then nothing is stored under the root key at all. */
+  readAt(document: DocumentRef, path: Path): Promise<DocumentRead | { readonly outcome: "missing_document" }>;
+  /** Adds a new key, or inserts into an array at an index ≤ its length (`-` = the end). `path` is never empty. */
+  insertAt(document: DocumentRef, path: Path, text: string, limits: DocumentLimits): Promise<DocumentWrite>;
+  /** Replaces a value; adds a missing last key of an object when `mayCreate`. An empty path replaces the whole value. */
+  putAt(document: DocumentRef, path: Path, text: string, limits: DocumentLimits & { readonly mayCreate: boolean }): Promise<DocumentWrite>;
+  /** Removes a key or an array element; everything that is missing is `not_found`. `path` is never empty. */
+  removeAt(document: DocumentRef, path: Path): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
+  purgeDocument(document: DocumentRef): Promise<void>;
+}
+
+// ------------------------------------------------------------------------------------------- sessions and counters
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly username: string;
+  readonly credentialRevision: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly lastRefresh: number;
+  /** When its refresh token expires; the record goes then by itself. */
+  readonly expires: number;
+}
+
+export interface SessionStore {
+  putSession(project: ProjectRef, session: SessionRecord): Promise<void>;
+  session(project: ProjectRef, id: string): Promise<SessionRecord | undefined>;
+  /** False when the session is gone. */
+  touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
+  /** Removes a session and tells every replica that its access tokens, valid until `tokensExpire`, are void. */
+  endSession(project: ProjectRef, id: string, tokensExpire: number): Promise<boolean>;
+  /** Live sessions, newest first, at most `limit`. */
+  sessions(project: ProjectRef, filter: { readonly username?: string; readonly limit: number }): Promise<readonly SessionRecord[]>;
+  /** Calls back for every session ended anywhere, those before the call included while their tokens could live. */
+  followEndedSessions(onEnded: (sessionId: string, tokensExpire: number) => void): Promise<{ stop(): Promise<void> }>;
+}
+
+export interface Budget {
+  /** What is counted, e.g. `login:<namespace>/<project>:<address>`; hashed by the adapter, never shown. */
+  readonly name: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
+export type SpendOutcome = { readonly outcome: "spent" } | { readonly outcome: "exhausted"; readonly retryAfterSeconds: number };
+
+export interface CounterStore {
+  /** Takes one from every budget, or, when one is exhausted, from none. */
+  spend(budgets: readonly Budget[]): Promise<SpendOutcome>;
+  /** Gives one back to each. */
+  refund(budgets: readonly Budget[]): Promise<void>;
+}
+
+// -------------------------------------------------------------------------------------------------------- the whole
+
+export interface StoreHealth {
+  /** True when a command could be sent now. */
+  readonly reachable: boolean;
+}
+
+export interface Store extends ObjectStore, DocumentStore, SessionStore, CounterStore {
+  health(): StoreHealth;
+  /** Waits for calls under way, then lets go of connections and files. */
+  close(): Promise<void>;
+}
+
+/** What an adapter reports of each call; the program turns it into a metric. */
+export interface StoreObservation {
+  readonly operation: string;
+  readonly seconds: number;
+  readonly outcome: "ok" | "unavailable" | "unknown" | "error";
+}
