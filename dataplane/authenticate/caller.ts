@@ -1,0 +1,39 @@
+// Who sends a request, as authentication leaves it to authorization and to the log line.
+
+import type { Access, Role } from "../../core/config/types.ts";
+import type { Owner } from "../store/port.ts";
+
+export interface AnonymousCaller {
+  readonly kind: "anonymous";
+}
+
+export interface UserCaller {
+  readonly kind: "user";
+  readonly name: string;
+  readonly role: Role;
+  readonly access: Access;
+  readonly sessionId: string;
+}
+
+export interface KeyCaller {
+  readonly kind: "apikey";
+  /** Name of the ApiKey object. */
+  readonly name: string;
+  readonly description: string;
+  readonly role: Role;
+  readonly access: Access;
+}
+
+export type Caller = AnonymousCaller | UserCaller | KeyCaller;
+
+export const anonymous: AnonymousCaller = Object.freeze({ kind: "anonymous" });
+
+/** `creator` of what the caller makes; `creator_type` is its kind. */
+export function creatorOf(caller: Caller): string {
+  return caller.kind === "anonymous" ? "anonymous" : caller.name;
+}
+
+/** A user and a key of one name are two owners. */
+export function ownerOf(caller: Caller): Owner {
+  return `${caller.kind}:${creatorOf(caller)}`;
+}
