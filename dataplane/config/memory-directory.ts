@@ -1,0 +1,166 @@
+// Turns compiled projects held in memory into the directory that the pipeline asks: dev mode fills it from a folder, tests
+// from builders. A resource whose schema can't be compiled is refused by name; its last good version goes on serving.
+
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../core/clock.ts";
+import type {
+  KeyConfig,
+  ProjectParts,
+  ProjectRef,
+  ResourceConfig,
+  SigningRing,
+  UserConfig,
+} from "../../core/config/types.ts";
+import { compileSchema } from "../../core/schema/compile-schema.ts";
+import type { Directory, LiveProject, LiveResource, Lookup } from "./directory.ts";
+
+/** A resource that could not be made live. With `keptLastGood` the version before it goes on serving, else none does. */
+export interface RefusedResource {
+  readonly project: ProjectRef;
+  readonly resource: string;
+  readonly keptLastGood: boolean;
+  /** As compileSchema gives them. */
+  readonly problems: readonly unknown[];
+}
+
+export interface MemoryDirectory {
+  readonly directory: Directory;
+  /** Makes exactly these projects live, in one step for all lookups, and the directory synced. */
+  replace(projects: readonly ProjectParts[]): readonly RefusedResource[];
+  /** Makes one project live beside the others. `revisions` overrides the revision of resources by name. */
+  put(project: ProjectParts, revisions?: ReadonlyMap<string, number>): readonly RefusedResource[];
+  remove(ref: ProjectRef): void;
+}
+
+interface Entry {
+  readonly live: LiveProject;
+  readonly users: ReadonlyMap<string, UserConfig>;
+  readonly keys: ReadonlyMap<string, KeyConfig>;
+}
+
+interface State {
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly hosts: ReadonlyMap<string, LiveProject>;
+  readonly refs: readonly ProjectRef[];
+}
+
+const unknown = Object.freeze({ outcome: "unknown" } as const);
+const unavailable = Object.freeze({ outcome: "unavailable" } as const);
+const noRevisions: ReadonlyMap<string, number> = new Map();
+
+/** An empty directory: every lookup is `unavailable` until the first `replace` or `put`. */
+export function createMemoryDirectory(clock: Clock): MemoryDirectory {
+  const bornAt = clock.now();
+  let state: State | undefined;
+
+  const makeEntry = (
+    parts: ProjectParts,
+    revisions: ReadonlyMap<string, number>,
+    refused: RefusedResource[],
+  ): Entry => {
+    const before = state?.entries.get(keyOf(parts.project))?.live;
+    const ref = refOf(parts.project);
+    const resources = new Map<string, LiveResource>();
+    for (const [name, config] of parts.resources) {
+      const resource = makeResource(config, before?.resources.get(name), clock);
+      if ("problems" in resource) {
+        const kept = before?.resources.get(name);
+        refused.push({ project: ref, resource: name, keptLastGood: kept !== undefined, problems: resource.problems });
+        if (kept !== undefined) resources.set(name, kept);
+        continue;
+      }
+      const revision = revisions.get(name);
+      resources.set(name, revision === undefined ? resource : Object.freeze({ ...resource, revision }));
+    }
+    const live = Object.freeze({
+      config: parts.project,
+      signing: sameRing(parts.signing, before?.signing),
+      resources,
+      rootKeys: parts.rootKeys,
+    });
+    return { live, users: parts.users, keys: parts.keys };
+  };
+
+  const entryOf = (project: LiveProject): Entry | undefined => {
+    const entry = state?.entries.get(keyOf(project.config));
+    // A project made anew under the old name answers nothing about its predecessor's users and keys.
+    return entry?.live.config.uid === project.config.uid ? entry : undefined;
+  };
+
+  const found = <T>(value: T | undefined): Lookup<T> => {
+    if (value !== undefined) return { outcome: "found", value };
+    return state === undefined ? unavailable : unknown;
+  };
+
+  const directory: Directory = {
+    project: (ref) => found(state?.entries.get(keyOf(ref))?.live),
+    host: (host) => found(state?.hosts.get(host)),
+    user: (project, username) => found(entryOf(project)?.users.get(username)),
+    key: (project, sha256) => found(entryOf(project)?.keys.get(sha256)),
+    projects: () => state?.refs ?? [],
+    synced: () => state !== undefined,
+    ageSeconds: () => (state === undefined ? (clock.now() - bornAt) / 1000 : 0),
+  };
+
+  return {
+    directory,
+    replace(projects) {
+      const refused: RefusedResource[] = [];
+      state = makeState(projects.map((parts) => makeEntry(parts, noRevisions, refused)));
+      return refused;
+    },
+    put(project, revisions = noRevisions) {
+      const refused: RefusedResource[] = [];
+      const entry = makeEntry(project, revisions, refused);
+      const others = [...(state?.entries.values() ?? [])].filter(
+        (other) => keyOf(other.live.config) !== keyOf(project.project),
+      );
+      state = makeState([...others, entry]);
+      return refused;
+    },
+    remove(ref) {
+      if (state === undefined) return;
+      state = makeState([...state.entries.values()].filter((entry) => keyOf(entry.live.config) !== keyOf(ref)));
+    },
+  };
+}
+
+function makeState(entries: readonly Entry[]): State {
+  const hosts = new Map<string, LiveProject>();
+  for (const { live } of entries) {
+    // `compile` settles who holds a host; should two still name one, the first keeps it on every lookup.
+    for (const host of live.config.hosts) if (!hosts.has(host)) hosts.set(host, live);
+  }
+  return {
+    entries: new Map(entries.map((entry) => [keyOf(entry.live.config), entry])),
+    hosts,
+    refs: entries.map((entry) => refOf(entry.live.config)),
+  };
+}
+
+function makeResource(
+  config: ResourceConfig,
+  before: LiveResource | undefined,
+  clock: Clock,
+): LiveResource | { readonly problems: readonly unknown[] } {
+  if (before !== undefined && isDeepStrictEqual(before.config, config)) return before;
+  const reusable = before !== undefined && isDeepStrictEqual(before.config.schema, config.schema);
+  const compiled = reusable ? { ok: true as const, schema: before.schema } : compileSchema(config.schema);
+  if (!compiled.ok) return { problems: compiled.problems };
+  // Milliseconds, so that a change made while nothing ran is newer than what the last run declared to the store.
+  const revision = Math.max(clock.now(), (before?.revision ?? 0) + 1);
+  return Object.freeze({ config, schema: compiled.schema, revision });
+}
+
+/** The ring's identity is what verified tokens are cached by, so an unchanged ring stays the same object. */
+function sameRing(ring: SigningRing, before: SigningRing | undefined): SigningRing {
+  return before !== undefined && isDeepStrictEqual(before, ring) ? before : ring;
+}
+
+function refOf(config: ProjectRef): ProjectRef {
+  return Object.freeze({ namespace: config.namespace, name: config.name });
+}
+
+function keyOf(ref: ProjectRef): string {
+  return `${ref.namespace}/${ref.name}`;
+}
