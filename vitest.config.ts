@@ -1,0 +1,51 @@
+// One vitest project per kind of test, so that each kind has its own command, time limits and real parts. Files run in two
+// workers at most: the benchmark of a good test machine is two cores, and Redis wants one of them.
+
+import { defineConfig } from "vitest/config";
+
+const realParts = "./test/support/real-parts.ts";
+const seconds = 1_000;
+
+export default defineConfig({
+  test: {
+    environment: "node",
+    maxWorkers: 2,
+    allowOnly: false,
+    passWithNoTests: true,
+    dangerouslyIgnoreUnhandledErrors: false,
+    projects: [
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 10 * seconds } },
+      { extends: true, test: { name: "meta", include: ["test/meta/**/*.test.ts"], testTimeout: 60 * seconds } },
+      {
+        extends: true,
+        test: {
+          name: "store",
+          include: ["test/store/**/*.test.ts"],
+          globalSetup: realParts,
+          testTimeout: 300 * seconds,
+          hookTimeout: 60 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "http",
+          include: ["test/http/**/*.test.ts"],
+          globalSetup: realParts,
+          testTimeout: 60 * seconds,
+          hookTimeout: 60 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "process",
+          include: ["test/process/**/*.test.ts"],
+          globalSetup: realParts,
+          testTimeout: 300 * seconds,
+          hookTimeout: 120 * seconds,
+        },
+      },
+    ],
+  },
+});
