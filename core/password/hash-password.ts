@@ -1,0 +1,42 @@
+// Turns a password, as it comes out of a Secret, into the argon2id string that logins are compared with. It refuses what
+// no login could send: an empty password, or one so long that hashing it would be somebody's way to burn our time.
+
+import { hash as argon2Hash, argon2id } from "argon2";
+
+/** What one hash costs. Secrets in stored strings name their own; these are for new ones and for unknown users. */
+export interface PasswordCost {
+  readonly memoryKiB: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
+/** OWASP's minimum for argon2id: some 40 ms of one core, and memory that a login flood can't turn into an outage. */
+export const passwordCost: PasswordCost = Object.freeze({ memoryKiB: 19_456, passes: 2, parallelism: 1 });
+
+/** UTF-8 bytes after `normalisePassword`. */
+export const maxPasswordBytes = 1024;
+
+/** The password can't be used; the message says why, without the password. */
+export class PasswordRefused extends Error {
+  override readonly name = "PasswordRefused";
+}
+
+/** Drops one final newline: `echo user:pass | base64` and most editors add one that nobody means. */
+export function normalisePassword(password: string): string {
+  return password.endsWith("\n") ? password.slice(0, -1) : password;
+}
+
+/** The argon2id string of a password, its final newline dropped. Throws PasswordRefused. */
+export async function hashPassword(password: string, cost: PasswordCost = passwordCost): Promise<string> {
+  const normalised = normalisePassword(password);
+  if (normalised === "") throw new PasswordRefused("The password is empty");
+  if (Buffer.byteLength(normalised) > maxPasswordBytes) {
+    throw new PasswordRefused(`The password is longer than ${maxPasswordBytes} bytes`);
+  }
+  return await argon2Hash(normalised, {
+    type: argon2id,
+    memoryCost: cost.memoryKiB,
+    timeCost: cost.passes,
+    parallelism: cost.parallelism,
+  });
+}
