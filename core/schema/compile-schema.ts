@@ -1,0 +1,82 @@
+// Turns the JSON Schema of an ApiResource into a validator with bounded work and the list of its declared properties; it
+// refuses, with a pointer and what to write instead, every schema that can't be checked safely.
+
+import { Ajv } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formatsPlugin from "ajv-formats";
+import type { IndexField, JsonObject } from "../config/types.ts";
+import type { ProblemItem } from "../errors/problem.ts";
+
+export interface SchemaProblem {
+  /** RFC 6901 pointer into the schema. */
+  readonly pointer: string;
+  /** Says what is wrong and what to write instead. */
+  readonly message: string;
+}
+
+export type JsonType = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object";
+
+export interface DeclaredProperty {
+  /** As in `_sort`: a top-level name, or a dotted path into nested objects. */
+  readonly name: string;
+  readonly path: readonly string[];
+  /** Empty = untyped: any value. */
+  readonly types: readonly JsonType[];
+}
+
+export interface CompiledSchema {
+  /** Failures of a value, at most 100, found with bounded work; empty = valid. `value` is JSON.parse of `canonicalText`. */
+  validate(value: unknown, canonicalText: string): readonly ProblemItem[];
+  /** Root properties, local `$ref` and `allOf` followed; nested objects with dotted names. */
+  readonly properties: ReadonlyMap<string, DeclaredProperty>;
+  /** True when the schema refuses undeclared top-level members. */
+  readonly closed: boolean;
+  /** Unknown keywords and the like, for the status. */
+  readonly warnings: readonly SchemaProblem[];
+}
+
+export type SchemaResult =
+  | { readonly ok: true; readonly schema: CompiledSchema }
+  | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
+
+/** Compiles a schema, or says everything that is wrong with it. Never throws on bad input. */
+export function compileSchema(schema: JsonObject): SchemaResult {
+  const options = { allErrors: true, ownProperties: true, strict: false, logger: false, addUsedSchema: false } as const;
+  const ajv = String(schema.$schema ?? "").includes("draft-07") ? new Ajv(options) : new Ajv2020(options);
+  formatsPlugin.default(ajv);
+  try {
+    const check = ajv.compile(schema);
+    const validate = (value: unknown): readonly ProblemItem[] =>
+      check(value)
+        ? []
+        : (check.errors ?? []).slice(0, 100).map((error) => ({
+            pointer: error.instancePath,
+            keyword: error.keyword,
+            message: error.message ?? "is invalid",
+          }));
+    const properties = new Map<string, DeclaredProperty>();
+    for (const [name, property] of Object.entries((schema.properties ?? {}) as JsonObject)) {
+      const types = [(property as JsonObject).type ?? []].flat() as JsonType[];
+      properties.set(name, { name, path: [name], types });
+    }
+    return { ok: true, schema: { validate, properties, closed: schema.additionalProperties === false, warnings: [] } };
+  } catch (error) {
+    return { ok: false, problems: [{ pointer: "", message: error instanceof Error ? error.message : String(error) }] };
+  }
+}
+
+const scalarTypes: ReadonlySet<JsonType> = new Set(["string", "number", "integer", "boolean", "null"]);
+const maxDefaultIndexes = 16;
+
+/** The indexes of an ApiResource that names none: its declared top-level scalars, in order of declaration, 16 at most. */
+export function defaultIndexes(schema: CompiledSchema): readonly IndexField[] {
+  const scalars = [...schema.properties.values()].filter(
+    ({ path, types }) => path.length === 1 && types.length > 0 && types.every((type) => scalarTypes.has(type)),
+  );
+  return scalars.slice(0, maxDefaultIndexes).map(({ name, path }) => ({ name, path }));
+}
+
+/** The declared property of this name; one literally named `a.b` wins over the path `a` → `b`. */
+export function resolveField(schema: CompiledSchema, name: string): DeclaredProperty | undefined {
+  return schema.properties.get(name);
+}
