@@ -1,0 +1,289 @@
+// Turns JSON text into its canonical text, the one that is stored, compared and served; refuses what is not strict
+// RFC 8259, members of one name, numbers that can't be kept and nesting that is too deep.
+//
+// Canonical: no white space, strings as JSON.stringify writes them, members in the order sent, integers verbatim, fractions
+// and exponents as number.ts writes them, `-0` as `-0.0`. Redis JSON gives back every canonical text unchanged.
+
+import { characterAt, faultOf, type JsonFault, JsonRefusal } from "./fault.ts";
+import { doubleRewrite, integerRewrite, numberEnd, wholeEnd } from "./scan-number.ts";
+import { plainStringEnd, scanString } from "./scan-string.ts";
+
+export type { JsonFault } from "./fault.ts";
+
+export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
+
+export interface CanonicalJson {
+  readonly text: string;
+  readonly kind: JsonKind;
+  /** Levels of nesting: a scalar has 0, `[]` and `{}` have 1, `[[]]` has 2. */
+  readonly depth: number;
+}
+
+export type CanonicalResult =
+  | { readonly ok: true; readonly json: CanonicalJson }
+  | { readonly ok: false; readonly fault: JsonFault };
+
+const unit = {
+  quote: 0x22,
+  comma: 0x2c,
+  minus: 0x2d,
+  colon: 0x3a,
+  openArray: 0x5b,
+  closeArray: 0x5d,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+} as const;
+
+/** Up to this many names of one object are compared one by one, which is cheaper than a set. */
+const fewNames = 12;
+
+interface Container {
+  readonly isObject: boolean;
+  /** Where this object's names start in the shared list of names. */
+  readonly firstName: number;
+  names: Set<string> | undefined;
+  index: number;
+}
+
+class Canonicaliser {
+  readonly #source: string;
+  readonly #maxDepth: number;
+  readonly #open: Container[] = [];
+  /** Names of all open objects, outer ones first; an object with many keeps only its latest here. */
+  readonly #names: string[] = [];
+  #at = 0;
+  /** All before this position is in #written already, in canonical form. */
+  #kept = 0;
+  #written = "";
+  #depth = 0;
+
+  constructor(source: string, maxDepth: number) {
+    this.#source = source;
+    this.#maxDepth = maxDepth;
+  }
+
+  run(): CanonicalJson {
+    this.#skipSpace();
+    const kind = this.#kindHere();
+    let valueNext = true;
+    while (valueNext || this.#open.length > 0) valueNext = valueNext ? this.#value() : this.#afterValue();
+    this.#skipSpace();
+    if (this.#at < this.#source.length) throw this.#unexpected("the end of the text");
+    const text = this.#kept === 0 ? this.#source : this.#written + this.#source.slice(this.#kept);
+    return { text, kind, depth: this.#depth };
+  }
+
+  /** The way to where reading stopped, for a fault's pointer. */
+  path(): (string | number)[] {
+    return this.#open.map((container, level) => {
+      if (!container.isObject) return container.index;
+      const end = this.#open[level + 1]?.firstName ?? this.#names.length;
+      return this.#names[end - 1] ?? "";
+    });
+  }
+
+  #kindHere(): JsonKind {
+    switch (this.#source.charCodeAt(this.#at)) {
+      case unit.openObject:
+        return "object";
+      case unit.openArray:
+        return "array";
+      case unit.quote:
+        return "string";
+      case 0x74:
+      case 0x66:
+        return "boolean";
+      case 0x6e:
+        return "null";
+      default:
+        return "number";
+    }
+  }
+
+  /** Reads a scalar or opens a container; true when another value must follow at once. */
+  #value(): boolean {
+    const first = this.#source.charCodeAt(this.#at);
+    if (first === unit.quote) this.#string();
+    else if (first === unit.openObject) return this.#openContainer(true, unit.closeObject);
+    else if (first === unit.openArray) return this.#openContainer(false, unit.closeArray);
+    else if (first === unit.minus || (first >= 0x30 && first <= 0x39)) this.#number();
+    else this.#literal(first);
+    return false;
+  }
+
+  #openContainer(isObject: boolean, closer: number): boolean {
+    if (this.#open.length >= this.#maxDepth) {
+      throw new JsonRefusal("too_deep", `Values can be nested ${this.#maxDepth} levels deep at most`, this.#at);
+    }
+    this.#open.push({ isObject, firstName: this.#names.length, names: undefined, index: 0 });
+    if (this.#open.length > this.#depth) this.#depth = this.#open.length;
+    this.#at++;
+    this.#skipSpace();
+    if (this.#source.charCodeAt(this.#at) === closer) {
+      this.#close();
+      return false;
+    }
+    if (isObject) this.#memberName();
+    return true;
+  }
+
+  #close(): void {
+    const closed = this.#open.pop();
+    if (closed?.isObject) this.#names.length = closed.firstName;
+    this.#at++;
+  }
+
+  /** Reads what follows a value inside a container; true when another value follows. */
+  #afterValue(): boolean {
+    this.#skipSpace();
+    const container = this.#open.at(-1);
+    if (container === undefined) return false;
+    const next = this.#source.charCodeAt(this.#at);
+    if (next === unit.comma) {
+      this.#at++;
+      this.#skipSpace();
+      container.index++;
+      if (container.isObject) this.#memberName();
+      return true;
+    }
+    if (next !== (container.isObject ? unit.closeObject : unit.closeArray)) {
+      throw this.#unexpected(container.isObject ? "',' or '}'" : "',' or ']'");
+    }
+    this.#close();
+    return false;
+  }
+
+  #memberName(): void {
+    const start = this.#at;
+    if (this.#source.charCodeAt(start) !== unit.quote) throw this.#unexpected("a member's name in quotes");
+    const plain = this.#string();
+    const source = this.#source;
+    const name: string = plain ? source.slice(start + 1, this.#at - 1) : JSON.parse(source.slice(start, this.#at));
+    this.#noteName(name, start);
+    this.#skipSpace();
+    if (this.#source.charCodeAt(this.#at) !== unit.colon) throw this.#unexpected("':'");
+    this.#at++;
+    this.#skipSpace();
+  }
+
+  #noteName(name: string, start: number): void {
+    const container = this.#open.at(-1);
+    if (container === undefined) return;
+    const names = this.#names;
+    const first = container.firstName;
+    if (container.names === undefined && names.length - first < fewNames) {
+      const known = names.indexOf(name, first) >= 0;
+      names.push(name);
+      if (known) throw duplicate(start);
+      return;
+    }
+    container.names ??= new Set(names.slice(first));
+    const before = container.names.size;
+    container.names.add(name);
+    names[names.length - 1] = name;
+    if (container.names.size === before) throw duplicate(start);
+  }
+
+  /** Reads a string; true when its value is the very text between the quotes. */
+  #string(): boolean {
+    const start = this.#at;
+    const plainEnd = plainStringEnd(this.#source, start);
+    if (plainEnd > 0) {
+      this.#at = plainEnd;
+      return true;
+    }
+    const { end, rewrite } = scanString(this.#source, start);
+    this.#at = end;
+    if (rewrite !== undefined) this.#replace(start, rewrite);
+    return false;
+  }
+
+  #number(): void {
+    const start = this.#at;
+    const whole = wholeEnd(this.#source, start);
+    const end = numberEnd(this.#source, whole);
+    const rewrite =
+      end === whole ? integerRewrite(this.#source, start, end) : doubleRewrite(this.#source, start, whole);
+    this.#at = end;
+    if (rewrite !== undefined) this.#replace(start, rewrite);
+  }
+
+  #literal(first: number): void {
+    const word = wordOf(first);
+    if (word === undefined || !this.#source.startsWith(word, this.#at)) throw this.#unexpected("a JSON value");
+    this.#at += word.length;
+  }
+
+  /** Writes `text` in place of what was read since `start`. */
+  #replace(start: number, text: string): void {
+    this.#written += this.#source.slice(this.#kept, start) + text;
+    this.#kept = this.#at;
+  }
+
+  #skipSpace(): void {
+    const start = this.#at;
+    if (this.#source.charCodeAt(start) > 0x20) return;
+    let at = start;
+    while (isSpace(this.#source.charCodeAt(at))) at++;
+    if (at === start) return;
+    this.#at = at;
+    this.#replace(start, "");
+  }
+
+  #unexpected(wanted: string): JsonRefusal {
+    const found = characterAt(this.#source, this.#at);
+    return new JsonRefusal("malformed_json", `Expected ${wanted}, found ${found}`, this.#at);
+  }
+}
+
+function wordOf(first: number): string | undefined {
+  switch (first) {
+    case 0x74:
+      return "true";
+    case 0x66:
+      return "false";
+    case 0x6e:
+      return "null";
+    default:
+      return undefined;
+  }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+function duplicate(at: number): JsonRefusal {
+  return new JsonRefusal("duplicate_member", "An object has two members of one name", at);
+}
+
+/** The canonical form of `source`, the same string when it is canonical already; takes time linear in its length. */
+export function canonicalJson(source: string, maxDepth: number): CanonicalResult {
+  const reader = new Canonicaliser(source, maxDepth);
+  try {
+    return { ok: true, json: reader.run() };
+  } catch (error) {
+    if (!(error instanceof JsonRefusal)) throw error;
+    return { ok: false, fault: faultOf(error, source, reader.path()) };
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** As canonicalJson, of UTF-8 bytes; a byte order mark or invalid UTF-8 is `malformed_json`. */
+export function canonicalJsonOfBytes(bytes: Uint8Array, maxDepth: number): CanonicalResult {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    return malformed("The text starts with a byte order mark; send UTF-8 without one");
+  }
+  let source: string;
+  try {
+    source = utf8.decode(bytes);
+  } catch {
+    return malformed("The text is not valid UTF-8");
+  }
+  return canonicalJson(source, maxDepth);
+}
+
+function malformed(detail: string): CanonicalResult {
+  return { ok: false, fault: { code: "malformed_json", detail } };
+}

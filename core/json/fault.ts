@@ -1,0 +1,70 @@
+// Says why and where a JSON text is refused: line, column and JSON Pointer, without repeating the text itself.
+
+export type JsonFaultCode = "malformed_json" | "duplicate_member" | "number_out_of_range" | "too_deep";
+
+export interface JsonFault {
+  readonly code: JsonFaultCode;
+  /** A sentence for the client; quotes at most a few characters of what was sent. */
+  readonly detail: string;
+}
+
+/** Thrown inside this package only; canonicalJson turns it into a result. */
+export class JsonRefusal extends Error {
+  override readonly name = "JsonRefusal";
+  readonly code: JsonFaultCode;
+  readonly at: number;
+
+  constructor(code: JsonFaultCode, message: string, at: number) {
+    super(message);
+    this.code = code;
+    this.at = at;
+  }
+}
+
+const maxSegment = 32;
+const maxPointer = 256;
+
+function shortened(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  // Cutting a surrogate pair in two would make the detail itself unencodable.
+  const cut = text.slice(0, limit);
+  return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`;
+}
+
+/** RFC 6901, with long names and long pointers cut short. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  const segments = path.map((step) => shortened(String(step), maxSegment).replaceAll("~", "~0").replaceAll("/", "~1"));
+  return shortened(segments.map((segment) => `/${segment}`).join(""), maxPointer);
+}
+
+/** Names one character without letting a control character through. */
+export function characterAt(source: string, at: number): string {
+  const code = source.codePointAt(at);
+  if (code === undefined) return "the end of the text";
+  const visible = code > 0x20 && code !== 0x7f && code < 0xd800;
+  return visible ? `'${String.fromCodePoint(code)}'` : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+export function faultOf(refusal: JsonRefusal, source: string, path: readonly (string | number)[]): JsonFault {
+  const before = source.slice(0, refusal.at);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  const line = countLines(before);
+  const column = codePoints(before, lineStart) + 1;
+  const where = `line ${line}, column ${column}, JSON Pointer "${pointerOf(path)}"`;
+  return { code: refusal.code, detail: `${refusal.message} (${where})` };
+}
+
+function countLines(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+function codePoints(text: string, from: number): number {
+  let count = 0;
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0xdc00 || unit > 0xdfff) count++;
+  }
+  return count;
+}

@@ -1,0 +1,86 @@
+// Reads and changes the members of objects in canonical JSON text without parsing their values, so that numbers and order
+// stay as they are. Asked about the members of anything but an object, it throws a TypeError: the caller's defect.
+
+import type { JsonKind } from "./canonical.ts";
+import { endOfString, endOfValue, memberAt } from "./walk.ts";
+
+export interface Member {
+  /** Unescaped. */
+  readonly name: string;
+  /** Of the name's opening quote. */
+  readonly start: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** The kind of a canonical text, told by its first character. */
+export function kindOf(text: string): JsonKind {
+  switch (text.charAt(0)) {
+    case "{":
+      return "object";
+    case "[":
+      return "array";
+    case '"':
+      return "string";
+    case "t":
+    case "f":
+      return "boolean";
+    case "n":
+      return "null";
+    default:
+      return "number";
+  }
+}
+
+/** The members of an object text, in its order. */
+export function membersOf(text: string): readonly Member[] {
+  if (kindOf(text) !== "object") throw new TypeError("Only an object has members");
+  const members: Member[] = [];
+  if (text === "{}") return members;
+  let start = 1;
+  while (start < text.length) {
+    const nameEnd = endOfString(text, start);
+    const valueEnd = endOfValue(text, nameEnd + 1);
+    members.push({ name: nameIn(text, start, nameEnd), start, valueStart: nameEnd + 1, valueEnd });
+    start = valueEnd + 1;
+  }
+  return members;
+}
+
+function nameIn(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1);
+  return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;
+}
+
+/** The text of the value reached from `text` through object keys only; undefined when there is none. */
+export function valueAt(text: string, path: readonly string[]): string | undefined {
+  let start = 0;
+  let end = text.length;
+  for (const name of path) {
+    const member = text.charCodeAt(start) === 0x7b ? memberAt(text, start, JSON.stringify(name)) : undefined;
+    if (member === undefined) return undefined;
+    ({ start, end } = member.value);
+  }
+  return text.slice(start, end);
+}
+
+/** Puts each value text of `changes` in its member's place, new members at the end, in the order of `changes`. */
+export function mergeMembers(text: string, changes: ReadonlyMap<string, string>): string {
+  const parts: string[] = [];
+  const present = new Set<string>();
+  for (const { name, start, valueStart, valueEnd } of membersOf(text)) {
+    present.add(name);
+    const value = changes.get(name);
+    parts.push(value === undefined ? text.slice(start, valueEnd) : text.slice(start, valueStart) + value);
+  }
+  for (const [name, value] of changes) {
+    if (!present.has(name)) parts.push(`${JSON.stringify(name)}:${value}`);
+  }
+  return `{${parts.join(",")}}`;
+}
+
+/** The object without the members of these names; the others keep their order. */
+export function withoutMembers(text: string, names: ReadonlySet<string>): string {
+  const kept = membersOf(text).filter(({ name }) => !names.has(name));
+  return `{${kept.map(({ start, valueEnd }) => text.slice(start, valueEnd)).join(",")}}`;
+}

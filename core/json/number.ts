@@ -1,0 +1,71 @@
+// Turns a double into the one number text that Redis JSON gives back for it; refuses nothing, the range is the caller's matter.
+//
+// Redis JSON (2.8) reads a fraction as integer digits times or divided by a power of ten, which misses the nearest double
+// for about one in ten numbers of 16 or 17 digits, and it reads its own text again on every RDB load and full resync. A
+// value that it would move is therefore moved here first, to the nearest one that stays: what a client is told is what it
+// reads back after any restart, and index entries keep matching their documents.
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** The nearest doubles around `value`; `steps` units in the last place away, toward +Infinity when positive. */
+export function stepped(value: number, steps: number): number {
+  bits.setFloat64(0, value);
+  const raw = bits.getBigInt64(0);
+  // Doubles order as sign and magnitude; as two's complement they are evenly spaced through zero.
+  const ordered = (raw < 0n ? -(raw & 0x7fff_ffff_ffff_ffffn) : raw) + BigInt(steps);
+  bits.setBigInt64(0, ordered < 0n ? -ordered - 0x8000_0000_0000_0000n : ordered);
+  return bits.getFloat64(0);
+}
+
+/** Shortest digits, with `.0` or an exponent so that it reads as a double: `100.0`, `0.00001`, `1e16`, `1.5e-7`. */
+export function shortestText(value: number): string {
+  const magnitude = Math.abs(value);
+  if (magnitude === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  // `String` uses exponents from 1e21 and below 1e-6 only, so within these bounds it is positional.
+  if (magnitude >= 1e-5 && magnitude < 1e16) return Number.isInteger(value) ? `${value}.0` : String(value);
+  return value.toExponential().replace("e+", "e");
+}
+
+/** The double that Redis JSON reads from a text of at most 19 digits. */
+function readBack(text: string): number {
+  const [mantissa = "", exponentText = "0"] = text.replace("-", "").split("e");
+  const sign = text.startsWith("-") ? -1 : 1;
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  const exponent = Number(exponentText) - fraction.length;
+  return sign * scaled(Number(whole + fraction), exponent);
+}
+
+function scaled(significand: number, exponent: number): number {
+  if (exponent >= 0) return significand * Number(`1e${exponent}`);
+  if (exponent >= -308) return significand / Number(`1e${-exponent}`);
+  return scaled(significand / 1e308, exponent + 308);
+}
+
+/** Significant digits of at most 15 and a small power of ten are exact in one operation: nothing to check. */
+function surelyStays(text: string, magnitude: number): boolean {
+  return magnitude === 0 || (text.length <= 16 && magnitude >= 1e-5 && magnitude < 1e15);
+}
+
+/**
+ * The text under which a finite double is stored and served. It denotes `value` itself, or, when Redis JSON could not keep
+ * that, the nearest double that it keeps (at most a few units in the last place away).
+ */
+export function doubleText(value: number): string {
+  const text = shortestText(value);
+  if (surelyStays(text, Math.abs(value))) return text;
+  const stored = readBack(text);
+  return stored === value ? text : shortestText(nearestThatStays(value, stored));
+}
+
+/** `stored`, what Redis JSON makes of `value`, unless it would move again at the next reading. */
+function nearestThatStays(value: number, stored: number): number {
+  if (stays(stored)) return stored;
+  for (let steps = 1; ; steps++) {
+    if (stays(stepped(value, -steps))) return stepped(value, -steps);
+    if (stays(stepped(value, steps))) return stepped(value, steps);
+  }
+}
+
+function stays(value: number): boolean {
+  return Number.isFinite(value) && readBack(shortestText(value)) === value;
+}

@@ -1,0 +1,98 @@
+// Finds the end of a string in JSON text and its canonical form, escaped exactly as JSON.stringify does; refuses control
+// characters, unknown escapes and lone surrogates, written out or escaped.
+
+import { characterAt, JsonRefusal } from "./fault.ts";
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** The position behind the closing quote of the string that opens at `start`; -1 when the string needs a closer look. */
+export function plainStringEnd(source: string, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    const unit = source.charCodeAt(at);
+    // Written so that the NaN behind the text's end fails every comparison.
+    if (unit > quote ? unit !== backslash && unit < 0xd800 : unit === 0x20 || unit === 0x21) at++;
+    else return unit === quote ? at + 1 : -1;
+  }
+}
+
+export interface ScannedString {
+  /** Behind the closing quote. */
+  readonly end: number;
+  /** Canonical text, quotes included; undefined when the source's own text is canonical. */
+  readonly rewrite: string | undefined;
+}
+
+/** As plainStringEnd, for every string. */
+export function scanString(source: string, start: number): ScannedString {
+  let rewrite = "";
+  let kept = start;
+  let at = start + 1;
+  for (let unit = source.charCodeAt(at); unit !== quote; unit = source.charCodeAt(at)) {
+    if (unit === backslash) {
+      const end = escapeEnd(source, at);
+      const text = escapeText(source, at, end);
+      if (text !== undefined) {
+        rewrite += source.slice(kept, at) + text;
+        kept = end;
+      }
+      at = end;
+    } else {
+      at += charactersWidth(source, at, unit);
+    }
+  }
+  const end = at + 1;
+  return { end, rewrite: kept === start ? undefined : rewrite + source.slice(kept, end) };
+}
+
+/** 1 or, for a surrogate pair, 2. */
+function charactersWidth(source: string, at: number, unit: number): number {
+  if (unit >= 0x20 && (unit < 0xd800 || unit > 0xdfff)) return 1;
+  if (!(unit >= 0x20)) {
+    const what = Number.isNaN(unit)
+      ? "The text ends inside a string"
+      : "A control character in a string must be escaped";
+    throw new JsonRefusal("malformed_json", what, at);
+  }
+  if (unit < 0xdc00 && isLow(source.charCodeAt(at + 1))) return 2;
+  throw loneSurrogate(at);
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+function loneSurrogate(at: number): JsonRefusal {
+  return new JsonRefusal("malformed_json", "A string holds half of a surrogate pair", at);
+}
+
+/** The end of the escape at `at`; a surrogate pair of two `\u` escapes is one. */
+function escapeEnd(source: string, at: number): number {
+  const letter = source.charAt(at + 1);
+  if (letter === "") throw new JsonRefusal("malformed_json", "The text ends inside a string", at + 1);
+  if (letter !== "u") {
+    if ('"\\/bfnrt'.includes(letter)) return at + 2;
+    throw new JsonRefusal("malformed_json", `There is no escape of ${characterAt(source, at + 1)}`, at);
+  }
+  const unit = hexUnit(source, at);
+  if (unit < 0xd800 || unit > 0xdfff) return at + 6;
+  const paired = unit < 0xdc00 && source.startsWith("\\u", at + 6) && isLow(hexUnit(source, at + 6));
+  if (paired) return at + 12;
+  throw loneSurrogate(at);
+}
+
+/** The code unit of the `\uXXXX` at `at`. */
+function hexUnit(source: string, at: number): number {
+  const digits = source.slice(at + 2, at + 6);
+  if (/^[0-9a-fA-F]{4}$/.test(digits)) return Number.parseInt(digits, 16);
+  throw new JsonRefusal("malformed_json", "\\u must be followed by four hexadecimal digits", at);
+}
+
+/** What JSON.stringify writes in place of the escape; undefined when it is the same. */
+function escapeText(source: string, at: number, end: number): string | undefined {
+  if (end === at + 2) return source.charCodeAt(at + 1) === 0x2f ? "/" : undefined;
+  const sent = source.slice(at, end);
+  const text = JSON.stringify(JSON.parse(`"${sent}"`)).slice(1, -1);
+  return text === sent ? undefined : text;
+}

@@ -1,0 +1,119 @@
+// Turns a value's canonical JSON text into a string whose bytes sort as the contract orders values; refuses nothing.
+//
+// Missing and null < false < true < numbers by exact value < strings by code points < arrays < objects. Strings count up to
+// the code point in which their 1,024th byte of UTF-8 lies; arrays tie with one another, and so do objects. An encoding
+// holds no NUL, so that `<encoding>\0<id>` sorts by value, then by id. Indexes and scans use the same encodings, so that
+// both give one order and one notion of equal values.
+
+import { valueAt } from "../../core/json/members.ts";
+import { stepped } from "../../core/json/number.ts";
+
+const rank = { null: "0", false: "1", true: "2", number: "3", string: "4", array: "5", object: "6" } as const;
+
+/** Bytes of UTF-8 after which no further code point of a string counts. */
+const maxBytes = 1024;
+
+/** The sort key of a value, or of a missing one. Equal values have equal keys: `1` and `1.0`, `0` and `-0.0`. */
+export function encodeSortValue(valueText: string | undefined): string {
+  if (valueText === undefined) return rank.null;
+  switch (valueText.charAt(0)) {
+    case "n":
+      return rank.null;
+    case "f":
+      return rank.false;
+    case "t":
+      return rank.true;
+    case '"':
+      return rank.string + escapedString(JSON.parse(valueText) as string);
+    case "[":
+      return rank.array;
+    case "{":
+      return rank.object;
+    default:
+      return rank.number + orderedNumber(valueText);
+  }
+}
+
+/** The text of the field at `path` of an object's text, through object keys only; undefined when it is missing. */
+export function fieldValue(documentText: string, path: readonly string[]): string | undefined {
+  return valueAt(documentText, path);
+}
+
+/** The order of two values under the contract: negative, zero or positive. */
+export function compareValues(left: string | undefined, right: string | undefined): number {
+  return compareEncoded(encodeSortValue(left), encodeSortValue(right));
+}
+
+/** Compares as the bytes of UTF-8 do, which is by code points; JavaScript's `<` puts U+FFFD behind U+1F600. */
+export function compareEncoded(left: string, right: string): number {
+  const shared = Math.min(left.length, right.length);
+  for (let at = 0; at < shared; at++) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a !== b) return byCodePoint(a) - byCodePoint(b);
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for code points above all others. */
+function byCodePoint(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+function escapedString(value: string): string {
+  const counted = value.length > maxBytes / 3 ? prefixThatCounts(value) : value;
+  return counted.replaceAll("\u0001", "\u0001\u0002").replaceAll("\u0000", "\u0001\u0001");
+}
+
+/**
+ * The code points that begin within the first bytes. The last one counts whole even when it ends beyond: cut before it, a
+ * string would sort before another that it follows.
+ */
+function prefixThatCounts(value: string): string {
+  let bytes = 0;
+  let at = 0;
+  while (at < value.length && bytes < maxBytes) {
+    const point = value.codePointAt(at) ?? 0;
+    bytes += utf8Length(point);
+    at += point > 0xffff ? 2 : 1;
+  }
+  return value.slice(0, at);
+}
+
+function utf8Length(point: number): number {
+  if (point < 0x80) return 1;
+  if (point < 0x800) return 2;
+  return point < 0x10000 ? 3 : 4;
+}
+
+/**
+ * Sixteen ordered hexadecimal digits of the largest double that is not above the value, then three of what is left when the
+ * value is an integer between doubles (at most 2,047). Zeros at the end are dropped: `\0` sorts as they would.
+ */
+function orderedNumber(text: string): string {
+  const isExact = text.length <= 15 || /[.e]/.test(text);
+  if (isExact) return orderedDouble(Number(text)).replace(/0+$/, "");
+  const integer = BigInt(text);
+  const nearest = Number(text);
+  const below = BigInt(nearest) > integer ? stepped(nearest, -1) : nearest;
+  const rest = Number(integer - BigInt(below));
+  const digits = orderedDouble(below) + rest.toString(16).padStart(3, "0");
+  return digits.replace(/0+$/, "");
+}
+
+const bits = new DataView(new ArrayBuffer(8));
+
+function orderedDouble(value: number): string {
+  // Adding zero makes -0 and 0 one value.
+  bits.setFloat64(0, value + 0);
+  const high = bits.getUint32(0);
+  const low = bits.getUint32(4);
+  const isNegative = high >= 0x8000_0000;
+  const first = isNegative ? ~high : high ^ 0x8000_0000;
+  const second = isNegative ? ~low : low;
+  return hex(first) + hex(second);
+}
+
+function hex(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, "0");
+}
