@@ -10,8 +10,8 @@ import { stepped } from "../../core/json/number.ts";
 
 const rank = { null: "0", false: "1", true: "2", number: "3", string: "4", array: "5", object: "6" } as const;
 
-/** Bytes of UTF-8 after which no further code point of a string counts. */
-const maxBytes = 1024;
+/** Bytes of UTF-8 after which no further code point of a string counts: two that agree so far have one key. */
+export const encodedStringBytes = 1024;
 
 /** The sort key of a value, or of a missing one. Equal values have equal keys: `1` and `1.0`, `0` and `-0.0`. */
 export function encodeSortValue(valueText: string | undefined): string {
@@ -61,7 +61,7 @@ function byCodePoint(unit: number): number {
 }
 
 function escapedString(value: string): string {
-  const counted = value.length > maxBytes / 3 ? prefixThatCounts(value) : value;
+  const counted = value.length > encodedStringBytes / 3 ? prefixThatCounts(value) : value;
   return counted.replaceAll("\u0001", "\u0001\u0002").replaceAll("\u0000", "\u0001\u0001");
 }
 
@@ -72,7 +72,7 @@ function escapedString(value: string): string {
 function prefixThatCounts(value: string): string {
   let bytes = 0;
   let at = 0;
-  while (at < value.length && bytes < maxBytes) {
+  while (at < value.length && bytes < encodedStringBytes) {
     const point = value.codePointAt(at) ?? 0;
     bytes += utf8Length(point);
     at += point > 0xffff ? 2 : 1;
