@@ -1,0 +1,86 @@
+// Turns all objects of one kind into the entries of the project: names are awarded, each object is judged by itself, and
+// the last good version of a refused one stays. A refusal never reaches a neighbour.
+
+import { awardNames } from "./claims.ts";
+import type { Child } from "./objects.ts";
+import { byName } from "./project-objects.ts";
+import { type Outcome, type Refusal, refuse, type Subject, type Verdict } from "./verdict.ts";
+
+interface Published {
+  readonly uid: string;
+}
+
+/** What differs between the kinds. `C` is a config; an object makes one, or, for keys, one per live key. */
+export interface ChildKind<O extends Child, C extends Published> {
+  /** The name that only one object of the project may have, and the field that says it. */
+  readonly nameOf: (object: O) => string;
+  readonly nameField: string;
+  readonly compile: (object: O) => Outcome<readonly C[]>;
+  /** Key in the map of the project's parts. */
+  readonly keyOf: (config: C) => string;
+  /** The same map, as it was published last. */
+  readonly previous: ReadonlyMap<string, C>;
+}
+
+export interface CompiledChildren<C> {
+  readonly entries: ReadonlyMap<string, C>;
+  readonly verdicts: readonly Verdict[];
+}
+
+export function compileChildren<O extends Child, C extends Published>(
+  objects: readonly O[],
+  kind: ChildKind<O, C>,
+): CompiledChildren<C> {
+  const entries = new Map<string, C>();
+  const verdicts: Verdict[] = [];
+  const standing = objects.filter((object) => object.metadata.deletionTimestamp === undefined);
+  const holders = awardNames(standing, kind.nameOf, (name) => kind.previous.get(name)?.uid);
+  const lastGood = byUid(kind.previous.values());
+  for (const object of [...objects].sort(byName)) {
+    const outcome = judge(object, kind, holders);
+    const configs = outcome.ok ? outcome.value : keptConfigs(object, lastGood);
+    for (const config of configs) entries.set(kind.keyOf(config), config);
+    const subject = subjectOf(object);
+    if (outcome.ok) verdicts.push({ ...subject, accepted: true, notices: outcome.notices ?? [] });
+    else verdicts.push(refused(subject, outcome.refusal, configs.length > 0));
+  }
+  return { entries, verdicts };
+}
+
+export function refused(subject: Subject, refusal: Refusal, live: boolean): Verdict {
+  return { ...subject, accepted: false, ...refusal, live };
+}
+
+export function subjectOf(object: {
+  readonly kind: Subject["kind"];
+  readonly metadata: Omit<Subject, "kind">;
+}): Subject {
+  const { namespace, name, uid } = object.metadata;
+  return { kind: object.kind, namespace, name, uid };
+}
+
+function judge<O extends Child, C extends Published>(
+  object: O,
+  kind: ChildKind<O, C>,
+  holders: ReadonlyMap<string, O>,
+): Outcome<readonly C[]> {
+  if (object.metadata.deletionTimestamp !== undefined) {
+    return refuse("Deleting", "The object is being deleted and is no longer served");
+  }
+  const name = kind.nameOf(object);
+  const holder = holders.get(name);
+  if (holder !== undefined && holder !== object) {
+    const message = `${object.kind} "${holder.metadata.name}" holds the ${kind.nameField} "${name}" already`;
+    return refuse("NameConflict", message, `/spec/${kind.nameField}`);
+  }
+  return kind.compile(object);
+}
+
+/** What goes on being served of a refused object: nothing while it is being deleted, credentials included. */
+function keptConfigs<C extends Published>(object: Child, lastGood: ReadonlyMap<string, readonly C[]>): readonly C[] {
+  return object.metadata.deletionTimestamp === undefined ? (lastGood.get(object.metadata.uid) ?? []) : [];
+}
+
+function byUid<C extends Published>(configs: Iterable<C>): ReadonlyMap<string, readonly C[]> {
+  return Map.groupBy(configs, (config) => config.uid);
+}

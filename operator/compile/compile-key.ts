@@ -1,0 +1,43 @@
+// Turns an ApiKey and its resolved keys into what authentication looks up: one entry per live key, at most the current one
+// and one that lives out its grace period.
+
+import type { KeyConfig } from "../../core/config/types.ts";
+import type { KeyCredential, Resolved } from "./credentials.ts";
+import type { ApiKey } from "./objects.ts";
+import { type Outcome, refuse } from "./verdict.ts";
+
+export function compileKey(
+  key: ApiKey,
+  credential: Resolved<readonly [KeyCredential, ...KeyCredential[]]>,
+): Outcome<readonly KeyConfig[]> {
+  if (!credential.ok) return credential;
+  const expiry = expirySeconds(key.spec.expiresAt);
+  if (expiry === "invalid")
+    return refuse("InvalidSpec", "Must be a time such as 2030-01-31T00:00:00Z", "/spec/expiresAt");
+  const value = credential.value.map(({ sha256, retiresAt }) => configOf(key, sha256, earlier(expiry, retiresAt)));
+  return { ok: true, value, notices: credential.notices ?? [] };
+}
+
+function configOf(key: ApiKey, sha256: string, expiresAt: number | undefined): KeyConfig {
+  const { metadata, spec } = key;
+  const config = {
+    name: metadata.name,
+    uid: metadata.uid,
+    description: spec.description ?? "",
+    role: spec.role,
+    access: spec.access,
+    sha256,
+  };
+  return expiresAt === undefined ? config : { ...config, expiresAt };
+}
+
+function expirySeconds(expiresAt: string | undefined): number | undefined | "invalid" {
+  if (expiresAt === undefined) return undefined;
+  const milliseconds = Date.parse(expiresAt);
+  return Number.isNaN(milliseconds) ? "invalid" : Math.floor(milliseconds / 1000);
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
+}

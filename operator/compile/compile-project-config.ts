@@ -1,0 +1,47 @@
+// Turns a Project's spec into the configuration of the project itself; refuses durations that make no sense together.
+// A host that it may not have costs it that host and nothing else.
+
+import type { ProjectConfig } from "../../core/config/types.ts";
+import { durationSeconds } from "./duration.ts";
+import type { HostGrant } from "./hosts.ts";
+import type { Project } from "./objects.ts";
+import { type Fault, type Outcome, refuseAll } from "./verdict.ts";
+
+export function compileProjectConfig(project: Project, hosts: HostGrant): Outcome<ProjectConfig> {
+  const { metadata, spec } = project;
+  const faults: Fault[] = [];
+  const seconds = (pointer: string, text: string): number => {
+    const value = durationSeconds(text);
+    if (value === undefined) faults.push({ pointer, message: `"${text}" is no duration such as 5m or 1h30m` });
+    return value ?? 0;
+  };
+  const accessTokenSeconds = seconds("/spec/sessions/accessTokenTTL", spec.sessions.accessTokenTTL);
+  const refreshTokenSeconds = seconds("/spec/sessions/refreshTokenTTL", spec.sessions.refreshTokenTTL);
+  const maxAgeSeconds = seconds("/spec/cors/maxAge", spec.cors.maxAge);
+  if (faults.length === 0) faults.push(...sessionFaults(accessTokenSeconds, refreshTokenSeconds));
+  if (faults.length > 0) return refuseAll("InvalidSpec", faults);
+  const { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute } = spec.limits;
+  const value: ProjectConfig = {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    authentication: spec.authentication.policy,
+    serving: spec.serving,
+    hosts: hosts.granted,
+    sessions: { accessTokenSeconds, refreshTokenSeconds },
+    limits: { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute },
+    cors: { allowedOrigins: spec.cors.allowedOrigins, maxAgeSeconds },
+  };
+  return { ok: true, value };
+}
+
+function sessionFaults(accessTokenSeconds: number, refreshTokenSeconds: number): readonly Fault[] {
+  if (accessTokenSeconds < 1) {
+    return [{ pointer: "/spec/sessions/accessTokenTTL", message: "An access token must live for a second at least" }];
+  }
+  if (refreshTokenSeconds < accessTokenSeconds) {
+    const message = "A refresh token must live as long as an access token at least";
+    return [{ pointer: "/spec/sessions/refreshTokenTTL", message }];
+  }
+  return [];
+}

@@ -1,0 +1,165 @@
+// Turns one Project with its children into the configuration that the data plane serves, and says of every object whether
+// it is accepted. Pure: what is read elsewhere (Secrets, hosts, the published version) comes in, nothing goes out.
+
+import type { ProjectConfig, ProjectParts, ProjectRef, SigningRing } from "../../core/config/types.ts";
+import { compileChildren, refused, subjectOf } from "./compile-children.ts";
+import { compileKey } from "./compile-key.ts";
+import { compileProjectConfig } from "./compile-project-config.ts";
+import { compileResource, resourceNameOf } from "./compile-resource.ts";
+import { compileRootKey, rootKeyOf } from "./compile-root-key.ts";
+import { compileUser, usernameOf } from "./compile-user.ts";
+import { type Credentials, unresolved } from "./credentials.ts";
+import type { HostGrant } from "./hosts.ts";
+import { keepSuspended, servedUids } from "./keep-suspended.ts";
+import type { Project } from "./objects.ts";
+import { childrenOf, type ProjectObjects } from "./project-objects.ts";
+import type { CheckSchema } from "./schema-check.ts";
+import { type Outcome, type Refusal, refuse, type Verdict } from "./verdict.ts";
+
+export interface CompileInput extends ProjectObjects {
+  readonly credentials: Credentials;
+  readonly signing: SigningRing;
+  /** From assignHosts, over all Projects. */
+  readonly hosts: HostGrant;
+  /** What is published now: incumbents and last good versions come from it. */
+  readonly previous?: ProjectParts;
+  readonly checkSchema: CheckSchema;
+}
+
+export interface CompileResult {
+  /** Absent = nothing of this project may be served. */
+  readonly parts?: ProjectParts;
+  /** The Project's first, then its children's by kind and name. */
+  readonly verdicts: readonly Verdict[];
+}
+
+export function compileProject(input: CompileInput): CompileResult {
+  const { project } = input;
+  if (project === undefined) return withoutProject(input, missingProject(input.ref));
+  if (project.metadata.deletionTimestamp !== undefined) return deletingProject(input, project);
+  if (project.spec.suspend) return suspendedProject(input, project);
+
+  const judged = judgeProject(input, project);
+  if (judged.config === undefined) {
+    const children = withoutProject(input, unacceptedProject(input.ref));
+    return { verdicts: [judged.verdict, ...children.verdicts] };
+  }
+  const children = compileAllChildren(input, judged.config);
+  return {
+    parts: { project: judged.config, signing: input.signing, ...children.parts },
+    verdicts: [judged.verdict, ...children.verdicts],
+  };
+}
+
+const noUids: ReadonlySet<string> = new Set();
+
+interface JudgedProject {
+  /** The new one, else the last good one. */
+  readonly config?: ProjectConfig;
+  readonly verdict: Verdict;
+}
+
+function judgeProject(input: CompileInput, project: Project): JudgedProject {
+  const subject = subjectOf(project);
+  const outcome = compileProjectConfig(project, input.hosts);
+  if (!outcome.ok) {
+    const config = lastGoodProject(input, project);
+    const verdict = refused(subject, outcome.refusal, config !== undefined);
+    return config === undefined ? { verdict } : { config, verdict };
+  }
+  const [first, ...rest] = input.hosts.refused;
+  if (first === undefined) return { config: outcome.value, verdict: { ...subject, accepted: true, notices: [] } };
+  const faults = [first, ...rest].map(({ message, pointer }) =>
+    pointer === undefined ? { message } : { message, pointer },
+  );
+  const [fault = { message: first.message }, ...others] = faults;
+  return {
+    config: outcome.value,
+    verdict: refused(subject, { reason: first.reason, faults: [fault, ...others] }, true),
+  };
+}
+
+/** Hosts are left out that the Project's present spec does not hold: another Project may have them by now. */
+function lastGoodProject({ previous, hosts }: CompileInput, project: Project): ProjectConfig | undefined {
+  if (previous?.project.uid !== project.metadata.uid) return undefined;
+  return { ...previous.project, hosts: previous.project.hosts.filter((host) => hosts.granted.includes(host)) };
+}
+
+interface CompiledProjectChildren {
+  readonly parts: Pick<ProjectParts, "resources" | "rootKeys" | "users" | "keys">;
+  readonly verdicts: readonly Verdict[];
+}
+
+function compileAllChildren(input: CompileInput, config: ProjectConfig): CompiledProjectChildren {
+  const { previous, credentials, checkSchema } = input;
+  const resources = compileChildren(input.resources, {
+    nameOf: resourceNameOf,
+    nameField: "resourceName",
+    compile: (resource) => single(compileResource(resource, checkSchema)),
+    keyOf: (resource) => resource.name,
+    previous: previous?.resources ?? new Map(),
+  });
+  const rootKeys = compileChildren(input.rootKeys, {
+    nameOf: rootKeyOf,
+    nameField: "key",
+    compile: (rootKey) => single(compileRootKey(rootKey, config.limits)),
+    keyOf: (rootKey) => rootKey.key,
+    previous: previous?.rootKeys ?? new Map(),
+  });
+  const users = compileChildren(input.users, {
+    nameOf: usernameOf,
+    nameField: "username",
+    compile: (user) => single(compileUser(user, credentials.users.get(user.metadata.name) ?? unresolved(user.kind))),
+    keyOf: (user) => user.username,
+    previous: previous?.users ?? new Map(),
+  });
+  const keys = compileChildren(input.keys, {
+    nameOf: (key) => key.metadata.name,
+    nameField: "name",
+    compile: (key) => compileKey(key, credentials.keys.get(key.metadata.name) ?? unresolved(key.kind)),
+    keyOf: (key) => key.sha256,
+    previous: previous?.keys ?? new Map(),
+  });
+  return {
+    parts: { resources: resources.entries, rootKeys: rootKeys.entries, users: users.entries, keys: keys.entries },
+    verdicts: [...resources.verdicts, ...rootKeys.verdicts, ...users.verdicts, ...keys.verdicts],
+  };
+}
+
+function single<C>(outcome: Outcome<C>): Outcome<readonly C[]> {
+  return outcome.ok ? { ...outcome, value: [outcome.value] } : outcome;
+}
+
+function missingProject(ref: ProjectRef): Refusal {
+  return refuse("ProjectNotFound", `Namespace "${ref.namespace}" has no Project "${ref.name}"`, "/spec/projectRef/name")
+    .refusal;
+}
+
+function unacceptedProject(ref: ProjectRef): Refusal {
+  return refuse("ProjectNotFound", `Project "${ref.name}" is not accepted yet; see its own status`).refusal;
+}
+
+function withoutProject(objects: ProjectObjects, refusal: Refusal): CompileResult {
+  return { verdicts: refuseChildren(objects, refusal, noUids) };
+}
+
+function refuseChildren(objects: ProjectObjects, refusal: Refusal, live: ReadonlySet<string>): readonly Verdict[] {
+  return childrenOf(objects).map((child) => refused(subjectOf(child), refusal, live.has(child.metadata.uid)));
+}
+
+function deletingProject(input: ProjectObjects, project: Project): CompileResult {
+  const { refusal } = refuse("Deleting", "The Project is being deleted and is no longer served");
+  const children = withoutProject(input, missingProject(input.ref));
+  return { verdicts: [refused(subjectOf(project), refusal, false), ...children.verdicts] };
+}
+
+function suspendedProject(input: CompileInput, project: Project): CompileResult {
+  const { refusal } = refuse("Suspended", "The Project is suspended: changes wait until spec.suspend is false");
+  const config = lastGoodProject(input, project);
+  const subject = subjectOf(project);
+  if (input.previous === undefined || config === undefined) {
+    return { verdicts: [refused(subject, refusal, false), ...refuseChildren(input, refusal, noUids)] };
+  }
+  const parts = keepSuspended(input, input.previous, config);
+  return { parts, verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, servedUids(parts))] };
+}

@@ -1,0 +1,69 @@
+// Turns an ApiResource into its configuration; refuses a schema that can't be used and an index of which the schema says
+// that it can't exist, with the place of each.
+
+import type { IndexField, ResourceConfig } from "../../core/config/types.ts";
+import { type CompiledSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
+import type { ApiResource } from "./objects.ts";
+import type { CheckSchema } from "./schema-check.ts";
+import { type Fault, type Notice, type Outcome, refuseAll } from "./verdict.ts";
+
+/** The segment after `/api/`: `spec.resourceName`, else the object's own name. */
+export function resourceNameOf(resource: ApiResource): string {
+  return resource.spec.resourceName ?? resource.metadata.name;
+}
+
+export function compileResource(resource: ApiResource, checkSchema: CheckSchema): Outcome<ResourceConfig> {
+  const { spec, metadata } = resource;
+  const checked = checkSchema(spec.schema);
+  if (!checked.ok) {
+    const faults = checked.problems.map(({ pointer, message }) => ({ pointer: `/spec/schema${pointer}`, message }));
+    return refuseAll("InvalidSchema", faults);
+  }
+  const indexes = compileIndexes(checked.schema, spec.indexes);
+  if (!indexes.ok) return indexes;
+  const { scope, create, read, update, delete: remove } = spec.access;
+  const value: ResourceConfig = {
+    name: resourceNameOf(resource),
+    uid: metadata.uid,
+    schema: spec.schema,
+    indexes: indexes.value,
+    access: { create, read, update, delete: remove },
+    scope: { read: scope.read, write: scope.write },
+    maxObjects: spec.limits.maxObjects,
+  };
+  return { ok: true, value, notices: checked.schema.warnings.map(schemaNotice) };
+}
+
+function schemaNotice(warning: { readonly pointer: string; readonly message: string }): Notice {
+  return { reason: "SchemaWarning", message: warning.message, pointer: `/spec/schema${warning.pointer}` };
+}
+
+function compileIndexes(schema: CompiledSchema, names: readonly string[] | undefined): Outcome<readonly IndexField[]> {
+  if (names === undefined) return { ok: true, value: defaultIndexes(schema) };
+  const faults: Fault[] = [];
+  for (const [position, name] of names.entries()) {
+    const message = indexFault(schema, name);
+    if (message !== undefined) faults.push({ message, pointer: `/spec/indexes/${position}` });
+  }
+  if (faults.length > 0) return refuseAll("InvalidSpec", faults);
+  return {
+    ok: true,
+    value: names.map((name) => ({ name, path: resolveField(schema, name)?.path ?? name.split(".") })),
+  };
+}
+
+/** Why no object could have the field, or undefined when one could. */
+function indexFault(schema: CompiledSchema, name: string): string | undefined {
+  if (resolveField(schema, name) !== undefined) return undefined;
+  const path = name.split(".");
+  if (path.includes("")) return `"${name}" is no path: write the names of nested fields with one dot between them`;
+  const [top = ""] = path;
+  const declared = resolveField(schema, top);
+  if (declared === undefined) {
+    return schema.closed ? `The schema declares no "${top}" and allows no other fields` : undefined;
+  }
+  const mayHold = declared.types.length === 0 || declared.types.includes("object");
+  return path.length > 1 && !mayHold
+    ? `The schema declares "${top}" as ${declared.types.join(" or ")}, which has no fields`
+    : undefined;
+}

@@ -1,0 +1,27 @@
+// Turns a RootKey into its configuration; refuses an initial value that could not be stored.
+
+import type { RootKeyConfig } from "../../core/config/types.ts";
+import { initialValueText } from "./initial-value.ts";
+import type { RootKey } from "./objects.ts";
+import type { Outcome } from "./verdict.ts";
+
+/** The segment after `/json/`: `spec.key`, else the object's own name. */
+export function rootKeyOf(rootKey: RootKey): string {
+  return rootKey.spec.key ?? rootKey.metadata.name;
+}
+
+export function compileRootKey(
+  rootKey: RootKey,
+  bounds: { readonly maxDocumentBytes: number },
+): Outcome<RootKeyConfig> {
+  const initialValue = initialValueText(rootKey.spec.initialValue, bounds.maxDocumentBytes);
+  if (!initialValue.ok) return initialValue;
+  const { create, read, update, delete: remove } = rootKey.spec.access;
+  const value: RootKeyConfig = {
+    key: rootKeyOf(rootKey),
+    uid: rootKey.metadata.uid,
+    initialValue: initialValue.value,
+    access: { create, read, update, delete: remove },
+  };
+  return { ok: true, value };
+}

@@ -1,0 +1,33 @@
+// What is known of passwords and keys when `compile` runs: hashes only, one answer per object, made by the resolve stage.
+
+import type { Outcome } from "./verdict.ts";
+import { refuse } from "./verdict.ts";
+
+export interface PasswordCredential {
+  /** argon2id string. */
+  readonly passwordHash: string;
+  /** Changes when the password does. */
+  readonly credentialRevision: string;
+}
+
+export interface KeyCredential {
+  /** Lower-case hex SHA-256 of the key. */
+  readonly sha256: string;
+  /** Unix seconds; set on a key that was rotated away and lives out its grace period. */
+  readonly retiresAt?: number;
+}
+
+/** The credential, or the reason why it can't be had (`SecretNotFound`, `SecretConflict`, `KeyLost`). */
+export type Resolved<T> = Outcome<T>;
+
+export interface Credentials {
+  /** By name of the ProjectUser object. */
+  readonly users: ReadonlyMap<string, Resolved<PasswordCredential>>;
+  /** By name of the ApiKey object: the current key first, then those that live out their grace period. */
+  readonly keys: ReadonlyMap<string, Resolved<readonly [KeyCredential, ...KeyCredential[]]>>;
+}
+
+/** The answer for an object of which the resolve stage said nothing. */
+export function unresolved(kind: string): ReturnType<typeof refuse> {
+  return refuse("SecretNotFound", `The Secret of this ${kind} has not been read yet`);
+}

@@ -1,0 +1,33 @@
+// Turns a suspended Project into what was published before, whatever was applied since. Only what was taken away goes,
+// because a deleted login must end whether or not somebody paused reconciling.
+
+import type { ProjectConfig, ProjectParts } from "../../core/config/types.ts";
+import { childrenOf, type ProjectObjects } from "./project-objects.ts";
+
+interface Published {
+  readonly uid: string;
+}
+
+/** `config` is the last good configuration of the Project itself. */
+export function keepSuspended(objects: ProjectObjects, previous: ProjectParts, config: ProjectConfig): ProjectParts {
+  const standing = childrenOf(objects).filter((child) => child.metadata.deletionTimestamp === undefined);
+  const uids = new Set(standing.map((child) => child.metadata.uid));
+  return {
+    project: config,
+    signing: previous.signing,
+    resources: keepUids(previous.resources, uids),
+    rootKeys: keepUids(previous.rootKeys, uids),
+    users: keepUids(previous.users, uids),
+    keys: keepUids(previous.keys, uids),
+  };
+}
+
+/** UIDs of the children that the parts serve. */
+export function servedUids({ resources, rootKeys, users, keys }: ProjectParts): ReadonlySet<string> {
+  const configs: readonly Published[] = [resources, rootKeys, users, keys].flatMap((map) => [...map.values()]);
+  return new Set(configs.map((config) => config.uid));
+}
+
+function keepUids<C extends Published>(map: ReadonlyMap<string, C>, uids: ReadonlySet<string>): ReadonlyMap<string, C> {
+  return new Map([...map].filter(([, config]) => uids.has(config.uid)));
+}

@@ -1,0 +1,25 @@
+// One Project with all objects that refer to it, each structurally valid and with its defaults filled in.
+
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { ApiKey, ApiResource, Child, Project, ProjectUser, RootKey } from "./objects.ts";
+
+export interface ProjectObjects {
+  readonly ref: ProjectRef;
+  /** Absent when its children name a Project that does not exist. */
+  readonly project?: Project;
+  readonly resources: readonly ApiResource[];
+  readonly rootKeys: readonly RootKey[];
+  readonly users: readonly ProjectUser[];
+  readonly keys: readonly ApiKey[];
+}
+
+/** ApiResources, RootKeys, ProjectUsers, ApiKeys, each by name. */
+export function childrenOf({ resources, rootKeys, users, keys }: ProjectObjects): readonly Child[] {
+  return [resources, rootKeys, users, keys].flatMap((objects: readonly Child[]) => [...objects].sort(byName));
+}
+
+/** By code units, so that the order is the same on every machine. */
+export function byName(a: Child, b: Child): number {
+  if (a.metadata.name === b.metadata.name) return 0;
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}

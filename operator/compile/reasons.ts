@@ -1,0 +1,39 @@
+// Why an object is not accepted or not served yet: every reason of a condition, and whether it heals by itself
+// (`Reconciling`) or needs a person (`Stalled`, on which Helm and Flux give up at once).
+
+interface ReasonEntry {
+  readonly heals: "by itself" | "by a person";
+  readonly meaning: string;
+}
+
+export const reasonCatalogue = {
+  ProjectNotFound: { heals: "by itself", meaning: "The Project that it refers to does not exist or is not accepted" },
+  SecretNotFound: { heals: "by itself", meaning: "The Secret that it refers to, or the key in it, does not exist" },
+  PublishFailed: { heals: "by itself", meaning: "The configuration could not be written to Redis" },
+  WaitingForReplicas: { heals: "by itself", meaning: "Some data-plane replicas still serve older configuration" },
+  NoReplicas: { heals: "by itself", meaning: "No data-plane replica is running" },
+  Suspended: { heals: "by itself", meaning: "The Project is suspended; what was live goes on being served" },
+  Deleting: { heals: "by itself", meaning: "The object is being deleted and is no longer served" },
+  InvalidSchema: { heals: "by a person", meaning: "The JSON Schema can't be used" },
+  InvalidSpec: { heals: "by a person", meaning: "The spec has a value that can't be used" },
+  NameConflict: { heals: "by a person", meaning: "Another object of the Project holds the name" },
+  HostConflict: { heals: "by a person", meaning: "Another Project holds the host" },
+  SecretConflict: { heals: "by a person", meaning: "A Secret of that name belongs to something else" },
+  KeyLost: { heals: "by a person", meaning: "The credential can't be recovered; rotate it to make a new one" },
+  RetainedDataFound: { heals: "by a person", meaning: "Data of an earlier namespace of that name are stored" },
+} as const satisfies Record<string, ReasonEntry>;
+
+export type Reason = keyof typeof reasonCatalogue;
+
+/** Reasons that go with an accepted object: something to know, nothing to mend. */
+export const noticeCatalogue = {
+  SchemaWarning: "The schema says something that is ignored",
+  KeyNotRetrievable: "The key goes on working and can't be shown again",
+} as const satisfies Record<string, string>;
+
+export type NoticeReason = keyof typeof noticeCatalogue;
+
+/** True when the reason goes away without anyone editing the object. */
+export function healsByItself(reason: Reason): boolean {
+  return reasonCatalogue[reason].heals === "by itself";
+}
