@@ -1,0 +1,67 @@
+// Recomputes what every index must hold from the documents alone, through the port, and compares: whatever an adapter
+// keeps beside the documents, a disagreement shows.
+
+import { expect } from "vitest";
+import { valueAt } from "../../core/json/members.ts";
+import { encodeSortValue } from "../../dataplane/store/order.ts";
+import type { CollectionRef, Owner, Store, Visibility } from "../../dataplane/store/port.ts";
+import { idsIn } from "./stored-objects.ts";
+
+const pageSize = 1_000;
+
+/** Fails unless count, creation order and every ready index agree with the documents, for all and for each of `owners`. */
+export async function expectIndexesExact(
+  store: Store,
+  collection: CollectionRef,
+  owners: readonly Owner[],
+): Promise<void> {
+  const indexes = (await store.indexes(collection)).filter(({ state }) => state === "ready");
+  for (const visible of [{}, ...owners.map((owner) => ({ owner }))]) {
+    const texts: string[] = [];
+    for await (const batch of store.scan(collection, visible)) texts.push(...batch);
+    expect(idsIn(texts)).toEqual(idsIn(texts).sort());
+    expect(await store.count(collection, visible)).toBe(texts.length);
+    expect(await readAll((offset) => store.pageByCreation(collection, visible, rangeAt(offset)))).toEqual(texts);
+    for (const { field } of indexes) {
+      const expected = sortedBy(texts, field.path);
+      const found = await readAll((offset) => fieldPage(store, collection, { visible, index: field.name }, offset));
+      expect([field.name, visible, idsIn(found)]).toEqual([field.name, visible, idsIn(expected)]);
+      expect(found).toEqual(expected);
+    }
+  }
+}
+
+function sortedBy(texts: readonly string[], path: readonly string[]): string[] {
+  const keyed = texts.map((text) => ({ text, key: Buffer.from(encodeSortValue(valueAt(text, path))) }));
+  // The scan is in order of id and the sort is stable, so that ties stay in order of id.
+  return keyed.sort((x, y) => Buffer.compare(x.key, y.key)).map(({ text }) => text);
+}
+
+interface IndexOf {
+  readonly visible: Visibility;
+  readonly index: string;
+}
+
+async function fieldPage(
+  store: Store,
+  collection: CollectionRef,
+  of: IndexOf,
+  offset: number,
+): Promise<{ texts: readonly string[] }> {
+  const page = await store.pageByField(collection, of.visible, { index: of.index }, rangeAt(offset));
+  if (page.outcome === "not_ready") throw new Error(`The index ${of.index} is not ready`);
+  return page;
+}
+
+async function readAll(get: (offset: number) => Promise<{ readonly texts: readonly string[] }>): Promise<string[]> {
+  const texts: string[] = [];
+  for (;;) {
+    const page = await get(texts.length);
+    texts.push(...page.texts);
+    if (page.texts.length < pageSize) return texts;
+  }
+}
+
+function rangeAt(offset: number): { readonly offset: number; readonly limit: number; readonly descending: boolean } {
+  return { offset, limit: pageSize, descending: false };
+}
