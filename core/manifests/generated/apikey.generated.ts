@@ -1,0 +1,264 @@
+// Generated from crds/ by `npm run generate`. Change the CRD, not this file.
+import type { ObjectMeta } from "../object.ts";
+import type { SchemaNode } from "../schema-node.ts";
+
+/**
+ * An ApiKey is a random 256-bit key that programs send as "Authorization: apikey <key>". It is written once to a Secret, with the base URL beside it; only its SHA-256 is kept elsewhere.
+ */
+export interface ApiKey {
+  readonly apiVersion: "jsonplane.io/v1alpha1";
+  readonly kind: "ApiKey";
+  readonly metadata: ObjectMeta;
+  readonly spec: ApiKeySpec;
+  readonly status?: ApiKeyStatus;
+}
+/**
+ * What the ApiKey should be.
+ */
+export interface ApiKeySpec {
+  /**
+   * The Project that this ApiKey belongs to, in the same namespace. Immutable.
+   */
+  readonly projectRef: {
+    /**
+     * metadata.name of the Project. It may be applied before or after this ApiKey.
+     */
+    readonly name: string;
+  };
+  /**
+   * What the key is for. It appears in the service's logs beside each request made with the key.
+   */
+  readonly description?: string;
+  /**
+   * Users reach what access.scope of each ApiResource lets them reach, by default the objects they made; Administrators reach every object.
+   */
+  readonly role: "Users" | "Administrators";
+  /**
+   * Read may get and list; Write may create, edit and delete as well.
+   */
+  readonly access: "Read" | "Write";
+  /**
+   * The Secret that the key is written to, in the entries apiKey, id and baseURL. Unset: <metadata.name>-api-key. A Secret of that name that jsonplane did not make is left alone. Immutable.
+   */
+  readonly secretName?: string;
+  /**
+   * A new key, while the old one goes on working for a while.
+   */
+  readonly rotation?: {
+    /**
+     * Any name for this key, such as a date: a new id makes a new key. Quote it when it is a number.
+     */
+    readonly id: string;
+    /**
+     * How long the former key goes on working after a rotation. At most two keys work at a time.
+     */
+    readonly gracePeriod: string;
+  };
+  /**
+   * When the key stops working, such as 2030-12-31T23:59:59Z. Unset, never.
+   */
+  readonly expiresAt?: string;
+}
+/**
+ * What the operator has seen and done. Written by the operator only.
+ */
+export interface ApiKeyStatus {
+  /**
+   * metadata.generation that the conditions speak of; -1 until the operator has seen the object.
+   */
+  readonly observedGeneration?: number;
+  /**
+   * metadata.generation that is served. It stays behind observedGeneration while the newest spec is broken, because the last good one goes on being served.
+   */
+  readonly liveGeneration?: number;
+  /**
+   * What the key is called in logs. It is no secret.
+   */
+  readonly keyID?: string;
+  /**
+   * The Secret that the key was written to.
+   */
+  readonly secretName?: string;
+  /**
+   * rotation.id of the key that is in force.
+   */
+  readonly rotationID?: string;
+  /**
+   * When the key in force was made.
+   */
+  readonly rotatedAt?: string;
+  /**
+   * When the former key stops working; absent when there is none.
+   */
+  readonly previousKeyExpiresAt?: string;
+  /**
+   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both. Reconciling and Stalled are present only while they are true: Reconciling heals by itself, Stalled needs a person.
+   */
+  readonly conditions?: readonly ApiKeyCondition[];
+}
+export interface ApiKeyCondition {
+  /**
+   * Accepted, Programmed, Ready, Reconciling or Stalled.
+   */
+  readonly type: string;
+  /**
+   * Whether the condition holds.
+   */
+  readonly status: "True" | "False" | "Unknown";
+  /**
+   * metadata.generation that this condition speaks of.
+   */
+  readonly observedGeneration?: number;
+  /**
+   * When status last changed.
+   */
+  readonly lastTransitionTime: string;
+  /**
+   * One word for programs, such as InvalidSchema or ProjectNotFound.
+   */
+  readonly reason: string;
+  /**
+   * A sentence for people. It holds no secret, no counter and no time.
+   */
+  readonly message: string;
+}
+
+export const apiKeySchema: SchemaNode = {
+  "type": "object",
+  "x-kubernetes-validations": [
+    {
+      "rule": "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",
+      "fieldPath": ".metadata.name",
+      "message": "metadata.name may have lower-case letters, digits and -, up to 63 of them, and starts and ends with a letter or digit"
+    },
+    {
+      "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
+      "fieldPath": ".spec.projectRef.name",
+      "reason": "FieldValueForbidden",
+      "message": "projectRef is immutable: write the former name again, or delete this ApiKey and create it anew for the other project"
+    },
+    {
+      "rule": "(has(self.spec.secretName) ? self.spec.secretName : self.metadata.name + '-api-key') == (has(oldSelf.spec.secretName) ? oldSelf.spec.secretName : oldSelf.metadata.name + '-api-key')",
+      "fieldPath": ".spec.secretName",
+      "reason": "FieldValueForbidden",
+      "message": "secretName is immutable: write the former value again (unset means <metadata.name>-api-key), or create another ApiKey and delete this one"
+    },
+    {
+      "rule": "self.metadata.name != 'anonymous'",
+      "fieldPath": ".metadata.name",
+      "reason": "FieldValueForbidden",
+      "message": "anonymous is the creator of objects that were made without credentials, choose another name"
+    }
+  ],
+  "required": [
+    "spec"
+  ],
+  "properties": {
+    "apiVersion": {
+      "type": "string"
+    },
+    "kind": {
+      "type": "string"
+    },
+    "metadata": {
+      "type": "object",
+      "properties": {
+        "name": {
+          "type": "string",
+          "maxLength": 63
+        }
+      }
+    },
+    "spec": {
+      "type": "object",
+      "required": [
+        "projectRef"
+      ],
+      "properties": {
+        "projectRef": {
+          "type": "object",
+          "required": [
+            "name"
+          ],
+          "properties": {
+            "name": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 63
+            }
+          }
+        },
+        "description": {
+          "type": "string",
+          "maxLength": 256,
+          "x-kubernetes-validations": [
+            {
+              "rule": "self.matches('^[^\\\\x00-\\\\x1f\\\\x7f]*$')",
+              "message": "description is one line of text without tabs and other control characters"
+            }
+          ]
+        },
+        "role": {
+          "type": "string",
+          "enum": [
+            "Users",
+            "Administrators"
+          ],
+          "default": "Users"
+        },
+        "access": {
+          "type": "string",
+          "enum": [
+            "Read",
+            "Write"
+          ],
+          "default": "Read"
+        },
+        "secretName": {
+          "type": "string",
+          "maxLength": 253,
+          "x-kubernetes-validations": [
+            {
+              "rule": "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",
+              "message": "secretName is the name of a Secret: lower-case letters, digits, - and ."
+            }
+          ]
+        },
+        "rotation": {
+          "type": "object",
+          "required": [
+            "id"
+          ],
+          "properties": {
+            "id": {
+              "type": "string",
+              "maxLength": 64,
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.matches('^[A-Za-z0-9._:-]+$')",
+                  "message": "rotation.id may have letters, digits and . _ : -, up to 64 of them"
+                }
+              ]
+            },
+            "gracePeriod": {
+              "type": "string",
+              "maxLength": 16,
+              "default": "24h",
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.matches('^([0-9]{1,5}[hms]){1,3}$') && duration(self) >= duration('0s') && duration(self) <= duration('8760h')",
+                  "message": "gracePeriod is a duration such as 90s, 5m or 12h30m, from 0s to 8760h"
+                }
+              ]
+            }
+          }
+        },
+        "expiresAt": {
+          "type": "string",
+          "format": "date-time",
+          "maxLength": 64
+        }
+      }
+    }
+  }
+};

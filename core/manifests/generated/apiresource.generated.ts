@@ -1,0 +1,356 @@
+// Generated from crds/ by `npm run generate`. Change the CRD, not this file.
+import type { JsonObject } from "../../config/types.ts";
+import type { ObjectMeta } from "../object.ts";
+import type { SchemaNode } from "../schema-node.ts";
+
+/**
+ * An ApiResource is a collection of JSON objects, served at <base URL>/api/<resourceName>: create, get, list, edit and delete, checked against a JSON Schema.
+ */
+export interface ApiResource {
+  readonly apiVersion: "jsonplane.io/v1alpha1";
+  readonly kind: "ApiResource";
+  readonly metadata: ObjectMeta;
+  readonly spec: ApiResourceSpec;
+  readonly status?: ApiResourceStatus;
+}
+/**
+ * What the ApiResource should be.
+ */
+export interface ApiResourceSpec {
+  /**
+   * The Project that this ApiResource belongs to, in the same namespace. Immutable.
+   */
+  readonly projectRef: {
+    /**
+     * metadata.name of the Project. It may be applied before or after this ApiResource.
+     */
+    readonly name: string;
+  };
+  /**
+   * The last part of the collection's path, /api/<resourceName>. Unset: metadata.name. Immutable.
+   */
+  readonly resourceName?: string;
+  /**
+   * The JSON Schema (2020-12, or draft-07 when $schema says so) that every object must match, at most 128 KiB. The fields id and _metadata are made by the service and are not part of it.
+   */
+  readonly schema: JsonObject;
+  /**
+   * Fields that lists sort and filter by at any size; a dot reaches into nested objects, such as address.city. Unset: every top-level string, number, integer and boolean of the schema, up to 16. An empty list: none. id and _metadata.created can always be sorted by.
+   */
+  readonly indexes?: readonly string[];
+  /**
+   * Who may do what. Anyone: no credentials needed. Authenticated: users and API keys whose access allows it. Administrators: those among them with role Administrators. Nobody: refused for all.
+   */
+  readonly access: {
+    /**
+     * Who may POST a new object.
+     */
+    readonly create: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+    /**
+     * Who may get and list objects.
+     */
+    readonly read: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+    /**
+     * Who may PUT and PATCH objects.
+     */
+    readonly update: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+    /**
+     * Who may DELETE objects.
+     */
+    readonly delete: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+    /**
+     * How far the permissions above reach for role Users (and for Anyone): Own means the objects that the caller made, All means every object. Administrators reach every object.
+     */
+    readonly scope: {
+      /**
+       * Which objects they see. Objects of others are absent from lists and counts.
+       */
+      readonly read: "Own" | "All";
+      /**
+       * Which objects they can edit and delete.
+       */
+      readonly write: "Own" | "All";
+    };
+  };
+  /**
+   * How much the collection may hold.
+   */
+  readonly limits: {
+    /**
+     * Number of objects; a POST beyond it gets 403.
+     */
+    readonly maxObjects: number;
+  };
+  /**
+   * What happens to the stored objects when this ApiResource is deleted: Retain keeps them, and an ApiResource of the same name finds them again; Delete removes them for good. Unset: what the Project's deletionPolicy says.
+   */
+  readonly deletionPolicy?: "Retain" | "Delete";
+}
+/**
+ * What the operator has seen and done. Written by the operator only.
+ */
+export interface ApiResourceStatus {
+  /**
+   * metadata.generation that the conditions speak of; -1 until the operator has seen the object.
+   */
+  readonly observedGeneration?: number;
+  /**
+   * metadata.generation that is served. It stays behind observedGeneration while the newest spec is broken, because the last good one goes on being served.
+   */
+  readonly liveGeneration?: number;
+  /**
+   * The address of the collection.
+   */
+  readonly url?: string;
+  /**
+   * The fields that are indexed.
+   */
+  readonly indexes?: readonly string[];
+  /**
+   * What in the schema has no effect, such as an unknown keyword, each with its JSON Pointer.
+   */
+  readonly warnings?: readonly string[];
+  /**
+   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both. Reconciling and Stalled are present only while they are true: Reconciling heals by itself, Stalled needs a person.
+   */
+  readonly conditions?: readonly ApiResourceCondition[];
+}
+export interface ApiResourceCondition {
+  /**
+   * Accepted, Programmed, Ready, Reconciling or Stalled.
+   */
+  readonly type: string;
+  /**
+   * Whether the condition holds.
+   */
+  readonly status: "True" | "False" | "Unknown";
+  /**
+   * metadata.generation that this condition speaks of.
+   */
+  readonly observedGeneration?: number;
+  /**
+   * When status last changed.
+   */
+  readonly lastTransitionTime: string;
+  /**
+   * One word for programs, such as InvalidSchema or ProjectNotFound.
+   */
+  readonly reason: string;
+  /**
+   * A sentence for people. It holds no secret, no counter and no time.
+   */
+  readonly message: string;
+}
+
+export const apiResourceSchema: SchemaNode = {
+  "type": "object",
+  "x-kubernetes-validations": [
+    {
+      "rule": "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",
+      "fieldPath": ".metadata.name",
+      "message": "metadata.name may have lower-case letters, digits and -, up to 63 of them, and starts and ends with a letter or digit"
+    },
+    {
+      "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
+      "fieldPath": ".spec.projectRef.name",
+      "reason": "FieldValueForbidden",
+      "message": "projectRef is immutable: write the former name again, or delete this ApiResource and create it anew for the other project"
+    },
+    {
+      "rule": "(has(self.spec.resourceName) ? self.spec.resourceName : self.metadata.name) == (has(oldSelf.spec.resourceName) ? oldSelf.spec.resourceName : oldSelf.metadata.name)",
+      "fieldPath": ".spec.resourceName",
+      "reason": "FieldValueForbidden",
+      "message": "resourceName (metadata.name where it is unset) is immutable: write the former value again, or delete this ApiResource and create one of the other name"
+    }
+  ],
+  "required": [
+    "spec"
+  ],
+  "properties": {
+    "apiVersion": {
+      "type": "string"
+    },
+    "kind": {
+      "type": "string"
+    },
+    "metadata": {
+      "type": "object",
+      "properties": {
+        "name": {
+          "type": "string",
+          "maxLength": 63
+        }
+      }
+    },
+    "spec": {
+      "type": "object",
+      "required": [
+        "projectRef",
+        "schema"
+      ],
+      "properties": {
+        "projectRef": {
+          "type": "object",
+          "required": [
+            "name"
+          ],
+          "properties": {
+            "name": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 63
+            }
+          }
+        },
+        "resourceName": {
+          "type": "string",
+          "maxLength": 63,
+          "x-kubernetes-validations": [
+            {
+              "rule": "self.matches('^[A-Za-z0-9][A-Za-z0-9_-]*$')",
+              "message": "resourceName may have letters, digits, - and _, up to 63 of them, and starts with a letter or digit, such as books or order-items"
+            }
+          ]
+        },
+        "schema": {
+          "type": "object",
+          "x-kubernetes-preserve-unknown-fields": true,
+          "x-kubernetes-map-type": "atomic",
+          "properties": {
+            "properties": {
+              "type": "object",
+              "maxProperties": 1000,
+              "x-kubernetes-validations": [
+                {
+                  "rule": "!('id' in self) && !('_metadata' in self)",
+                  "reason": "FieldValueForbidden",
+                  "message": "id and _metadata are made by the service and come with every object: take them out of schema.properties"
+                },
+                {
+                  "rule": "!['_sort', '_limit', '_offset', '_fields', '_count', '_cursor'].exists(name, name in self)",
+                  "reason": "FieldValueForbidden",
+                  "message": "_sort, _limit, _offset, _fields, _count and _cursor are query parameters of lists: give the field another name"
+                }
+              ],
+              "additionalProperties": {
+                "type": "object",
+                "x-kubernetes-preserve-unknown-fields": true
+              }
+            }
+          }
+        },
+        "indexes": {
+          "type": "array",
+          "maxItems": 16,
+          "x-kubernetes-list-type": "set",
+          "items": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self != 'id' && self != '_metadata' && !self.startsWith('_metadata.')",
+                "reason": "FieldValueForbidden",
+                "message": "id and _metadata.created can always be sorted by, leave them out of indexes"
+              }
+            ]
+          }
+        },
+        "access": {
+          "type": "object",
+          "default": {},
+          "properties": {
+            "create": {
+              "type": "string",
+              "enum": [
+                "Anyone",
+                "Authenticated",
+                "Administrators",
+                "Nobody"
+              ],
+              "default": "Authenticated"
+            },
+            "read": {
+              "type": "string",
+              "enum": [
+                "Anyone",
+                "Authenticated",
+                "Administrators",
+                "Nobody"
+              ],
+              "default": "Authenticated"
+            },
+            "update": {
+              "type": "string",
+              "enum": [
+                "Anyone",
+                "Authenticated",
+                "Administrators",
+                "Nobody"
+              ],
+              "default": "Authenticated"
+            },
+            "delete": {
+              "type": "string",
+              "enum": [
+                "Anyone",
+                "Authenticated",
+                "Administrators",
+                "Nobody"
+              ],
+              "default": "Authenticated"
+            },
+            "scope": {
+              "type": "object",
+              "default": {},
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.write == 'Own' || self.read == 'All'",
+                  "message": "scope.write: All needs scope.read: All, because who edits an object is shown it"
+                }
+              ],
+              "properties": {
+                "read": {
+                  "type": "string",
+                  "enum": [
+                    "Own",
+                    "All"
+                  ],
+                  "default": "Own"
+                },
+                "write": {
+                  "type": "string",
+                  "enum": [
+                    "Own",
+                    "All"
+                  ],
+                  "default": "Own"
+                }
+              }
+            }
+          }
+        },
+        "limits": {
+          "type": "object",
+          "default": {},
+          "properties": {
+            "maxObjects": {
+              "type": "integer",
+              "format": "int64",
+              "minimum": 1,
+              "maximum": 1000000000,
+              "default": 1000000
+            }
+          }
+        },
+        "deletionPolicy": {
+          "type": "string",
+          "enum": [
+            "Retain",
+            "Delete"
+          ]
+        }
+      }
+    }
+  }
+};

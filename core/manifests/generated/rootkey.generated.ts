@@ -1,0 +1,240 @@
+// Generated from crds/ by `npm run generate`. Change the CRD, not this file.
+import type { Json } from "../../config/types.ts";
+import type { ObjectMeta } from "../object.ts";
+import type { SchemaNode } from "../schema-node.ts";
+
+/**
+ * A RootKey is one JSON document, served at <base URL>/json/<key>. Further path segments, object keys and array indices, reach any part of it.
+ */
+export interface RootKey {
+  readonly apiVersion: "jsonplane.io/v1alpha1";
+  readonly kind: "RootKey";
+  readonly metadata: ObjectMeta;
+  readonly spec: RootKeySpec;
+  readonly status?: RootKeyStatus;
+}
+/**
+ * What the RootKey should be.
+ */
+export interface RootKeySpec {
+  /**
+   * The Project that this RootKey belongs to, in the same namespace. Immutable.
+   */
+  readonly projectRef: {
+    /**
+     * metadata.name of the Project. It may be applied before or after this RootKey.
+     */
+    readonly name: string;
+  };
+  /**
+   * The first part of the document's path, /json/<key>. Unset, metadata.name. Immutable.
+   */
+  readonly key?: string;
+  /**
+   * Any JSON: the value to start from while nothing is stored, {} when unset. Stored values are never touched by a change of it. Kubernetes sorts its keys and writes 1.0 as 1; integers beyond 9007199254740991 are refused.
+   */
+  readonly initialValue?: Json;
+  /**
+   * Who may do what. Anyone: no credentials needed. Authenticated: users and API keys whose access allows it. Administrators: those among them with role Administrators. Nobody: refused for all.
+   */
+  readonly access: {
+    /**
+     * Who may POST a new key or array element.
+     */
+    readonly create: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+    /**
+     * Who may GET the document and its parts.
+     */
+    readonly read: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+    /**
+     * Who may PUT; a PUT that adds a key needs create as well.
+     */
+    readonly update: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+    /**
+     * Who may DELETE keys and array elements.
+     */
+    readonly delete: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+  };
+  /**
+   * What happens to the stored document when this RootKey is deleted: Retain keeps it, and a RootKey of the same name finds it again; Delete removes it for good. Unset: what the Project's deletionPolicy says.
+   */
+  readonly deletionPolicy?: "Retain" | "Delete";
+}
+/**
+ * What the operator has seen and done. Written by the operator only.
+ */
+export interface RootKeyStatus {
+  /**
+   * metadata.generation that the conditions speak of; -1 until the operator has seen the object.
+   */
+  readonly observedGeneration?: number;
+  /**
+   * metadata.generation that is served. It stays behind observedGeneration while the newest spec is broken, because the last good one goes on being served.
+   */
+  readonly liveGeneration?: number;
+  /**
+   * The address of the document.
+   */
+  readonly url?: string;
+  /**
+   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both. Reconciling and Stalled are present only while they are true: Reconciling heals by itself, Stalled needs a person.
+   */
+  readonly conditions?: readonly RootKeyCondition[];
+}
+export interface RootKeyCondition {
+  /**
+   * Accepted, Programmed, Ready, Reconciling or Stalled.
+   */
+  readonly type: string;
+  /**
+   * Whether the condition holds.
+   */
+  readonly status: "True" | "False" | "Unknown";
+  /**
+   * metadata.generation that this condition speaks of.
+   */
+  readonly observedGeneration?: number;
+  /**
+   * When status last changed.
+   */
+  readonly lastTransitionTime: string;
+  /**
+   * One word for programs, such as InvalidSchema or ProjectNotFound.
+   */
+  readonly reason: string;
+  /**
+   * A sentence for people. It holds no secret, no counter and no time.
+   */
+  readonly message: string;
+}
+
+export const rootKeySchema: SchemaNode = {
+  "type": "object",
+  "x-kubernetes-validations": [
+    {
+      "rule": "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",
+      "fieldPath": ".metadata.name",
+      "message": "metadata.name may have lower-case letters, digits and -, up to 63 of them, and starts and ends with a letter or digit"
+    },
+    {
+      "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
+      "fieldPath": ".spec.projectRef.name",
+      "reason": "FieldValueForbidden",
+      "message": "projectRef is immutable: write the former name again, or delete this RootKey and create it anew for the other project"
+    },
+    {
+      "rule": "(has(self.spec.key) ? self.spec.key : self.metadata.name) == (has(oldSelf.spec.key) ? oldSelf.spec.key : oldSelf.metadata.name)",
+      "fieldPath": ".spec.key",
+      "reason": "FieldValueForbidden",
+      "message": "key (metadata.name where it is unset) is immutable: write the former value again, or delete this RootKey and create one of the other key"
+    }
+  ],
+  "required": [
+    "spec"
+  ],
+  "properties": {
+    "apiVersion": {
+      "type": "string"
+    },
+    "kind": {
+      "type": "string"
+    },
+    "metadata": {
+      "type": "object",
+      "properties": {
+        "name": {
+          "type": "string",
+          "maxLength": 63
+        }
+      }
+    },
+    "spec": {
+      "type": "object",
+      "required": [
+        "projectRef"
+      ],
+      "properties": {
+        "projectRef": {
+          "type": "object",
+          "required": [
+            "name"
+          ],
+          "properties": {
+            "name": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 63
+            }
+          }
+        },
+        "key": {
+          "type": "string",
+          "maxLength": 63,
+          "x-kubernetes-validations": [
+            {
+              "rule": "self.matches('^[A-Za-z0-9_-]+$')",
+              "message": "key may have letters, digits, - and _, up to 63 of them"
+            }
+          ]
+        },
+        "initialValue": {
+          "nullable": true,
+          "x-kubernetes-preserve-unknown-fields": true
+        },
+        "access": {
+          "type": "object",
+          "default": {},
+          "properties": {
+            "create": {
+              "type": "string",
+              "enum": [
+                "Anyone",
+                "Authenticated",
+                "Administrators",
+                "Nobody"
+              ],
+              "default": "Authenticated"
+            },
+            "read": {
+              "type": "string",
+              "enum": [
+                "Anyone",
+                "Authenticated",
+                "Administrators",
+                "Nobody"
+              ],
+              "default": "Anyone"
+            },
+            "update": {
+              "type": "string",
+              "enum": [
+                "Anyone",
+                "Authenticated",
+                "Administrators",
+                "Nobody"
+              ],
+              "default": "Authenticated"
+            },
+            "delete": {
+              "type": "string",
+              "enum": [
+                "Anyone",
+                "Authenticated",
+                "Administrators",
+                "Nobody"
+              ],
+              "default": "Authenticated"
+            }
+          }
+        },
+        "deletionPolicy": {
+          "type": "string",
+          "enum": [
+            "Retain",
+            "Delete"
+          ]
+        }
+      }
+    }
+  }
+};

@@ -1,0 +1,42 @@
+// The parts that every Kubernetes object has, and the kinds that this product declares. The rest of each kind is generated
+// from its CRD.
+import type { Json } from "../config/types.ts";
+
+export const group = "jsonplane.io";
+export const version = "v1alpha1";
+export const apiVersion = `${group}/${version}`;
+
+export const kinds = ["Project", "ApiResource", "ProjectUser", "ApiKey", "RootKey"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** `metadata`, as far as it matters here. What the API server fills in is absent in a manifest from a file. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  /** RFC 3339. */
+  readonly creationTimestamp?: string;
+  /** RFC 3339; set while the object is being deleted. */
+  readonly deletionTimestamp?: string;
+  readonly labels?: { readonly [name: string]: string };
+  readonly annotations?: { readonly [name: string]: string };
+  readonly finalizers?: readonly string[];
+}
+
+/** A Kubernetes object of any kind, before anything about it is known to be right. */
+export type UncheckedObject = { readonly [name: string]: Json };
+
+/** A Secret as it matters here: its entries decoded, `stringData` winning over `data` as in Kubernetes. */
+export interface Secret {
+  readonly kind: "Secret";
+  readonly metadata: ObjectMeta;
+  readonly type: string;
+  /** Entry name → bytes. */
+  readonly data: ReadonlyMap<string, Uint8Array>;
+}
+
+export function isKind(text: unknown): text is Kind {
+  return kinds.some((kind) => kind === text);
+}

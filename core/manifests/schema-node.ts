@@ -1,0 +1,38 @@
+// The part of a CRD's structural schema that manifests are checked with.
+import type { Json } from "../config/types.ts";
+
+/** A CEL rule: false refuses the value with `message` at `fieldPath`. */
+export interface Rule {
+  readonly rule: string;
+  readonly message?: string;
+  /** JSONPath below the node that carries the rule, such as `.spec.key`. */
+  readonly fieldPath?: string;
+  readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
+}
+
+export interface SchemaNode {
+  readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
+  readonly format?: string;
+  readonly nullable?: boolean;
+  readonly default?: Json;
+  readonly enum?: readonly Json[];
+  readonly required?: readonly string[];
+  readonly properties?: { readonly [name: string]: SchemaNode };
+  readonly additionalProperties?: SchemaNode;
+  readonly items?: SchemaNode;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
+  readonly "x-kubernetes-int-or-string"?: boolean;
+  readonly "x-kubernetes-map-type"?: "atomic" | "granular";
+  readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-validations"?: readonly Rule[];
+}

@@ -1,0 +1,142 @@
+// Turns crds/*.yaml into core/manifests/generated/: per kind its TypeScript type as it is after defaulting, and the schema
+// that manifests are checked with. `npm run generate` writes the files; a test compares them.
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { compile } from "json-schema-to-typescript";
+import { parse } from "yaml";
+
+interface Node {
+  type?: string;
+  title?: string;
+  description?: string;
+  default?: unknown;
+  enum?: unknown[];
+  required?: string[];
+  properties?: Record<string, Node>;
+  additionalProperties?: Node;
+  items?: Node;
+  [extension: `x-kubernetes-${string}`]: unknown;
+}
+
+interface Definition {
+  readonly spec: {
+    readonly names: { readonly kind: string; readonly singular: string };
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Node } }[];
+  };
+}
+
+export const root: string = fileURLToPath(new URL("..", import.meta.url));
+const banner = "// Generated from crds/ by `npm run generate`. Change the CRD, not this file.";
+
+/** Every generated file, by its path below the repository's root. */
+export async function generateTypes(): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for (const name of (await readdir(join(root, "crds"))).filter((file) => file.endsWith(".yaml")).sort()) {
+    const definition = parse(await readFile(join(root, "crds", name), "utf8")) as Definition;
+    const schema = definition.spec.versions[0]?.schema.openAPIV3Schema;
+    if (schema === undefined) throw new Error(`${name} has no schema`);
+    const { kind, singular } = definition.spec.names;
+    const text = `${banner}
+import type { Json, JsonObject } from "../../config/types.ts";
+import type { ObjectMeta } from "../object.ts";
+import type { SchemaNode } from "../schema-node.ts";
+
+${await typesOf(kind, schema)}
+export const ${kind[0]?.toLowerCase()}${kind.slice(1)}Schema: SchemaNode = ${JSON.stringify(withoutStatus(schema), null, 2)};
+`;
+    files.set(`core/manifests/generated/${singular}.generated.ts`, withoutUnusedImports(text));
+  }
+  return files;
+}
+
+/** Interfaces of one kind, with every property read-only and those that have a default always present. */
+async function typesOf(kind: string, schema: Node): Promise<string> {
+  const { properties = {} } = schema;
+  const spec = titled(properties["spec"], `${kind}Spec`);
+  const status = titled(withConditionNamed(properties["status"], `${kind}Condition`), `${kind}Status`);
+  const whole = {
+    title: kind,
+    description: schema.description,
+    type: "object",
+    required: ["apiVersion", "kind", "metadata", "spec"],
+    properties: {
+      apiVersion: { const: "jsonplane.io/v1alpha1" },
+      kind: { const: kind },
+      metadata: { tsType: "ObjectMeta" },
+      spec,
+      status,
+    },
+  };
+  const text = await compile(whole as Parameters<typeof compile>[0], kind, {
+    additionalProperties: false,
+    bannerComment: "",
+    ignoreMinAndMaxItems: true,
+    style: { printWidth: 120 },
+  });
+  return text.replaceAll(/^( +)(\w+\??: )/gm, "$1readonly $2").replaceAll(/(\w+)\[\]/g, "readonly $1[]");
+}
+
+/** Names the type of a condition, so that it reads `readonly ProjectCondition[]`. */
+function withConditionNamed(status: Node | undefined, title: string): Node | undefined {
+  const conditions = status?.properties?.["conditions"];
+  if (conditions?.items === undefined) return status;
+  const items: Node = { ...conditions.items, title };
+  return { ...status, properties: { ...status?.properties, conditions: { ...conditions, items } } };
+}
+
+function titled(node: Node | undefined, title: string): object {
+  if (node === undefined) throw new Error(`${title} is missing`);
+  return { ...forTypes(node), title };
+}
+
+/** A schema node as the type generator wants it. */
+function forTypes(node: Node): object {
+  const description = node.description === undefined ? {} : { description: node.description };
+  if (node["x-kubernetes-preserve-unknown-fields"] === true) {
+    return { ...description, tsType: node.type === "object" ? "JsonObject" : "Json" };
+  }
+  const properties = Object.entries(node.properties ?? {});
+  const defaulted = properties.filter(([, property]) => property.default !== undefined).map(([name]) => name);
+  return {
+    ...description,
+    ...(node.title === undefined ? {} : { title: node.title }),
+    type: node.type,
+    ...(node.enum === undefined ? {} : { enum: node.enum }),
+    ...(node.items === undefined ? {} : { items: forTypes(node.items) }),
+    ...(properties.length === 0
+      ? {}
+      : { properties: Object.fromEntries(properties.map(([name, property]) => [name, forTypes(property)])) }),
+    required: [...(node.required ?? []), ...defaulted],
+  };
+}
+
+/** What checks a manifest: no texts for people, and no status, which nobody writes into a manifest. */
+function withoutStatus(schema: Node): Node {
+  const { status: _, ...properties } = schema.properties ?? {};
+  return withoutDescriptions({ ...schema, properties });
+}
+
+function withoutDescriptions(node: Node): Node {
+  const { description: _, ...rest } = node;
+  if (rest.items !== undefined) rest.items = withoutDescriptions(rest.items);
+  if (rest.additionalProperties !== undefined)
+    rest.additionalProperties = withoutDescriptions(rest.additionalProperties);
+  if (rest.properties !== undefined) {
+    rest.properties = Object.fromEntries(
+      Object.entries(rest.properties).map(([name, property]) => [name, withoutDescriptions(property)]),
+    );
+  }
+  return rest;
+}
+
+function withoutUnusedImports(text: string): string {
+  const used = ["Json", "JsonObject"].filter((name) => new RegExp(`: ${name};`).test(text));
+  const line = used.length === 0 ? "" : `import type { ${used.join(", ")} } from "../../config/types.ts";\n`;
+  return text.replace(/import type \{ Json, JsonObject \}.*\n/, line);
+}
+
+if (import.meta.main) {
+  await mkdir(join(root, "core/manifests/generated"), { recursive: true });
+  for (const [path, text] of await generateTypes()) await writeFile(join(root, path), text);
+}
