@@ -1,0 +1,15 @@
+// Turns a client's address into the name of those who count as one client: what budgets are kept by.
+
+import ipaddr from "ipaddr.js";
+
+/**
+ * An IPv4 address (an IPv4-mapped IPv6 address is one), or an IPv6 /64, all of which one household has. What is no address
+ * is one client, so that made-up ones behind a careless proxy are no way round a limit.
+ */
+export function addressGroup(address: string): string {
+  if (!ipaddr.isValid(address)) return "unknown";
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(":")}::/64`;
+}

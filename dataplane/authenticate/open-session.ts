@@ -1,0 +1,170 @@
+// Turns a Basic header into a session with its two tokens, and a refresh token into a new access token. Whatever is wrong
+// with a login is one and the same 401, after the same work for a user that exists and one that does not.
+
+import type { Clock } from "../../core/clock.ts";
+import type { UserConfig } from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { Directory, LiveProject } from "../config/directory.ts";
+import { OutcomeUnknown, type SessionStore, StoreUnavailable } from "../store/port.ts";
+import type { LoginAnswer } from "./authentication.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
+import { liveValue } from "./live-lookup.ts";
+import type { Observe } from "./observation.ts";
+import { parseAuthorization } from "./parse-authorization.ts";
+import type { PasswordVerifier } from "./passwords.ts";
+import {
+  invalidLogin,
+  invalidRefreshToken,
+  loginRequired,
+  refreshTokenExpired,
+  refreshTokenRequired,
+} from "./refusals.ts";
+import type { LoginAttempt, Throttle } from "./throttle.ts";
+import type { TokenClaims, Tokens } from "./tokens.ts";
+
+export interface OpenSessionDeps {
+  readonly directory: Directory;
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly tokens: Tokens;
+  readonly throttle: Throttle;
+  readonly passwords: PasswordVerifier;
+  readonly ended: EndedSessions;
+  readonly newId: () => string;
+  readonly observe: Observe;
+}
+
+export interface SessionOpener {
+  login(project: LiveProject, header: string | undefined, address: string): Promise<LoginAnswer>;
+  refresh(project: LiveProject, header: string | undefined): Promise<{ readonly access_token: string }>;
+}
+
+type Session = Pick<TokenClaims, "sub" | "sid" | "cv">;
+
+export function createSessionOpener(deps: OpenSessionDeps): SessionOpener {
+  const { observe } = deps;
+  return {
+    async login(project, header, address) {
+      try {
+        const answer = await login(deps, project, header, address);
+        observe({ kind: "login", project: project.config, outcome: "opened" });
+        return answer;
+      } catch (error) {
+        observe({ kind: "login", project: project.config, outcome: loginOutcome(error) });
+        throw error;
+      }
+    },
+    async refresh(project, header) {
+      try {
+        const answer = await refresh(deps, project, header);
+        observe({ kind: "refresh", project: project.config, outcome: "refreshed" });
+        return answer;
+      } catch (error) {
+        const refused = error instanceof Problem && error.code !== "project_unavailable";
+        observe({ kind: "refresh", project: project.config, outcome: refused ? "refused" : "failed" });
+        throw error;
+      }
+    },
+  };
+}
+
+function loginOutcome(error: unknown): "refused" | "throttled" | "busy" | "failed" {
+  if (!(error instanceof Problem) || error.code === "project_unavailable") return "failed";
+  if (error.code === "login_throttled") return "throttled";
+  return error.code === "login_busy" ? "busy" : "refused";
+}
+
+async function login(
+  deps: OpenSessionDeps,
+  project: LiveProject,
+  header: string | undefined,
+  address: string,
+): Promise<LoginAnswer> {
+  const credential = parseAuthorization(header);
+  if (credential.kind === "absent") throw loginRequired(project.config);
+  if (credential.kind !== "basic") throw invalidLogin(project.config);
+  const attempt = { project: project.config, username: credential.username, address };
+  deps.throttle.refuseKnown(attempt);
+  const user = await deps.passwords.inTurn(async (compare) => {
+    // Looked up in turn and not before: a password that changes while the login waits must not open a session.
+    const named = liveValue(await deps.directory.user(project, credential.username));
+    // Spent in turn as well, so that logins in flight, which may all be right, don't use up the budget of failures.
+    await deps.throttle.spend(attempt);
+    const right = await judged(deps, attempt, () => compare(named?.passwordHash, credential.password));
+    return right ? named : undefined;
+  });
+  if (user === undefined) throw invalidLogin(project.config);
+  const [answer] = await Promise.all([openSession(deps, project, user), giveBack(deps, attempt)]);
+  return answer;
+}
+
+/** A comparison that broke is no failed login. */
+async function judged(deps: OpenSessionDeps, attempt: LoginAttempt, compare: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await compare();
+  } catch (error) {
+    await giveBack(deps, attempt);
+    throw error;
+  }
+}
+
+/** The login stands whether or not its budget gets one back. */
+async function giveBack({ throttle, observe }: OpenSessionDeps, attempt: LoginAttempt): Promise<void> {
+  try {
+    await throttle.refund(attempt);
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailable || cause instanceof OutcomeUnknown)) throw cause;
+    observe({ kind: "refund_failed", project: attempt.project, cause });
+  }
+}
+
+async function openSession(deps: OpenSessionDeps, project: LiveProject, user: UserConfig): Promise<LoginAnswer> {
+  const { sessions } = project.config;
+  const now = unixSeconds(deps.clock);
+  const session: Session = { sub: user.username, sid: deps.newId(), cv: user.credentialRevision };
+  const expires = now + sessions.refreshTokenSeconds;
+  // Both are made before anything is stored: no session is left behind that nobody holds a token of.
+  const [access_token, refresh_token] = await Promise.all([
+    mintAccessToken(deps, project, session),
+    deps.tokens.mint(project, "refresh", { ...session, jti: deps.newId(), iat: now, exp: expires }),
+  ]);
+  await deps.store.putSession(project.config, {
+    id: session.sid,
+    username: session.sub,
+    credentialRevision: session.cv,
+    created: now,
+    lastRefresh: now,
+    expires,
+  });
+  return { access_token, refresh_token, session_id: session.sid, message: "Successfully logged in" };
+}
+
+async function refresh(
+  deps: OpenSessionDeps,
+  project: LiveProject,
+  header: string | undefined,
+): Promise<{ readonly access_token: string }> {
+  const credential = parseAuthorization(header);
+  if (credential.kind === "absent") throw refreshTokenRequired(project.config);
+  if (credential.kind !== "bearer") throw invalidRefreshToken(project.config);
+  const claims = await deps.tokens.read(project, "refresh", credential.token);
+  if (claims === undefined || deps.ended.has(claims.sid)) throw invalidRefreshToken(project.config);
+  const user = liveValue(await deps.directory.user(project, claims.sub));
+  if (user?.credentialRevision !== claims.cv) throw invalidRefreshToken(project.config);
+  const now = unixSeconds(deps.clock);
+  if (claims.exp <= now) throw refreshTokenExpired(project.config);
+  // The signature binds session, user and revision together, so that the session need only still be there.
+  const access_token = await mintAccessToken(deps, project, claims);
+  if (!(await deps.store.touchSession(project.config, claims.sid, now))) throw invalidRefreshToken(project.config);
+  return { access_token };
+}
+
+function mintAccessToken(deps: OpenSessionDeps, project: LiveProject, { sub, sid, cv }: Session): Promise<string> {
+  const now = unixSeconds(deps.clock);
+  const exp = now + project.config.sessions.accessTokenSeconds;
+  return deps.tokens.mint(project, "access", { sub, sid, cv, jti: deps.newId(), iat: now, exp });
+}
+
+function unixSeconds(clock: Clock): number {
+  return Math.floor(clock.now() / 1000);
+}

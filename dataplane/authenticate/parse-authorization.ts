@@ -1,0 +1,72 @@
+// Turns the text of an Authorization header into the credential it carries. What is no well-formed credential comes out as
+// `malformed` and costs no more than a look at its first characters, however long it is; nothing is thrown.
+
+import { isUtf8 } from "node:buffer";
+import { maxPasswordBytes, normalisePassword } from "../../core/password/hash-password.ts";
+
+export type Scheme = "apikey" | "bearer" | "basic";
+
+export type Authorization =
+  | { readonly kind: "absent" }
+  | { readonly kind: "apikey"; readonly key: string }
+  | { readonly kind: "bearer"; readonly token: string }
+  /** The password as it is compared: one final newline dropped. */
+  | { readonly kind: "basic"; readonly username: string; readonly password: string }
+  | { readonly kind: "malformed"; readonly scheme: Scheme }
+  /** No scheme of ours, or no scheme at all. */
+  | { readonly kind: "foreign" };
+
+/** Characters of a whole header; the largest token and the largest Basic credential are far below. */
+export const maxAuthorizationLength = 8192;
+/** UTF-8 bytes. */
+export const maxUsernameBytes = 256;
+
+const absent: Authorization = Object.freeze({ kind: "absent" });
+const foreign: Authorization = Object.freeze({ kind: "foreign" });
+
+const schemeAndRest = /^([A-Za-z]{5,6}) +(\S+)$/;
+const schemeOnly = /^([A-Za-z]{5,6})(?![^ ])/;
+const visible = /^[\x21-\x7e]+$/;
+const compactJws = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 7617 forbids control characters in a user-id.
+const controlCharacter = /[\x00-\x1f\x7f]/;
+
+export function parseAuthorization(header: string | undefined): Authorization {
+  if (header === undefined) return absent;
+  const scheme = schemeOf(header);
+  if (scheme === undefined) return foreign;
+  const rest = header.length > maxAuthorizationLength ? undefined : schemeAndRest.exec(header)?.[2];
+  return (rest === undefined ? undefined : credentials[scheme](rest)) ?? { kind: "malformed", scheme };
+}
+
+function schemeOf(header: string): Scheme | undefined {
+  const name = schemeOnly.exec(header.slice(0, 16))?.[1]?.toLowerCase();
+  return name === "apikey" || name === "bearer" || name === "basic" ? name : undefined;
+}
+
+const credentials: Readonly<Record<Scheme, (rest: string) => Authorization | undefined>> = {
+  apikey: (rest) => (visible.test(rest) ? { kind: "apikey", key: rest } : undefined),
+  bearer: (rest) => (compactJws.test(rest) ? { kind: "bearer", token: rest } : undefined),
+  basic: parseBasic,
+};
+
+/** RFC 7617: base64 of UTF-8 `user-id:password`; the first colon ends the user-id, the password may hold more. */
+function parseBasic(rest: string): Authorization | undefined {
+  if (!base64.test(rest)) return undefined;
+  const bytes = Buffer.from(rest, "base64");
+  if (withoutPadding(bytes.toString("base64")) !== withoutPadding(rest) || !isUtf8(bytes)) return undefined;
+  const text = bytes.toString("utf8");
+  const colon = text.indexOf(":");
+  if (colon < 1) return undefined;
+  const username = text.slice(0, colon);
+  const password = normalisePassword(text.slice(colon + 1));
+  if (controlCharacter.test(username) || Buffer.byteLength(username) > maxUsernameBytes) return undefined;
+  if (Buffer.byteLength(password) > maxPasswordBytes) return undefined;
+  return { kind: "basic", username, password };
+}
+
+function withoutPadding(text: string): string {
+  const end = text.indexOf("=");
+  return end === -1 ? text : text.slice(0, end);
+}

@@ -1,0 +1,118 @@
+// Shows and ends the sessions that a caller may reach: Administrators all of the project, users their own, other keys none.
+// A session whose user is gone or has another password is not live: nobody sees it, and it is `not_found` to end.
+
+import type { Clock } from "../../core/clock.ts";
+import type { UserConfig } from "../../core/config/types.ts";
+import type { Directory, LiveProject } from "../config/directory.ts";
+import type { SessionRecord, SessionStore } from "../store/port.ts";
+import type { SessionView } from "./authentication.ts";
+import type { Caller } from "./caller.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
+import { liveValue } from "./live-lookup.ts";
+import type { Observe } from "./observation.ts";
+import { authenticationRequired, sessionNotFound } from "./refusals.ts";
+
+export interface SessionsDeps {
+  readonly directory: Directory;
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly ended: EndedSessions;
+  readonly observe: Observe;
+}
+
+export interface Sessions {
+  sessions(project: LiveProject, caller: Caller): Promise<readonly SessionView[]>;
+  session(project: LiveProject, caller: Caller, id: string): Promise<SessionView>;
+  endSession(project: LiveProject, caller: Caller, id: string): Promise<void>;
+}
+
+type KnownCaller = Exclude<Caller, { readonly kind: "anonymous" }>;
+
+/** Newest sessions looked at for one list. */
+export const maxListedSessions = 10_000;
+
+/**
+ * How long an ended session is remembered at least, in seconds: the longest life that a Project may give its access
+ * tokens, because those that are out keep theirs when the Project's setting is lowered.
+ */
+export const longestAccessTokenSeconds = 24 * 3600;
+
+export function createSessions(deps: SessionsDeps): Sessions {
+  return {
+    sessions: (project, caller) => list(deps, project, known(project, caller)),
+    async session(project, caller, id) {
+      const { record, user } = await reachable(deps, project, known(project, caller), id);
+      return viewOf(record, user);
+    },
+    endSession: (project, caller, id) => end(deps, project, known(project, caller), id),
+  };
+}
+
+async function list(deps: SessionsDeps, project: LiveProject, caller: KnownCaller): Promise<readonly SessionView[]> {
+  const all = caller.role === "Administrators";
+  if (!all && caller.kind === "apikey") return [];
+  const filter = { ...(all ? {} : { username: caller.name }), limit: maxListedSessions };
+  const records = await deps.store.sessions(project.config, filter);
+  const users = await usersOf(deps, project, records);
+  return records.flatMap((record) => {
+    const user = users.get(record.username);
+    return user !== undefined && isLive(deps, record, user) ? [viewOf(record, user)] : [];
+  });
+}
+
+async function usersOf(
+  { directory }: SessionsDeps,
+  project: LiveProject,
+  records: readonly SessionRecord[],
+): Promise<ReadonlyMap<string, UserConfig>> {
+  const users = new Map<string, UserConfig>();
+  for (const username of new Set(records.map((record) => record.username))) {
+    const user = liveValue(await directory.user(project, username));
+    if (user !== undefined) users.set(username, user);
+  }
+  return users;
+}
+
+async function end(deps: SessionsDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<void> {
+  const { record } = await reachable(deps, project, caller, id);
+  const mayEnd = isOwn(caller, record) || caller.access === "Write";
+  if (!mayEnd) throw sessionNotFound();
+  const longest = Math.max(project.config.sessions.accessTokenSeconds, longestAccessTokenSeconds);
+  const tokensExpire = Math.floor(deps.clock.now() / 1000) + longest;
+  if (!(await deps.store.endSession(project.config, id, tokensExpire))) throw sessionNotFound();
+  deps.ended.add(id, tokensExpire);
+  deps.observe({ kind: "session_ended", project: project.config });
+}
+
+/** A live session that is the caller's own, or any to Administrators. Throws Problem `not_found`. */
+async function reachable(
+  deps: SessionsDeps,
+  project: LiveProject,
+  caller: KnownCaller,
+  id: string,
+): Promise<{ readonly record: SessionRecord; readonly user: UserConfig }> {
+  const record = await deps.store.session(project.config, id);
+  if (record === undefined || !(caller.role === "Administrators" || isOwn(caller, record))) throw sessionNotFound();
+  const user = liveValue(await deps.directory.user(project, record.username));
+  if (user === undefined || !isLive(deps, record, user)) throw sessionNotFound();
+  return { record, user };
+}
+
+function known(project: LiveProject, caller: Caller): KnownCaller {
+  if (caller.kind === "anonymous") throw authenticationRequired(project.config);
+  return caller;
+}
+
+function isOwn(caller: KnownCaller, record: SessionRecord): boolean {
+  return caller.kind === "user" && caller.name === record.username;
+}
+
+function isLive({ clock, ended }: SessionsDeps, record: SessionRecord, user: UserConfig): boolean {
+  if (user.credentialRevision !== record.credentialRevision || ended.has(record.id)) return false;
+  return record.expires * 1000 > clock.now();
+}
+
+function viewOf(record: SessionRecord, { role, access }: UserConfig): SessionView {
+  const { id, username, created, lastRefresh } = record;
+  return { id, user: username, role, access, created, last_refresh: lastRefresh };
+}

@@ -1,0 +1,69 @@
+// Counts failed logins over all replicas, per (user name, client address) and per (project, address), never per user name
+// alone: that would let anybody lock anybody out. Refuses with `login_throttled`.
+
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../core/clock.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { Budget, CounterStore } from "../store/port.ts";
+import { addressGroup } from "./address-group.ts";
+import { loginThrottled } from "./refusals.ts";
+
+export interface LoginAttempt {
+  readonly project: ProjectRef;
+  readonly username: string;
+  /** The client's address, trusted proxies resolved. */
+  readonly address: string;
+}
+
+export interface Throttle {
+  /** Throws Problem `login_throttled` when this replica was told so a moment ago; asks no store. */
+  refuseKnown(attempt: LoginAttempt): void;
+  /** Takes one failure in advance, before the password is looked at. Throws Problem `login_throttled`. */
+  spend(attempt: LoginAttempt): Promise<void>;
+  /** Gives it back: the login succeeded, or was not judged. */
+  refund(attempt: LoginAttempt): Promise<void>;
+}
+
+const windowSeconds = 300;
+const failuresPerUserAndAddress = 10;
+const failuresPerAddress = 100;
+/** Milliseconds during which an exhausted budget is not asked about again; a flood then costs the store nothing. */
+const rememberFor = 1000;
+const maxRemembered = 10_000;
+
+export function createThrottle(counters: CounterStore, clock: Clock): Throttle {
+  /** Name of the (user name, address) budget → when to ask again, and when the client may. Milliseconds. */
+  const exhausted = new LRUCache<string, { readonly askAgain: number; readonly retryAt: number }>({
+    max: maxRemembered,
+  });
+
+  return {
+    refuseKnown(attempt) {
+      const name = budgetsOf(attempt)[0].name;
+      const known = exhausted.get(name);
+      const now = clock.now();
+      if (known === undefined) return;
+      if (now < known.askAgain) throw loginThrottled((known.retryAt - now) / 1000);
+      exhausted.delete(name);
+    },
+    async spend(attempt) {
+      const budgets = budgetsOf(attempt);
+      const answer = await counters.spend(budgets);
+      if (answer.outcome === "spent") return;
+      const now = clock.now();
+      const wait = answer.retryAfterSeconds * 1000;
+      exhausted.set(budgets[0].name, { askAgain: now + Math.min(rememberFor, wait), retryAt: now + wait });
+      throw loginThrottled(answer.retryAfterSeconds);
+    },
+    refund: (attempt) => counters.refund(budgetsOf(attempt)),
+  };
+}
+
+function budgetsOf({ project, username, address }: LoginAttempt): readonly [Budget, Budget] {
+  const from = `login:${project.namespace}/${project.name}:${addressGroup(address)}`;
+  return [
+    // The user name stands last: whatever it holds, no two pairs share a budget.
+    { name: `${from}:user:${username}`, limit: failuresPerUserAndAddress, windowSeconds },
+    { name: `${from}:all`, limit: failuresPerAddress, windowSeconds },
+  ];
+}
