@@ -305,7 +305,7 @@ export const apiResourceSchema: SchemaNode = {
               "default": {},
               "x-kubernetes-validations": [
                 {
-                  "rule": "self.write == 'Own' || self.read == 'All'",
+                  "rule": "!has(self.write) || self.write == 'Own' || (has(self.read) && self.read == 'All')",
                   "message": "scope.write: All needs scope.read: All, because who edits an object is shown it"
                 }
               ],

@@ -241,7 +241,7 @@ export const projectSchema: SchemaNode = {
           "default": {},
           "x-kubernetes-validations": [
             {
-              "rule": "!self.accessTokenTTL.matches('^([0-9]{1,5}[hms]){1,3}$') || !self.refreshTokenTTL.matches('^([0-9]{1,5}[hms]){1,3}$') || duration(self.refreshTokenTTL) >= duration(self.accessTokenTTL)",
+              "rule": "!has(self.accessTokenTTL) || !has(self.refreshTokenTTL) || !self.accessTokenTTL.matches('^([0-9]{1,5}[hms]){1,3}$') || !self.refreshTokenTTL.matches('^([0-9]{1,5}[hms]){1,3}$') || duration(self.refreshTokenTTL) >= duration(self.accessTokenTTL)",
               "fieldPath": ".refreshTokenTTL",
               "message": "refreshTokenTTL may not be shorter than accessTokenTTL"
             }
