@@ -2,10 +2,14 @@
 
 import type { ProjectConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { addressGroup } from "./throttle.ts";
 import type { CounterStore } from "../store/port.ts";
+import { addressGroup } from "./address-group.ts";
 
-export async function demandAnonymousWrite(store: CounterStore, project: ProjectConfig, address: string): Promise<void> {
+export async function demandAnonymousWrite(
+  store: CounterStore,
+  project: ProjectConfig,
+  address: string,
+): Promise<void> {
   // With authentication Disabled everyone is anonymous, and the platform's own limits apply.
   if (project.authentication === "Disabled") return;
   const limit = project.limits.anonymousWritesPerMinute;

@@ -1,0 +1,111 @@
+// The data plane, put together: authentication, preparer, pipeline, observation, and the two ports they answer on.
+
+import { type Clock, systemClock } from "../core/clock.ts";
+import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
+import { createAuthentication } from "./authenticate/create-authentication.ts";
+import type { Directory } from "./config/directory.ts";
+import { createHttpServer } from "./http-server.ts";
+import { createAccessLog } from "./observe/access-log.ts";
+import { createAdminServer } from "./observe/admin-server.ts";
+import { createMetrics, type Metrics } from "./observe/metrics.ts";
+import { createRequestObserver } from "./observe/observe-request.ts";
+import { createUsage } from "./observe/usage.ts";
+import { createObjectIds } from "./perform/object-ids.ts";
+import { createCollectionPreparer } from "./perform/prepare-collection.ts";
+import { serve } from "./pipeline.ts";
+import type { Store, StoreObservation } from "./store/port.ts";
+
+export interface DataPlaneOptions {
+  readonly directory: Directory;
+  /** Opened by the caller, who closes it after the data plane; given where to report its calls. */
+  readonly store: Store | ((observe: (observation: StoreObservation) => void) => Promise<Store>);
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly adminHost?: string;
+  readonly adminPort: number;
+  /** Scheme and host that clients reach it by, without a trailing slash; issuer of tokens. Default: where it listens. */
+  readonly publicUrl?: string;
+  readonly trustedProxies?: readonly string[];
+  readonly logLevel?: LogLevel;
+  readonly writeLog?: (text: string) => void;
+  readonly clock?: Clock;
+  readonly requestTimeoutMs?: number;
+}
+
+export interface DataPlane {
+  /** Origin of the public port, e.g. `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Stops taking requests, answers those under way, then lets go of everything but the store's owner's store. */
+  close(): Promise<void>;
+}
+
+export async function startDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
+  const clock = options.clock ?? systemClock;
+  const write = options.writeLog ?? ((text: string) => void process.stderr.write(text));
+  const logger = createLogger({ level: options.logLevel ?? "info", clock, write });
+  const { directory } = options;
+  const metrics = createMetrics({
+    configAgeSeconds: () => directory.ageSeconds(),
+    projects: () => directory.projects().length,
+  });
+  const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;
+  const store = opened ?? (options.store as Store);
+
+  let publicUrl = options.publicUrl ?? "";
+  const authentication = await createAuthentication({
+    directory,
+    store,
+    clock,
+    issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
+    observe: metrics.observeAuthentication,
+  });
+  const preparer = createCollectionPreparer(store, (error) =>
+    logger.warn("Index build failed", { error: error instanceof Error ? error.name : typeof error }),
+  );
+  const usage = createUsage(clock);
+  let stopping = false;
+
+  const pipeline = {
+    store,
+    directory,
+    authentication,
+    preparer,
+    clock,
+    newId: createObjectIds(clock),
+    get publicUrl() {
+      return publicUrl;
+    },
+  };
+  const server = createHttpServer({
+    serve: (exchange) => serve(pipeline, exchange),
+    observe: createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) }),
+    logger,
+    trustedProxies: options.trustedProxies ?? [],
+    ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
+  });
+  const admin = createAdminServer({ directory, store, metrics, usage, stopping: () => stopping });
+
+  const url = await server.listen({ host: options.host, port: options.port });
+  if (publicUrl === "") publicUrl = url;
+  const adminUrl = await admin.listen({ host: options.adminHost ?? options.host, port: options.adminPort });
+
+  return {
+    url,
+    adminUrl,
+    metrics,
+    logger,
+    async close() {
+      stopping = true;
+      await server.close();
+      await preparer.close();
+      await authentication.close();
+      await admin.close();
+      await opened?.close();
+      logger.flush();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// Judges, from data alone, whether a caller may do an operation and on whose objects. What must hold at the moment of the
+// write leaves as a grant and is checked by the store in the same step. Refuses with 401 or 403.
+
+import type {
+  Operation,
+  Permission,
+  ProjectConfig,
+  Reach,
+  ResourceConfig,
+  RootKeyConfig,
+} from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import { type Caller, ownerOf } from "../authenticate/caller.ts";
+import type { Visibility } from "../store/port.ts";
+
+/** What an allowed request may reach. */
+export interface ObjectGrant {
+  /** Objects it sees: others answer 404. */
+  readonly visible: Visibility;
+  /** Of those, the ones it may change: others answer 403. */
+  readonly writable: Visibility;
+}
+
+export interface DocumentGrant {
+  /** Whether a PUT may add a key. */
+  readonly mayCreate: boolean;
+}
+
+const everything: Visibility = Object.freeze({});
+const unlimited: ObjectGrant = Object.freeze({ visible: everything, writable: everything });
+
+export function authorizeObjects(
+  project: ProjectConfig,
+  resource: ResourceConfig,
+  operation: Operation,
+  caller: Caller,
+): ObjectGrant {
+  demand(project, resource.access[operation], operation, caller);
+  // An update answers with the object, so whoever may not read can't update.
+  if (operation === "update") demand(project, resource.access.read, "read", caller);
+  if (project.authentication === "Disabled" || isAdministrator(caller)) return unlimited;
+  return { visible: within(resource.scope.read, caller), writable: within(resource.scope.write, caller) };
+}
+
+export function authorizeDocument(
+  project: ProjectConfig,
+  rootKey: RootKeyConfig,
+  operation: Operation,
+  caller: Caller,
+): DocumentGrant {
+  demand(project, rootKey.access[operation], operation, caller);
+  return { mayCreate: refusal(project, rootKey.access.create, "create", caller) === undefined };
+}
+
+/** Throws what a caller hears who may not do `operation`; used as well when only the store found out that it was needed. */
+export function demand(project: ProjectConfig, permission: Permission, operation: Operation, caller: Caller): void {
+  const problem = refusal(project, permission, operation, caller);
+  if (problem) throw problem;
+}
+
+function within(reach: Reach, caller: Caller): Visibility {
+  return reach === "All" ? everything : { owner: ownerOf(caller) };
+}
+
+function isAdministrator(caller: Caller): boolean {
+  return caller.kind !== "anonymous" && caller.role === "Administrators";
+}
+
+function refusal(
+  project: ProjectConfig,
+  permission: Permission,
+  operation: Operation,
+  caller: Caller,
+): Problem | undefined {
+  if (permission === "Nobody") return new Problem("insufficient_access", `Nobody may ${operation} here`);
+  if (permission === "Anyone" || project.authentication === "Disabled") return undefined;
+  if (caller.kind === "anonymous") return authenticationRequired(project);
+  if (operation !== "read" && caller.access !== "Write") {
+    return new Problem("insufficient_access", `To ${operation} here, a caller needs access Write; this one has Read`);
+  }
+  if (permission === "Administrators" && caller.role !== "Administrators") {
+    return new Problem("insufficient_access", `Only role Administrators may ${operation} here`);
+  }
+  return undefined;
+}
+
+/** The challenge of RFC 9110 §11.6.1 for both schemes that the contract knows. */
+export function authenticationRequired(project: ProjectConfig): Problem {
+  const realm = `${project.namespace}/${project.name}`;
+  return new Problem(
+    "authentication_required",
+    "Send `Authorization: apikey <API_KEY>` or `Authorization: bearer <ACCESS_TOKEN>`",
+    { headers: { "WWW-Authenticate": `Bearer realm="${realm}", ApiKey realm="${realm}"` } },
+  );
+}

@@ -1,0 +1,17 @@
+// One request on its way: what came in, and what the stages found out so far. Observation reads it when the answer is sent,
+// however far the request got.
+
+import type { FastifyRequest } from "fastify";
+import type { Caller } from "./authenticate/caller.ts";
+import type { LiveProject } from "./config/directory.ts";
+import type { Target } from "./route/targets.ts";
+
+export interface Exchange {
+  readonly request: FastifyRequest;
+  readonly requestId: string;
+  /** The request target as sent. */
+  readonly rawUrl: string;
+  project?: LiveProject;
+  target?: Target;
+  caller?: Caller;
+}

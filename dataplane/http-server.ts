@@ -1,0 +1,127 @@
+// The public port: a fastify server that hands every request, whatever its path, to the pipeline, and sends what it answers
+// or the problem that it threw. Routing happens on the raw path, which fastify's router would decode.
+
+import type { Socket } from "node:net";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "../core/log/logger.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Ending } from "./observe/access-log.ts";
+import type { Answer } from "./respond/answer.ts";
+import { corsHeaders } from "./respond/cors.ts";
+import { problemAnswer } from "./respond/problem.ts";
+import { requestId } from "./respond/request-id.ts";
+
+export interface HttpServerOptions {
+  readonly serve: (exchange: Exchange) => Promise<Answer>;
+  readonly observe: (exchange: Exchange, ending: Ending) => void;
+  readonly logger: Logger;
+  /** Addresses or networks whose X-Forwarded-* headers are believed; empty = none. */
+  readonly trustedProxies: readonly string[];
+  /** Milliseconds for a whole request to arrive, 30,000 by default. */
+  readonly requestTimeoutMs?: number;
+}
+
+/** Above the contract's 8 KiB for a path, so that a longer path is answered with 414 and not cut off. */
+const maxHeaderBytes = 32 * 1024;
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const requestTimeout = options.requestTimeoutMs ?? 30_000;
+  const app = Fastify({
+    logger: false,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    rewriteUrl: () => "/",
+    genReqId: (request) => requestId(request.headers["x-request-id"]),
+    requestTimeout,
+    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: requestTimeout, connectionsCheckingInterval: 1_000 },
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket),
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(options, { request, requestId: request.id, rawUrl: request.originalUrl }, reply, error);
+    },
+  });
+  app.removeAllContentTypeParsers();
+  // The pipeline reads the body itself, once the caller is known to be allowed.
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+
+  const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const exchange: Exchange = { request, requestId: request.id, rawUrl: request.originalUrl };
+    try {
+      return send(options, exchange, reply, await options.serve(exchange));
+    } catch (error) {
+      return sendProblem(options, exchange, reply, error);
+    }
+  };
+  app.setErrorHandler((error, request, reply) =>
+    sendProblem(options, { request, requestId: request.id, rawUrl: request.originalUrl }, reply, error),
+  );
+  app.route({ method: methods, url: "/", handler: handle });
+  app.setNotFoundHandler(handle);
+  return app;
+}
+
+function send(options: HttpServerOptions, exchange: Exchange, reply: FastifyReply, answer: Answer): FastifyReply {
+  commonHeaders(exchange, reply);
+  reply.header("Cache-Control", answer.secret ? "no-store" : "private, no-cache");
+  if (answer.headers) reply.headers(answer.headers);
+  if (answer.text !== undefined) reply.header("Content-Type", "application/json");
+  finish(options, exchange, reply, { status: answer.status, code: undefined });
+  return reply.status(answer.status).send(answer.text);
+}
+
+function sendProblem(
+  options: HttpServerOptions,
+  exchange: Exchange,
+  reply: FastifyReply,
+  error: unknown,
+): FastifyReply {
+  const path = exchange.rawUrl.split("?", 1)[0] ?? "";
+  const problem = problemAnswer(error, { path, requestId: exchange.requestId });
+  if (problem.defect) logDefect(options.logger, exchange, error);
+  commonHeaders(exchange, reply);
+  reply.header("Cache-Control", "no-store").headers(problem.headers).header("Content-Type", "application/problem+json");
+  finish(options, exchange, reply, { status: problem.status, code: problem.code });
+  return reply.status(problem.status).send(problem.text);
+}
+
+function commonHeaders(exchange: Exchange, reply: FastifyReply): void {
+  reply.header("X-Request-Id", exchange.requestId).header("Vary", "Authorization, Origin");
+  const { origin } = exchange.request.headers;
+  if (exchange.project && origin !== undefined) reply.headers(corsHeaders(exchange.project.config.cors, origin));
+}
+
+function finish(
+  options: HttpServerOptions,
+  exchange: Exchange,
+  reply: FastifyReply,
+  ending: Omit<Ending, "seconds">,
+): void {
+  reply.raw.once("close", () => options.observe(exchange, { ...ending, seconds: reply.elapsedTime / 1000 }));
+}
+
+function logDefect(logger: Logger, exchange: Exchange, error: unknown): void {
+  const { name, stack } = error instanceof Error ? error : { name: typeof error, stack: undefined };
+  // Frames only: a message could quote what a caller sent.
+  const frames = stack?.slice(stack.indexOf("\n    at ") + 1);
+  logger.error("Request failed", { requestId: exchange.requestId, error: name, stack: frames });
+}
+
+/** Answers what Node's parser refused, before there was a request: a raw response in the shape of all others. */
+function refuseConnection(error: Error, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = problemAnswer(error.message === "" ? error : withCode(error), {
+    path: "",
+    requestId: requestId(undefined),
+  });
+  socket.end(
+    `HTTP/1.1 ${problem.status} Refused\r\nContent-Type: application/problem+json\r\nCache-Control: no-store\r\n` +
+      `Content-Length: ${Buffer.byteLength(problem.text)}\r\nConnection: close\r\n\r\n${problem.text}`,
+  );
+}
+
+/** Parser errors without a code of their own are still the client's. */
+function withCode(error: Error): Error {
+  return "code" in error ? error : Object.assign(error, { code: "HPE_UNKNOWN" });
+}

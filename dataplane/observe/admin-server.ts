@@ -1,0 +1,71 @@
+// The second port: probes, metrics and usage. Never on the public one; it asks for no credentials, so it is for the
+// cluster's own network.
+
+import Fastify, { type FastifyInstance } from "fastify";
+import type { Directory } from "../config/directory.ts";
+import type { Store } from "../store/port.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Usage } from "./usage.ts";
+import { usagePage } from "./usage-page.ts";
+
+export interface AdminDeps {
+  readonly directory: Directory;
+  readonly store: Pick<Store, "health">;
+  readonly metrics: Metrics;
+  readonly usage: Usage;
+  /** True from the moment that the program stops taking new work. */
+  readonly stopping: () => boolean;
+}
+
+/** Projects that one `/usage` answer shows at most. */
+const pageLimit = 100;
+
+export function createAdminServer(deps: AdminDeps): FastifyInstance {
+  const { directory, metrics, usage } = deps;
+  const app = Fastify({ logger: false });
+
+  const unready = (): string | undefined => {
+    if (deps.stopping()) return "stopping";
+    if (!directory.synced()) return "the configuration is not loaded yet";
+    return deps.store.health().reachable ? undefined : "the store can't be reached";
+  };
+
+  app.get("/livez", (_request, reply) => reply.send("ok\n"));
+  app.get("/startupz", (_request, reply) => {
+    const started = directory.synced();
+    return reply.status(started ? 200 : 503).send(started ? "ok\n" : "the configuration is not loaded yet\n");
+  });
+  app.get("/readyz", (_request, reply) => {
+    const reason = unready();
+    return reply.status(reason === undefined ? 200 : 503).send(reason === undefined ? "ok\n" : `${reason}\n`);
+  });
+  app.get("/metrics", async (_request, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  );
+
+  app.get("/usage", (request, reply) => {
+    const names = usage.projects();
+    const shown = names.slice(0, pageLimit).map((name) => ({ name, usage: usage.project(name) }));
+    if (wantsPage(request.headers.accept)) return reply.type("text/html; charset=utf-8").send(usagePage(shown));
+    return reply.send({
+      count: names.length,
+      projects: Object.fromEntries(shown.map((each) => [each.name, each.usage])),
+    });
+  });
+  app.get<{ Params: { namespace: string; project: string } }>("/usage/:namespace/:project", (request, reply) => {
+    const { namespace, project } = request.params;
+    const name = `${namespace}/${project}`;
+    if (!directory.projects().some((ref) => ref.namespace === namespace && ref.name === project)) {
+      return reply.status(404).send({ message: "There is no project of this namespace and name" });
+    }
+    const figures = usage.project(name);
+    if (!wantsPage(request.headers.accept)) return reply.send(figures);
+    return reply.type("text/html; charset=utf-8").send(usagePage([{ name, usage: figures }]));
+  });
+  return app;
+}
+
+/** Browsers name HTML first; everything else gets JSON. */
+function wantsPage(accept: string | undefined): boolean {
+  return accept?.includes("text/html") ?? false;
+}

@@ -1,0 +1,177 @@
+// The Prometheus metrics of a data-plane replica. Label values come from the configuration or a closed list, so no request
+// can make a new series; what the configuration does not know is counted under `(unknown)`.
+
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { AuthenticationObservation } from "../authenticate/observation.ts";
+import type { StoreObservation } from "../store/port.ts";
+
+const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export interface Gauges {
+  configAgeSeconds(): number;
+  projects(): number;
+}
+
+export interface Metrics extends RequestMetrics {
+  readonly registry: Registry;
+  readonly observeAuthentication: (observation: AuthenticationObservation) => void;
+  readonly observeStore: (observation: StoreObservation) => void;
+}
+
+export interface RequestMetrics {
+  readonly kvRequests: Counter<string>;
+  readonly kvSeconds: Histogram<string>;
+  readonly apiRequests: Counter<string>;
+  readonly apiSeconds: Histogram<string>;
+  readonly otherRequests: Counter<string>;
+  readonly otherSeconds: Histogram<string>;
+}
+
+/** Metrics on a registry of their own; `gauges` are read when Prometheus asks. */
+export function createMetrics(gauges: Gauges): Metrics {
+  const registry = new Registry();
+  registerGauges(registry, gauges);
+  return {
+    registry,
+    ...requestMetrics(registry),
+    observeAuthentication: authenticationObserver(registry),
+    observeStore: storeObserver(registry),
+  };
+}
+
+function registerGauges(registry: Registry, gauges: Gauges): void {
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  gauge(
+    "jsonplane_config_age_seconds",
+    "Seconds since the configuration was last known to be current",
+    gauges.configAgeSeconds,
+  );
+  gauge("jsonplane_projects", "Projects that this replica serves", gauges.projects);
+  gauge("process_resident_memory_bytes", "Resident memory of the process", () => process.memoryUsage.rss());
+}
+
+function requestMetrics(registry: Registry): RequestMetrics {
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    new Counter<string>({ name, help, labelNames: [...labelNames], registers: [registry] });
+  const seconds = (name: string, help: string, labelNames: readonly string[]) =>
+    new Histogram<string>({
+      name,
+      help,
+      labelNames: [...labelNames],
+      buckets: secondsBuckets,
+      registers: [registry],
+    });
+  return {
+    kvRequests: counter(
+      "jsonplane_kv_requests_total",
+      "Key/Value requests by root key and status; root keys that the project does not have count as (unknown)",
+      ["namespace", "project", "root_key", "method", "status"],
+    ),
+    kvSeconds: seconds(
+      "jsonplane_kv_request_duration_seconds",
+      "Duration of Key/Value requests by root key, from the request's headers to its answer's end",
+      ["namespace", "project", "root_key"],
+    ),
+    apiRequests: counter(
+      "jsonplane_api_requests_total",
+      "API Resource requests by resource and status; resources that the project does not have count as (unknown)",
+      ["namespace", "project", "resource", "method", "status"],
+    ),
+    apiSeconds: seconds("jsonplane_api_request_duration_seconds", "Duration of API Resource requests by resource", [
+      "namespace",
+      "project",
+      "resource",
+    ]),
+    otherRequests: counter(
+      "jsonplane_other_requests_total",
+      "Requests for sessions and keys, and for paths that name no project or nothing in one, by status",
+      ["target", "method", "status"],
+    ),
+    otherSeconds: seconds(
+      "jsonplane_other_request_duration_seconds",
+      "Duration of those requests, argon2 of logins included",
+      ["target"],
+    ),
+  };
+}
+
+function authenticationObserver(registry: Registry): (observation: AuthenticationObservation) => void {
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    new Counter<string>({ name, help, labelNames: [...labelNames], registers: [registry] });
+  const logins = counter("jsonplane_logins_total", "Logins by outcome (opened, refused, throttled, busy, failed)", [
+    "namespace",
+    "project",
+    "outcome",
+  ]);
+  const refreshes = counter(
+    "jsonplane_session_refreshes_total",
+    "Refreshes of access tokens by outcome (refreshed, refused, failed)",
+    ["namespace", "project", "outcome"],
+  );
+  const ended = counter("jsonplane_sessions_ended_total", "Sessions ended by a request", ["namespace", "project"]);
+  const refundsFailed = counter(
+    "jsonplane_login_refunds_failed_total",
+    "Successful logins that still count against their address, because the store did not answer",
+    [],
+  );
+  const queue = new Gauge({
+    name: "jsonplane_password_queue",
+    help: "Logins in argon2 (running) and before it (waiting)",
+    labelNames: ["state"],
+    registers: [registry],
+  });
+  return (observation) => {
+    switch (observation.kind) {
+      case "login":
+        logins.inc({ ...labelsOf(observation.project), outcome: observation.outcome });
+        break;
+      case "refresh":
+        refreshes.inc({ ...labelsOf(observation.project), outcome: observation.outcome });
+        break;
+      case "session_ended":
+        ended.inc(labelsOf(observation.project));
+        break;
+      case "refund_failed":
+        refundsFailed.inc();
+        break;
+      case "password_queue":
+        queue.set({ state: "running" }, observation.running);
+        queue.set({ state: "waiting" }, observation.waiting);
+        break;
+    }
+  };
+}
+
+function storeObserver(registry: Registry): (observation: StoreObservation) => void {
+  const seconds = new Histogram({
+    name: "jsonplane_store_duration_seconds",
+    help: "Duration of calls to the store by operation and outcome (ok, unavailable, unknown, error)",
+    labelNames: ["operation", "outcome"],
+    buckets: secondsBuckets,
+    registers: [registry],
+  });
+  const bound = new Map<string, Histogram.Internal<string>>();
+  return ({ operation, outcome, seconds: duration }) => {
+    const key = `${operation} ${outcome}`;
+    let child = bound.get(key);
+    if (!child) {
+      child = seconds.labels({ operation, outcome });
+      bound.set(key, child);
+    }
+    child.observe(duration);
+  };
+}
+
+function labelsOf(project: ProjectRef): { namespace: string; project: string } {
+  return { namespace: project.namespace, project: project.name };
+}

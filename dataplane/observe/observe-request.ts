@@ -1,0 +1,117 @@
+// Turns the end of a request into its metrics, its usage figures and its log line: the one place that knows all three.
+
+import type { Counter, Histogram } from "prom-client";
+import type { LiveProject } from "../config/directory.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Target } from "../route/targets.ts";
+import type { AccessLog, Ending } from "./access-log.ts";
+import type { Metrics } from "./metrics.ts";
+import { type Usage, unknownRootKey } from "./usage.ts";
+
+export interface RequestObservers {
+  readonly metrics: Metrics;
+  readonly usage: Usage;
+  readonly accessLog: AccessLog;
+}
+
+/** One kind of thing that requests are counted by: resources, or root keys. */
+interface Family {
+  readonly requests: Counter<string>;
+  readonly seconds: Histogram<string>;
+  /** Label that carries the thing's name. */
+  readonly label: "resource" | "root_key";
+}
+
+/** Pre-bound children of one resource or root key: looking labels up on each request costs three per cent of it. */
+interface Series {
+  readonly requests: Map<string, Counter.Internal>;
+  readonly seconds: Histogram.Internal<string>;
+}
+
+interface Counted {
+  readonly project: LiveProject;
+  readonly name: string;
+  readonly method: string;
+}
+
+const unknownName = unknownRootKey;
+const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+export function createRequestObserver(observers: RequestObservers): (exchange: Exchange, ending: Ending) => void {
+  const { metrics, usage, accessLog } = observers;
+  const countApi = createFamilyCounter({
+    requests: metrics.apiRequests,
+    seconds: metrics.apiSeconds,
+    label: "resource",
+  });
+  const countKv = createFamilyCounter({ requests: metrics.kvRequests, seconds: metrics.kvSeconds, label: "root_key" });
+
+  const countOther = (exchange: Exchange, method: string, ending: Ending): void => {
+    const target = otherTarget(exchange);
+    metrics.otherRequests.inc({ target, method, status: ending.status });
+    metrics.otherSeconds.observe({ target }, ending.seconds);
+  };
+
+  return (exchange, ending) => {
+    const { project, target } = exchange;
+    const method = methods.has(exchange.request.method) ? exchange.request.method : "other";
+    const name = project && target ? countedName(project, target) : undefined;
+    if (!project || !target || name === undefined) countOther(exchange, method, ending);
+    else if (target.kind === "document") {
+      countKv({ project, name, method }, ending);
+      usage.record(`${project.config.namespace}/${project.config.name}`, name, ending);
+    } else countApi({ project, name, method }, ending);
+    accessLog(exchange, ending);
+  };
+}
+
+/** The resource or root key that a request is counted under; undefined for all other requests. */
+function countedName(project: LiveProject, target: Target): string | undefined {
+  switch (target.kind) {
+    case "collection":
+    case "object":
+      return project.resources.has(target.resource) ? target.resource : unknownName;
+    case "document":
+      return project.rootKeys.has(target.rootKey) ? target.rootKey : unknownName;
+    default:
+      return undefined;
+  }
+}
+
+function createFamilyCounter(family: Family): (counted: Counted, ending: Ending) => void {
+  const bound = new WeakMap<LiveProject, Map<string, Series>>();
+  return (counted, ending) => {
+    const series = seriesOf(bound, family, counted);
+    const key = `${counted.method} ${ending.status}`;
+    let counter = series.requests.get(key);
+    if (!counter) {
+      counter = family.requests.labels({ ...labels(family, counted), method: counted.method, status: ending.status });
+      series.requests.set(key, counter);
+    }
+    counter.inc();
+    series.seconds.observe(ending.seconds);
+  };
+}
+
+function seriesOf(bound: WeakMap<LiveProject, Map<string, Series>>, family: Family, counted: Counted): Series {
+  let named = bound.get(counted.project);
+  if (!named) {
+    named = new Map();
+    bound.set(counted.project, named);
+  }
+  let series = named.get(counted.name);
+  if (!series) {
+    series = { requests: new Map(), seconds: family.seconds.labels(labels(family, counted)) };
+    named.set(counted.name, series);
+  }
+  return series;
+}
+
+function labels(family: Family, { project, name }: Counted): Record<string, string> {
+  return { namespace: project.config.namespace, project: project.config.name, [family.label]: name };
+}
+
+function otherTarget({ project, target }: Exchange): string {
+  if (!project) return "(no project)";
+  return target?.kind ?? "(no target)";
+}

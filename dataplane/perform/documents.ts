@@ -1,0 +1,109 @@
+// Carries out reads and writes inside one root key's value. The store decides in one atomic step what a path means; this
+// turns its refusals into problems, and seeds a value that nothing has stored yet.
+
+import type { ProjectConfig, RootKeyConfig } from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { readAt } from "../../core/json/splice.ts";
+import type { Caller } from "../authenticate/caller.ts";
+import { type DocumentGrant, demand } from "../authorize/authorize.ts";
+import { type Answer, created, ok } from "../respond/answer.ts";
+import type { DocumentRef, DocumentRefusal, DocumentStore, DocumentWrite, Path } from "../store/port.ts";
+import { maxDepth } from "../validate/read-body.ts";
+
+export interface DocumentScene {
+  readonly project: ProjectConfig;
+  readonly rootKey: RootKeyConfig;
+  readonly document: DocumentRef;
+  readonly path: Path;
+  readonly caller: Caller;
+  readonly grant: DocumentGrant;
+}
+
+export async function readDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
+  const result = await store.readAt(scene.document, scene.path);
+  if (result.outcome === "found") return ok(result.text);
+  // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
+  const initial = result.outcome === "missing_document" ? readAt(scene.rootKey.initialValue, scene.path) : result;
+  if (initial.outcome === "found") return ok(initial.text);
+  throw new Problem("not_found", "The root key's value has nothing at this path");
+}
+
+export async function insertDocument(store: DocumentStore, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
+  const limits = { maxBytes: scene.project.limits.maxDocumentBytes };
+  return written(
+    await seeded(store, scene, () => store.insertAt(scene.document, scene.path, body.text, limits)),
+    scene,
+  );
+}
+
+export async function putDocument(store: DocumentStore, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
+  const limits = { maxBytes: scene.project.limits.maxDocumentBytes, mayCreate: scene.grant.mayCreate };
+  return written(await seeded(store, scene, () => store.putAt(scene.document, scene.path, body.text, limits)), scene);
+}
+
+export async function deleteDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
+  const result = await seeded(store, scene, () => store.removeAt(scene.document, scene.path));
+  if (result.outcome !== "removed") throw refused(result, scene);
+  return ok("{}");
+}
+
+/** Repeats `write` once after storing the initial value, when the store says that it wrote nothing for want of one. */
+async function seeded<T extends { readonly outcome: string }>(
+  store: DocumentStore,
+  scene: DocumentScene,
+  write: () => Promise<T>,
+): Promise<T> {
+  const first = await write();
+  if (first.outcome !== "missing_document") return first;
+  await store.initialise(scene.document, scene.rootKey.initialValue);
+  return write();
+}
+
+function written(result: DocumentWrite, scene: DocumentScene): Answer {
+  if (!("text" in result)) throw refused(result, scene);
+  return result.outcome === "created" ? created(result.text) : ok(result.text);
+}
+
+function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
+  switch (refusal.outcome) {
+    case "parent_not_found":
+      return new Problem("parent_not_found", "A segment before the last leads nowhere; create the parent first");
+    case "not_a_container":
+      return new Problem("not_a_container", "The parent of the path is neither an object nor an array");
+    case "invalid_index":
+      return new Problem(
+        "invalid_index",
+        "The parent is an array: end the path with an index such as 0, or with - to POST at the end",
+      );
+    case "index_out_of_range":
+      return new Problem(
+        "index_out_of_range",
+        `The array has ${refusal.length} elements; insert at 0 to ${refusal.length}, or at -`,
+      );
+    case "index_not_found":
+      return new Problem(
+        "index_not_found",
+        `The array has ${refusal.length} elements, so its last index is ${refusal.length - 1}`,
+      );
+    case "key_exists":
+      return new Problem("key_exists", "The object has this key already; replace its value with PUT");
+    case "document_too_large":
+      return new Problem(
+        "document_too_large",
+        `The root key's whole value has at most ${scene.project.limits.maxDocumentBytes} bytes`,
+      );
+    case "too_deep":
+      return new Problem("too_deep", `A root key's value nests at most ${maxDepth} levels`);
+    case "create_refused":
+      // Only the store could see that this PUT adds a key; say what a plain create would have heard.
+      demand(scene.project, scene.rootKey.access.create, "create", scene.caller);
+      return new Problem("insufficient_access", "The caller may replace values here and may not add keys");
+    case "not_found":
+      return new Problem("not_found", "The root key's value has nothing at this path");
+    case "missing_document":
+      return new Problem("store_unavailable", "The root key's value was removed meanwhile; try again", {
+        headers: { "Retry-After": "1" },
+      });
+  }
+}

@@ -1,0 +1,82 @@
+// Answers a list: from an index where one fits, else by a scan of bounded size. Refuses what would read too much, naming
+// the index that would make it cheap.
+
+import { Problem } from "../../core/errors/problem.ts";
+import { type Answer, ok } from "../respond/answer.ts";
+import { encodeSortValue } from "../store/order.ts";
+import type { FieldPage, ObjectStore, Page, PageRange } from "../store/port.ts";
+import type { ListQuery } from "../validate/validate-list.ts";
+import type { ObjectScene } from "./objects.ts";
+import { encodesExactly, scanLimit, scanObjects } from "./scan-objects.ts";
+
+/** `url` is the collection's absolute URL, as the request named it. */
+export async function listObjects(
+  store: ObjectStore,
+  scene: ObjectScene,
+  query: ListQuery,
+  url: string,
+): Promise<Answer> {
+  const page = await findPage(store, scene, query);
+  return ok(`{"count":${page.count},"items":[${page.texts.join(",")}],"links":${links(query, page.count, url)}}`);
+}
+
+async function findPage(store: ObjectStore, scene: ObjectScene, query: ListQuery): Promise<Page> {
+  const { visible } = scene.grant;
+  const range: PageRange = { offset: query.offset, limit: query.limit, descending: query.sort?.descending ?? false };
+  const [first, ...others] = query.filters;
+  if (!first && !query.sort?.byValue) return store.pageByCreation(scene.collection, visible, range);
+  const indexed = others.length > 0 ? undefined : await fromIndex(store, scene, query, range);
+  if (indexed?.outcome === "page") return indexed;
+  return fromScan(store, scene, query, range);
+}
+
+function fromIndex(
+  store: ObjectStore,
+  scene: ObjectScene,
+  query: ListQuery,
+  range: PageRange,
+): Promise<FieldPage> | undefined {
+  const [filter] = query.filters;
+  const sortField = query.sort?.byValue ? query.sort.name : undefined;
+  const index = filter?.name ?? sortField;
+  if (index === undefined || !hasIndex(scene, index)) return undefined;
+  if (!filter) return store.pageByField(scene.collection, scene.grant.visible, { index }, range);
+  // All matches of one value are equal under its own order, so only another sort field needs a scan.
+  const value = filter.values.length === 1 ? filter.values[0] : undefined;
+  if (value === undefined || !encodesExactly(value) || (sortField ?? index) !== index) return undefined;
+  return store.pageByField(scene.collection, scene.grant.visible, { index, equals: encodeSortValue(value) }, range);
+}
+
+async function fromScan(store: ObjectStore, scene: ObjectScene, query: ListQuery, range: PageRange): Promise<Page> {
+  const page = await scanObjects(store, scene, query, range);
+  if (page) return page;
+  const names = [...query.filters.map((filter) => filter.name), ...(query.sort?.byValue ? [query.sort.name] : [])];
+  const waiting = names.find((name) => hasIndex(scene, name));
+  if (waiting !== undefined && names.length === 1) {
+    throw new Problem("index_building", `The index of \`${waiting}\` is being built; try again`, {
+      headers: { "Retry-After": "5" },
+    });
+  }
+  if (query.filters.length === 0) {
+    throw new Problem(
+      "sort_not_indexed",
+      `More than ${scanLimit} objects can only be sorted by an indexed field; add \`${names[0]}\` to spec.indexes of the ApiResource`,
+    );
+  }
+  throw new Problem(
+    "query_too_expensive",
+    `This query would read more than ${scanLimit} objects; use one filter on an indexed field, without another sort`,
+  );
+}
+
+function hasIndex(scene: ObjectScene, name: string): boolean {
+  return scene.resource.config.indexes.some((field) => field.name === name);
+}
+
+function links(query: ListQuery, count: number, url: string): string {
+  const at = (offset: number) => `${url}?_limit=${query.limit}&_offset=${offset}${query.suffix}`;
+  const all: { self: string; next?: string; prev?: string } = { self: at(query.offset) };
+  if (query.offset + query.limit < count) all.next = at(query.offset + query.limit);
+  if (query.offset > 0) all.prev = at(Math.max(0, query.offset - query.limit));
+  return JSON.stringify(all);
+}

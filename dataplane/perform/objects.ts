@@ -1,0 +1,110 @@
+// Carries out create, read, update and delete of one object against the store. Refuses with 404 what the caller can't see,
+// with 403 what it sees and may not change, and with 503 a write that lost too many races.
+
+import type { Clock } from "../../core/clock.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
+import type { ObjectGrant } from "../authorize/authorize.ts";
+import type { LiveResource } from "../config/directory.ts";
+import { type Answer, created, noContent, ok } from "../respond/answer.ts";
+import type { CollectionRef, ObjectStore, Owner, StoredObject } from "../store/port.ts";
+import { metadataOf, validateNew, validateUpdate } from "../validate/validate-object.ts";
+import { isObjectId, type ObjectIds } from "./object-ids.ts";
+
+export interface ObjectDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly newId: ObjectIds;
+}
+
+export interface ObjectScene {
+  readonly collection: CollectionRef;
+  readonly resource: LiveResource;
+  readonly grant: ObjectGrant;
+}
+
+/** How long an update repeats its compare-and-set before it gives up. */
+const conflictBudgetMs = 2_000;
+
+/** `base` is the collection's absolute URL. */
+export async function createObject(
+  deps: ObjectDeps,
+  scene: ObjectScene,
+  caller: Caller,
+  request: { readonly body: CanonicalJson; readonly base: string },
+): Promise<Answer> {
+  const { id, createdMs } = deps.newId();
+  const metadata = { created: Math.floor(createdMs / 1000), creator: creatorOf(caller), creator_type: caller.kind };
+  const text = validateNew(scene.resource.schema, request.body, id, metadata);
+  const { maxObjects } = scene.resource.config;
+  const result = await deps.store.create(scene.collection, { id, owner: ownerOf(caller), text }, maxObjects);
+  if (result.outcome === "quota_exceeded") {
+    throw new Problem("quota_exceeded", `The resource holds at most ${maxObjects} objects; delete some first`);
+  }
+  return created(result.text, { Location: `${request.base}/${id}` });
+}
+
+export async function readObject(store: ObjectStore, scene: ObjectScene, id: string): Promise<Answer> {
+  return ok((await mustRead(store, scene, id)).text);
+}
+
+export async function updateObject(
+  deps: ObjectDeps,
+  scene: ObjectScene,
+  id: string,
+  body: CanonicalJson,
+): Promise<Answer> {
+  const deadline = deps.clock.now() + conflictBudgetMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const stored = await mustRead(deps.store, scene, id);
+    const owner = ownerOfStored(stored);
+    if (scene.grant.writable.owner !== undefined && scene.grant.writable.owner !== owner) throw notYours();
+    const text = validateUpdate(scene.resource.schema, body, stored.text);
+    if (text === stored.text) return ok(text);
+    const result = await deps.store.replace(scene.collection, { id, owner, text }, stored);
+    if (result.outcome === "replaced") return ok(result.text);
+    if (result.outcome === "not_found") throw missing();
+    if (deps.clock.now() >= deadline) throw conflict();
+    await pause(attempt);
+  }
+}
+
+export async function deleteObject(store: ObjectStore, scene: ObjectScene, id: string): Promise<Answer> {
+  if (!isObjectId(id)) throw missing();
+  if (await store.remove(scene.collection, id, scene.grant.writable)) return noContent;
+  const seen =
+    scene.grant.writable.owner === undefined ? undefined : await store.read(scene.collection, id, scene.grant.visible);
+  throw seen ? notYours() : missing();
+}
+
+async function mustRead(store: ObjectStore, scene: ObjectScene, id: string): Promise<StoredObject> {
+  const stored = isObjectId(id) ? await store.read(scene.collection, id, scene.grant.visible) : undefined;
+  if (!stored) throw missing();
+  return stored;
+}
+
+function ownerOfStored(stored: StoredObject): Owner {
+  const { creator, creator_type } = metadataOf(stored.text);
+  return `${creator_type}:${creator}`;
+}
+
+/** Spreads writers that meet on one object; 1 ms at first, some 30 ms after many rounds. */
+function pause(attempt: number): Promise<void> {
+  const milliseconds = Math.random() * Math.min(30, 2 ** Math.min(attempt, 5));
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+function missing(): Problem {
+  return new Problem("not_found", "There is no object of this id, or not one that this caller can see");
+}
+
+function notYours(): Problem {
+  return new Problem("insufficient_access", "The caller can read this object and may not change it: others made it");
+}
+
+function conflict(): Problem {
+  return new Problem("write_conflict", "Other writes to this object kept winning; try again", {
+    headers: { "Retry-After": "1" },
+  });
+}

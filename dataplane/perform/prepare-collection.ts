@@ -1,0 +1,81 @@
+// Makes sure that the store knows a resource's indexes before the first request touches its objects, and fills new
+// indexes in the background, in small steps, so that requests never wait for them.
+
+import type { LiveResource } from "../config/directory.ts";
+import type { CollectionRef, ObjectStore } from "../store/port.ts";
+
+export interface CollectionPreparer {
+  /** Returns nothing when there is nothing to wait for: every request but a resource's first. */
+  prepare(resource: LiveResource, collection: CollectionRef): Promise<void> | undefined;
+  /** Ends the background work and waits for the step under way. */
+  close(): Promise<void>;
+}
+
+/** Rest between two steps of one build, so that requests of other collections come first. */
+const stepPauseMs = 2;
+/** Another replica builds, or the store is away: look again. */
+const retryPauseMs = 1_000;
+
+export function createCollectionPreparer(
+  store: ObjectStore,
+  onBuildFailed: (error: unknown) => void,
+): CollectionPreparer {
+  const prepared = new WeakSet<LiveResource>();
+  const underWay = new WeakMap<LiveResource, Promise<void>>();
+  const builds = new Map<string, Promise<void>>();
+  const stopping = new AbortController();
+
+  const declare = async (resource: LiveResource, collection: CollectionRef): Promise<void> => {
+    const states = await store.declareIndexes(collection, resource.config.indexes, resource.revision);
+    prepared.add(resource);
+    if (states.some((each) => each.state === "building")) startBuild(collection);
+  };
+
+  const startBuild = (collection: CollectionRef): void => {
+    const name = `${collection.project.namespace}/${collection.project.name}/${collection.resource}`;
+    if (builds.has(name)) return;
+    builds.set(
+      name,
+      build(collection).finally(() => builds.delete(name)),
+    );
+  };
+
+  const build = async (collection: CollectionRef): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const step = await store.buildIndexes(collection).catch((error: unknown) => {
+        onBuildFailed(error);
+        return "busy" as const;
+      });
+      if (step === "done") return;
+      await pause(step === "more" ? stepPauseMs : retryPauseMs, stopping.signal);
+    }
+  };
+
+  return {
+    prepare(resource, collection) {
+      if (prepared.has(resource)) return undefined;
+      const known = underWay.get(resource);
+      if (known !== undefined) return known;
+      const work = declare(resource, collection).finally(() => underWay.delete(resource));
+      underWay.set(resource, work);
+      return work;
+    },
+    async close() {
+      stopping.abort();
+      await Promise.all(builds.values());
+    },
+  };
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+    if (signal.aborted) done();
+  });
+}

@@ -1,0 +1,216 @@
+// What happens to a request, in order: route → authenticate → authorize → read and validate → perform. Every stage may
+// refuse by throwing a Problem; nothing of the body is read before the caller is known to be allowed.
+
+import { Problem } from "../core/errors/problem.ts";
+import type { CanonicalJson } from "../core/json/canonical.ts";
+import { demandAnonymousWrite } from "./authenticate/anonymous-writes.ts";
+import type { Authentication } from "./authenticate/authentication.ts";
+import { anonymous, type Caller } from "./authenticate/caller.ts";
+import { authenticationRequired, authorizeDocument, authorizeObjects } from "./authorize/authorize.ts";
+import type { Directory, LiveProject } from "./config/directory.ts";
+import type { Exchange } from "./exchange.ts";
+import { type DocumentScene, deleteDocument, insertDocument, putDocument, readDocument } from "./perform/documents.ts";
+import { listObjects } from "./perform/list-objects.ts";
+import {
+  createObject,
+  deleteObject,
+  type ObjectDeps,
+  type ObjectScene,
+  readObject,
+  updateObject,
+} from "./perform/objects.ts";
+import type { CollectionPreparer } from "./perform/prepare-collection.ts";
+import { endSession, listSessions, login, readSession, refresh } from "./perform/sessions.ts";
+import { type Answer, ok } from "./respond/answer.ts";
+import { preflightHeaders } from "./respond/cors.ts";
+import { requestOrigin } from "./respond/request-base.ts";
+import { findProject, type Place } from "./route/find-project.ts";
+import { route } from "./route/route.ts";
+import { splitTarget } from "./route/split-path.ts";
+import { type Subject, subjectOf } from "./route/subject.ts";
+import { type AccessRule, accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
+import type { Store } from "./store/port.ts";
+import { readBody } from "./validate/read-body.ts";
+import { validateList } from "./validate/validate-list.ts";
+
+export interface PipelineDeps extends ObjectDeps {
+  readonly store: Store;
+  readonly directory: Directory;
+  readonly authentication: Authentication;
+  readonly preparer: CollectionPreparer;
+  /** Origin for links when a request names no host. */
+  readonly publicUrl: string;
+}
+
+/** Carries a request out; whatever refuses throws. */
+export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
+  const split = splitTarget(exchange.rawUrl);
+  const place = await findProject(deps.directory, exchange.request.host, split.segments);
+  exchange.project = place.project;
+  const target = route(place.segments);
+  exchange.target = target;
+  if (split.fault) throw split.fault;
+  demandServing(place.project);
+  const subject = subjectOf(place.project, target);
+
+  const { method } = exchange.request;
+  if (method === "OPTIONS") return options(place.project, target, exchange.request.headers.origin);
+  const rule = accessRule(target, method);
+  if (rule === undefined) throw methodNotAllowed(method, target);
+
+  const caller = rule === "public" ? anonymous : await authenticate(deps, exchange, place.project);
+  exchange.caller = caller;
+  if (isWrite(rule)) demandWritable(place.project);
+  return perform(deps, exchange, { place, subject, rule, caller, query: split.query });
+}
+
+function authenticate(deps: PipelineDeps, exchange: Exchange, project: LiveProject): Caller | Promise<Caller> {
+  return deps.authentication.authenticate(project, exchange.request.headers.authorization);
+}
+
+/** An allowed method on a known target by a known caller. */
+interface Act {
+  readonly place: Place;
+  readonly subject: Subject;
+  readonly rule: AccessRule;
+  readonly caller: Caller;
+  readonly query: string;
+}
+
+function perform(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<Answer> {
+  switch (act.subject.kind) {
+    case "objects":
+      return onObjects(deps, exchange, act, act.subject);
+    case "document":
+      return onDocument(deps, exchange, act, act.subject);
+    case "session":
+      return onSession(deps, exchange, act, act.subject.target);
+  }
+}
+
+async function onObjects(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  act: Act,
+  { target, resource }: Subject & { kind: "objects" },
+): Promise<Answer> {
+  const { project } = act.place;
+  if (act.rule === "own" || act.rule === "public") throw new Error("An object route has no operation");
+  const grant = authorizeObjects(project.config, resource.config, act.rule, act.caller);
+  const scene: ObjectScene = { collection: { project: project.config, resource: target.resource }, resource, grant };
+  const query =
+    target.kind === "collection" && act.rule === "read"
+      ? validateList(act.query, resource.schema, project.config)
+      : undefined;
+  await admitWrite(deps, exchange, act);
+  const body = act.rule === "create" || act.rule === "update" ? await bodyOf(exchange, project) : undefined;
+  const preparing = deps.preparer.prepare(resource, scene.collection);
+  if (preparing !== undefined) await preparing;
+
+  if (target.kind === "collection") {
+    const url = `${baseUrl(deps, exchange, act.place)}/api/${target.resource}`;
+    if (query) return listObjects(deps.store, scene, query, url);
+    return createObject(deps, scene, act.caller, { body: present(body), base: url });
+  }
+  if (act.rule === "read") return readObject(deps.store, scene, target.id);
+  if (act.rule === "delete") return deleteObject(deps.store, scene, target.id);
+  return updateObject(deps, scene, target.id, present(body));
+}
+
+async function onDocument(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  act: Act,
+  { target, rootKey }: Subject & { kind: "document" },
+): Promise<Answer> {
+  const { config } = act.place.project;
+  if (act.rule === "own" || act.rule === "public") throw new Error("A document route has no operation");
+  const grant = authorizeDocument(config, rootKey, act.rule, act.caller);
+  const document = { project: config, rootKey: rootKey.key };
+  const scene: DocumentScene = { project: config, rootKey, document, path: target.path, caller: act.caller, grant };
+  if (act.rule === "read") return readDocument(deps.store, scene);
+  await admitWrite(deps, exchange, act);
+  if (act.rule === "delete") return deleteDocument(deps.store, scene);
+  const body = await bodyOf(exchange, act.place.project);
+  return act.rule === "create" ? insertDocument(deps.store, scene, body) : putDocument(deps.store, scene, body);
+}
+
+async function onSession(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  act: Act,
+  target: (Subject & { kind: "session" })["target"],
+): Promise<Answer> {
+  const { authentication } = deps;
+  const { project } = act.place;
+  const { headers, ip } = exchange.request;
+  switch (target.kind) {
+    case "keys":
+      return ok(JSON.stringify(authentication.jwks(project)));
+    case "refresh":
+      return refresh(authentication, project, headers.authorization);
+    case "sessions": {
+      const url = `${baseUrl(deps, exchange, act.place)}/sessions`;
+      if (act.rule === "public") {
+        return login(authentication, project, { authorization: headers.authorization, address: ip, url });
+      }
+      return listSessions(authentication, project, known(project, act.caller));
+    }
+    case "session": {
+      const caller = known(project, act.caller);
+      const ends = exchange.request.method === "DELETE";
+      return (ends ? endSession : readSession)(authentication, project, caller, target.id);
+    }
+  }
+}
+
+function known(project: LiveProject, caller: Caller): Caller {
+  if (caller.kind === "anonymous") throw authenticationRequired(project.config);
+  return caller;
+}
+
+async function admitWrite(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<void> {
+  if (isWrite(act.rule) && act.caller.kind === "anonymous") {
+    await demandAnonymousWrite(deps.store, act.place.project.config, exchange.request.ip);
+  }
+}
+
+function bodyOf(exchange: Exchange, project: LiveProject): Promise<CanonicalJson> {
+  return readBody(exchange.request.raw, project.config.limits.maxBodyBytes);
+}
+
+function present(body: CanonicalJson | undefined): CanonicalJson {
+  if (!body) throw new Error("A write was performed without its body");
+  return body;
+}
+
+function baseUrl(deps: PipelineDeps, exchange: Exchange, place: Place): string {
+  return requestOrigin(exchange.request, deps.publicUrl) + place.base;
+}
+
+function demandServing(project: LiveProject): void {
+  if (project.config.serving === "Off") throw new Problem("project_off", "The project's owner switched it off");
+}
+
+function demandWritable(project: LiveProject): void {
+  if (project.config.serving === "ReadOnly") {
+    throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
+  }
+}
+
+function methodNotAllowed(method: string, target: Target): Problem {
+  const allowed = allowedMethods(target).join(", ");
+  const rootPost = target.kind === "document" && target.path.length === 0 && method === "POST";
+  const detail = rootPost
+    ? "POST adds inside the root key's value: name a key to add, or end the path with /- to append to an array"
+    : `${method} is not offered here; allowed are ${allowed}`;
+  return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
+}
+
+function options(project: LiveProject, target: Target, origin: string | undefined): Answer {
+  const methods = allowedMethods(target);
+  return {
+    status: 204,
+    headers: { Allow: methods.join(", "), ...preflightHeaders(project.config.cors, origin, methods) },
+  };
+}

@@ -1,0 +1,20 @@
+// What performing a request leaves to be sent: a status, and JSON text that goes out as it is.
+
+export interface Answer {
+  readonly status: number;
+  /** JSON text; absent = no body. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** True when the body holds credentials and no cache may keep it. */
+  readonly secret?: boolean;
+}
+
+export function ok(text: string): Answer {
+  return { status: 200, text };
+}
+
+export function created(text: string, headers?: Readonly<Record<string, string>>): Answer {
+  return headers ? { status: 201, text, headers } : { status: 201, text };
+}
+
+export const noContent: Answer = Object.freeze({ status: 204 });

@@ -1,0 +1,35 @@
+// Decides the CORS headers (Fetch standard §3.2) of a project's answers. Never with credentials: the contract's callers
+// send Authorization themselves.
+
+import type { CorsConfig } from "../../core/config/types.ts";
+
+const exposed = "ETag, Location, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
+const requestHeaders =
+  "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Accept, Cache-Control";
+
+type Headers = Readonly<Record<string, string>>;
+
+const none: Headers = Object.freeze({});
+const anyOrigin: Headers = Object.freeze({
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": exposed,
+});
+
+/** Headers of an actual answer to a request with this Origin. */
+export function corsHeaders(cors: CorsConfig, origin: string | undefined): Headers {
+  if (origin === undefined) return none;
+  if (cors.allowedOrigins.includes("*")) return anyOrigin;
+  if (!cors.allowedOrigins.includes(origin)) return none;
+  return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed };
+}
+
+/** Further headers of the answer to a preflight. */
+export function preflightHeaders(cors: CorsConfig, origin: string | undefined, methods: readonly string[]): Headers {
+  const allowed = corsHeaders(cors, origin);
+  if (allowed === none) return none;
+  return {
+    "Access-Control-Allow-Methods": methods.join(", "),
+    "Access-Control-Allow-Headers": requestHeaders,
+    "Access-Control-Max-Age": String(cors.maxAgeSeconds),
+  };
+}

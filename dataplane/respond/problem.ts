@@ -1,0 +1,77 @@
+// Turns whatever was thrown into the one error shape, RFC 9457 `application/problem+json`: the only place that maps errors
+// to statuses. What it does not know is a defect: `internal_error`, without a word about its cause.
+
+import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../store/port.ts";
+
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** True for a defect, which the program logs with its stack. */
+  readonly defect: boolean;
+}
+
+/** Where the problem occurred, as the client knows it. */
+export interface Occurrence {
+  readonly path: string;
+  readonly requestId: string;
+}
+
+const instanceLimit = 512;
+
+export function problemAnswer(error: unknown, occurrence: Occurrence): ProblemAnswer {
+  const problem = asProblem(error);
+  const { status, title } = errorCatalogue[problem.code];
+  const body = {
+    type: `urn:jsonplane:error:${problem.code}`,
+    title,
+    status,
+    detail: problem.message,
+    instance: occurrence.path.slice(0, instanceLimit),
+    code: problem.code,
+    requestId: occurrence.requestId,
+    ...(problem.errors && { errors: problem.errors }),
+  };
+  return {
+    status,
+    code: problem.code,
+    text: JSON.stringify(body),
+    headers: problem.headers,
+    defect: problem.code === "internal_error",
+  };
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof StoreUnavailable) {
+    return new Problem("store_unavailable", "The store can't be reached; nothing was done. Try again", {
+      headers: { "Retry-After": "1" },
+    });
+  }
+  if (error instanceof OutcomeUnknown) {
+    return new Problem("outcome_unknown", "The write was sent and its answer never came; read before you write again", {
+      headers: { "Retry-After": "1" },
+    });
+  }
+  return frameworkProblem(error) ?? new Problem("internal_error", "The service failed; its log names this requestId");
+}
+
+/** What fastify and Node's HTTP parser refuse by themselves, recognised by their codes. */
+function frameworkProblem(error: unknown): Problem | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return new Problem("headers_too_large", "The request line and headers together are too large");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new Problem("request_timeout", "The request did not arrive in time; send it without pauses");
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new Problem("unsupported_media_type", "Send the body as JSON, with `Content-Type: application/json`");
+    default:
+      return typeof code === "string" && /^(?:HPE_|FST_ERR_(?:BAD_URL|CTP))/.test(code)
+        ? new Problem("invalid_request", "The request is not valid HTTP")
+        : undefined;
+  }
+}

@@ -1,0 +1,42 @@
+// Finds the project that a request's host or path names, and what of the path is left below its base. Refuses with 404
+// only when the whole index of projects is known, else with 503.
+
+import { Problem } from "../../core/errors/problem.ts";
+import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
+import { hostName } from "./host-name.ts";
+
+export interface Place {
+  readonly project: LiveProject;
+  /** What links put between the origin and the path below: `/<namespace>/<project>`, or nothing on a claimed host. */
+  readonly base: string;
+  /** Decoded segments below the base. */
+  readonly segments: readonly string[];
+}
+
+export async function findProject(
+  directory: Directory,
+  host: string | undefined,
+  segments: readonly string[],
+): Promise<Place> {
+  const claimed = directory.host(hostName(host));
+  const byHost = claimed instanceof Promise ? await claimed : claimed;
+  if (byHost.outcome === "found") return { project: byHost.value, base: "", segments };
+
+  const [namespace, name] = segments;
+  if (namespace === undefined || name === undefined) {
+    throw new Problem("unknown_path", "Projects are served at /<namespace>/<project>");
+  }
+  const named = directory.project({ namespace, name });
+  const project = found(named instanceof Promise ? await named : named);
+  return { project, base: `/${namespace}/${name}`, segments: segments.slice(2) };
+}
+
+function found(lookup: Lookup<LiveProject>): LiveProject {
+  if (lookup.outcome === "found") return lookup.value;
+  if (lookup.outcome === "unknown") {
+    throw new Problem("unknown_project", "There is no project of this namespace and name");
+  }
+  throw new Problem("project_unavailable", "The projects are not all known yet; try again", {
+    headers: { "Retry-After": "1" },
+  });
+}

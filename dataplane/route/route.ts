@@ -1,0 +1,51 @@
+// Turns the path below a project's base into a target. Refuses paths that name nothing with 404 `unknown_path`.
+
+import { Problem } from "../../core/errors/problem.ts";
+import type { Target } from "./targets.ts";
+
+type Segments = readonly string[];
+
+/** `segments` are decoded and start below the project's base. */
+export function route(segments: Segments): Target {
+  const target = match(segments);
+  if (!target) {
+    throw new Problem(
+      "unknown_path",
+      "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions and /.well-known/jwks.json",
+    );
+  }
+  return target;
+}
+
+function match(segments: Segments): Target | undefined {
+  switch (segments[0]) {
+    case "api":
+      return matchApi(segments);
+    case "json":
+      return matchJson(segments);
+    case "sessions":
+      return matchSessions(segments);
+    case ".well-known":
+      return segments.length === 2 && segments[1] === "jwks.json" ? { kind: "keys" } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function matchApi(segments: Segments): Target | undefined {
+  const [, resource, id] = segments;
+  if (resource === undefined || segments.length > 3) return undefined;
+  return id === undefined ? { kind: "collection", resource } : { kind: "object", resource, id };
+}
+
+function matchJson(segments: Segments): Target | undefined {
+  const rootKey = segments[1];
+  return rootKey === undefined ? undefined : { kind: "document", rootKey, path: segments.slice(2) };
+}
+
+function matchSessions(segments: Segments): Target | undefined {
+  const id = segments[1];
+  if (segments.length > 2) return undefined;
+  if (id === undefined) return { kind: "sessions" };
+  return id === "refresh" ? { kind: "refresh" } : { kind: "session", id };
+}

@@ -1,0 +1,58 @@
+// Reads a request's body as one canonical JSON text. Refuses other media types, bodies over the limit, and everything that
+// is not exactly one well-formed JSON text; a refused request's body is not read any further.
+
+import type { IncomingMessage } from "node:http";
+import { Problem } from "../../core/errors/problem.ts";
+import { type CanonicalJson, canonicalJsonOfBytes } from "../../core/json/canonical.ts";
+
+/** Levels of nesting in a body and in a stored value; RedisJSON's own limit is 128. */
+export const maxDepth = 64;
+
+const jsonType = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]*\+json)$/;
+/** What curl sends by itself with -d, and what browsers send for a plain string. */
+const readAsJson = new Set(["application/x-www-form-urlencoded", "text/plain"]);
+
+/** Throws `unsupported_media_type` unless the content type is one that is read as JSON. */
+export function demandJson(contentType: string | undefined): void {
+  if (contentType === undefined) return;
+  const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  if (type === "" || jsonType.test(type) || readAsJson.has(type)) return;
+  throw new Problem("unsupported_media_type", "Send the body as JSON, with `Content-Type: application/json`");
+}
+
+export async function readBody(message: IncomingMessage, maxBytes: number): Promise<CanonicalJson> {
+  demandJson(message.headers["content-type"]);
+  const bytes = await collect(message, maxBytes);
+  if (bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
+  const result = canonicalJsonOfBytes(bytes, maxDepth);
+  if (!result.ok) throw new Problem(result.fault.code, result.fault.detail);
+  return result.json;
+}
+
+function collect(message: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  if (Number(message.headers["content-length"] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = (finish: () => void) => {
+      message.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
+      finish();
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) settle(() => reject(tooLarge(maxBytes)));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const onCut = () =>
+      settle(() => reject(new Problem("invalid_request", "The connection ended before the body was complete")));
+    message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
+  });
+}
+
+function tooLarge(maxBytes: number): Problem {
+  // The rest of the body stays unread, so the connection can't carry another request.
+  return new Problem("body_too_large", `A body has at most ${maxBytes} bytes here`, {
+    headers: { Connection: "close" },
+  });
+}

@@ -1,0 +1,112 @@
+// Turns a request body into the text of an object to store: checks reserved names and the schema, and merges an update
+// into what is stored. Works on JSON text, so that numbers and member order come through as they were sent.
+
+import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
+import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { type Member, membersOf, mergeMembers } from "../../core/json/members.ts";
+import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
+
+/** Members that the service owns: returned on every object, never stored from a body. */
+const owned = new Set(["id", "_metadata"]);
+/** Query parameters of lists, so they can't be data. */
+const parameters = new Set(["_sort", "_limit", "_offset", "_fields", "_count", "_cursor"]);
+
+export interface Metadata {
+  /** Unix seconds. */
+  readonly created: number;
+  readonly creator: string;
+  readonly creator_type: string;
+}
+
+/** The text to store for a new object. Throws `object_required`, `reserved_field` or `validation_failed`. */
+export function validateNew(schema: CompiledSchema, body: CanonicalJson, id: string, metadata: Metadata): string {
+  demandObject(body);
+  for (const { name } of membersOf(body.text)) {
+    if (owned.has(name) || parameters.has(name)) throw reserved(name, "leave it out");
+  }
+  demandValid(schema, body.text);
+  const data = body.text === "{}" ? "" : `${body.text.slice(1, -1)},`;
+  return `{"id":${JSON.stringify(id)},${data}"_metadata":${JSON.stringify(metadata)}}`;
+}
+
+/**
+ * The stored text with the body's members in it, validated as a whole; the very text `stored` when nothing changes.
+ * Throws as validateNew does; `id` and `_metadata` may be sent back unchanged.
+ */
+export function validateUpdate(schema: CompiledSchema, body: CanonicalJson, stored: string): string {
+  demandObject(body);
+  const storedMembers = membersOf(stored);
+  const changes = new Map<string, string>();
+  for (const member of membersOf(body.text)) {
+    const value = body.text.slice(member.valueStart, member.valueEnd);
+    if (parameters.has(member.name)) throw reserved(member.name, "leave it out");
+    if (owned.has(member.name)) demandUnchanged(member.name, value, memberText(stored, storedMembers, member.name));
+    else changes.set(member.name, value);
+  }
+  if (changes.size === 0) return stored;
+  const { data, id, metadata } = separate(stored, storedMembers);
+  const merged = mergeMembers(data, changes);
+  if (merged === data) return stored;
+  demandValid(schema, merged);
+  return `{"id":${id},${merged === "{}" ? "" : `${merged.slice(1, -1)},`}"_metadata":${metadata}}`;
+}
+
+/** `_metadata` of a stored text. */
+export function metadataOf(stored: string): Metadata {
+  const text = memberText(stored, membersOf(stored), "_metadata");
+  if (text === undefined) throw new Error("A stored object has no _metadata");
+  return JSON.parse(text) as Metadata;
+}
+
+function separate(stored: string, members: readonly Member[]): { data: string; id: string; metadata: string } {
+  const kept = members.filter((member) => !owned.has(member.name));
+  return {
+    data: `{${kept.map((member) => stored.slice(member.start, member.valueEnd)).join(",")}}`,
+    id: memberText(stored, members, "id") ?? "null",
+    metadata: memberText(stored, members, "_metadata") ?? "null",
+  };
+}
+
+function memberText(text: string, members: readonly Member[], name: string): string | undefined {
+  const member = members.find((candidate) => candidate.name === name);
+  return member && text.slice(member.valueStart, member.valueEnd);
+}
+
+function demandObject(body: CanonicalJson): void {
+  if (body.kind !== "object") {
+    throw new Problem("object_required", `Send a JSON object with the resource's fields, not ${article(body.kind)}`);
+  }
+}
+
+function article(kind: string): string {
+  return kind === "null" ? kind : `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
+}
+
+function demandValid(schema: CompiledSchema, dataText: string): void {
+  const errors = schema.validate(JSON.parse(dataText), dataText);
+  if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
+}
+
+function summary(errors: readonly ProblemItem[]): string {
+  const first = errors[0];
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more in \`errors\`` : "";
+  return `${first?.pointer || "The object"}: ${first?.message}${more}`;
+}
+
+function demandUnchanged(name: string, sent: string, stored: string | undefined): void {
+  if (stored !== undefined && (sent === stored || sorted(sent) === sorted(stored))) return;
+  throw reserved(name, "leave it out, or send it back as it was read");
+}
+
+/** Both values are small and flat or wrong, so comparing them with sorted members is enough. */
+function sorted(text: string): string {
+  const value: unknown = JSON.parse(text);
+  if (value === null || typeof value !== "object") return text;
+  return JSON.stringify(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+function reserved(name: string, advice: string): Problem {
+  return new Problem("reserved_field", `\`${name}\` is the service's own name: ${advice}`, {
+    errors: [{ pointer: `/${name}`, keyword: "reserved", message: `is the service's own name: ${advice}` }],
+  });
+}
