@@ -1,0 +1,31 @@
+# The commands of this repository that need nothing installed: each brings Node, packages and real parts when they are missing.
+# Everything finer is an npm script: `npm run help` lists those.
+
+.DEFAULT_GOAL := help
+.PHONY: help run check test build spec bench clean
+
+with_node := sh tools/with-node.sh
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+run: ## serve the example manifests at http://127.0.0.1:8080
+	@bin/jsonplane dev examples/
+
+check: ## format, lint, types, layers, unit and meta tests: under a minute
+	@$(with_node) npm run --silent check
+
+test: ## everything: the checks, then all tests on real parts
+	@$(with_node) npm run --silent test
+
+build: ## compile the package into dist/
+	@$(with_node) npm run --silent build
+
+spec: ## list every promise of the interface with the test that proved it in the last full run
+	@$(with_node) npm run --silent spec
+
+bench: ## measure speed, as ratios in one run
+	@$(with_node) npm run --silent bench
+
+clean: ## remove what was built and reported; the cache of fetched parts stays
+	@rm -rf dist test-results coverage

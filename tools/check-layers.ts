@@ -1,0 +1,11 @@
+// `npm run check:layers`: prints what breaks the repository's shape (import direction, cycles, file size, names, script
+// headers), one line each, and exits 1 when there is anything.
+
+import { checkLayers } from "./layers/check-layers.ts";
+import { printable } from "./layers/findings.ts";
+
+const root = process.argv[2] ?? new URL("..", import.meta.url).pathname;
+const { files, findings } = await checkLayers(root);
+for (const found of findings) console.error(printable(found));
+console.log(`${files} files, ${findings.length} findings`);
+process.exitCode = findings.length === 0 ? 0 : 1;

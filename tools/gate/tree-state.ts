@@ -1,0 +1,35 @@
+// Names the content of the working tree by Git's own hash, new files included and ignored ones not, so that a test report can be
+// told to be of exactly this tree. Refuses outside a Git repository.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lastWords, runCommand } from "../parts/run-command.ts";
+
+export interface TreeState {
+  readonly commit: string;
+  /** Hash of the tree's content. */
+  readonly tree: string;
+}
+
+/** Which test proves which row is said beside the tests and changes no result; all else counts. */
+const left = ":(exclude)docs/spec-rows.yaml";
+
+export async function treeState(root: string): Promise<TreeState> {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-index-"));
+  try {
+    // An index of its own leaves the developer's staged changes alone.
+    const env = { GIT_INDEX_FILE: join(folder, "index") };
+    await git(root, ["add", "--all", "--", ".", left], env);
+    const tree = await git(root, ["write-tree"], env);
+    return { commit: await git(root, ["rev-parse", "HEAD"], {}), tree };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function git(root: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+  const done = await runCommand("git", args, { cwd: root, env });
+  if (done.code !== 0) throw new Error(`git ${args[0]} failed in ${root}: ${lastWords(done)}`);
+  return done.stdout.trim();
+}

@@ -1,0 +1,87 @@
+// Turns vitest's JSON report into one verdict per test and truthful counts: a test that was skipped, a file that didn't load and
+// a file that never ran all count as failures. Refuses a report that is missing or has another shape.
+
+import { readFile } from "node:fs/promises";
+import { relative, sep } from "node:path";
+
+export interface TestVerdict {
+  /** From the root: `test/http/lists.test.ts`. */
+  readonly file: string;
+  /** Suites and title, joined by ` › `. */
+  readonly name: string;
+  readonly passed: boolean;
+}
+
+export interface Verdicts {
+  readonly tests: readonly TestVerdict[];
+  readonly passed: number;
+  readonly failed: number;
+  /** One sentence per failure that vitest itself doesn't list as one. */
+  readonly complaints: readonly string[];
+}
+
+interface ReportedTest {
+  readonly ancestorTitles: readonly string[];
+  readonly title: string;
+  readonly status: string;
+}
+
+interface ReportedFile {
+  readonly name: string;
+  readonly status: string;
+  readonly message: string;
+  readonly assertionResults: readonly ReportedTest[];
+}
+
+interface Report {
+  readonly success: boolean;
+  readonly testResults: readonly ReportedFile[];
+}
+
+export async function readReport(path: string): Promise<Report> {
+  const report = JSON.parse(await readFile(path, "utf8")) as Partial<Report>;
+  if (!Array.isArray(report.testResults) || typeof report.success !== "boolean") {
+    throw new Error(`${path} is no report of vitest's`);
+  }
+  return { success: report.success, testResults: report.testResults };
+}
+
+/** `expected`: the test files that had to run, as paths from the root. */
+export function verdictsOf(report: Report, root: string, expected: readonly string[]): Verdicts {
+  const files = report.testResults.map((file) => ({ ...file, path: relative(root, file.name).split(sep).join("/") }));
+  const tests = files.flatMap((file) => file.assertionResults.map((test) => verdict(file.path, test)));
+  const ran = new Set(files.map((file) => file.path));
+  const complaints = [
+    ...files.flatMap((file) => file.assertionResults.filter(isSkipped).map((test) => skippedMessage(file.path, test))),
+    ...files.filter(isBroken).map((file) => `${file.path} failed outside its tests`),
+    ...files.filter((file) => file.assertionResults.length === 0).map((file) => `${file.path} holds no test that ran`),
+    ...expected.filter((path) => !ran.has(path)).map((path) => `${path} did not run`),
+  ];
+  const failures = tests.filter((test) => !test.passed).length;
+  const outside = complaints.length - files.flatMap((file) => file.assertionResults.filter(isSkipped)).length;
+  const unexplained = !report.success && failures + outside === 0;
+  return {
+    tests,
+    passed: tests.length - failures,
+    failed: failures + outside + (unexplained ? 1 : 0),
+    complaints: unexplained ? [...complaints, "vitest reports a failure outside all tests"] : complaints,
+  };
+}
+
+function verdict(file: string, test: ReportedTest): TestVerdict {
+  return { file, name: [...test.ancestorTitles, test.title].join(" › "), passed: test.status === "passed" };
+}
+
+function isSkipped(test: ReportedTest): boolean {
+  return test.status !== "passed" && test.status !== "failed";
+}
+
+function skippedMessage(path: string, test: ReportedTest): string {
+  return `${path} › ${test.title} was skipped (${test.status})`;
+}
+
+/** A hook or the file itself threw, and no test carries the failure. */
+function isBroken(file: ReportedFile): boolean {
+  const carried = file.assertionResults.length === 0 || file.assertionResults.some((test) => test.status === "failed");
+  return file.status === "failed" && !carried;
+}

@@ -1,0 +1,33 @@
+// `npm run help`: prints every npm script with one sentence. Refuses when a script has no sentence, or a sentence no script, so
+// that the list stays whole.
+
+import { readFile } from "node:fs/promises";
+
+const sentences: Readonly<Record<string, string>> = {
+  help: "lists these scripts",
+  check: "style, types, layers, unit and meta tests: the gate before a push, under a minute",
+  format: "formats all files and repairs what the linter can repair safely",
+  "check:style": "format and lint rules (biome.json)",
+  "check:types": "the TypeScript compiler, strict",
+  "check:layers": "import direction, cycles, file size, names, headers of Lua scripts",
+  test: "everything: the check, then all tests on real parts; what .ci/run runs",
+  "test:unit": "the pure stages, no input or output",
+  "test:meta": "documents, examples and code agree",
+  "test:store": "the store's promises against real Redis, a real cluster, and the embedded store",
+  "test:http": "the HTTP interface, request by request",
+  "test:process": "whole processes: start, stop, restart, kills, the package installed elsewhere",
+  spec: "every promise of the interface, with the test that proved it in the last full run",
+  build: "compiles the package into dist/",
+  prepack: "what npm pack runs: build",
+  generate: "types and manifest schemas from crds/",
+  bench: "speed, as ratios in one run",
+};
+
+const path = new URL("../package.json", import.meta.url);
+const { scripts } = JSON.parse(await readFile(path, "utf8")) as { scripts: Readonly<Record<string, string>> };
+const unexplained = Object.keys(scripts).filter((name) => !(name in sentences));
+const gone = Object.keys(sentences).filter((name) => !(name in scripts));
+if (unexplained.length + gone.length > 0) {
+  throw new Error(`tools/help.ts and package.json differ: ${[...unexplained, ...gone].join(", ")}`);
+}
+for (const [name, sentence] of Object.entries(sentences)) console.log(`npm run ${name.padEnd(14)} ${sentence}`);

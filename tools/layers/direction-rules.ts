@@ -1,0 +1,130 @@
+// Rules of import direction (docs/ARCHITECTURE.md): which top folder may use which, the order of stages within a program, and
+// no cycles. Pure: sources in, findings out.
+
+import { type Finding, finding } from "./findings.ts";
+import type { Import } from "./imports-of.ts";
+import type { Source } from "./read-sources.ts";
+
+/** What each top folder may import besides itself; a folder that isn't named may import everything. */
+const mayUse: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  operator: ["core"],
+  dataplane: ["core"],
+  cli: ["core", "operator", "dataplane"],
+  tools: ["core", "operator", "dataplane", "cli"],
+};
+
+/**
+ * The stages of each program. A stage may use the values of those before it, and the types of all: what a later stage does is
+ * none of its business. A new folder is named here, at its place.
+ */
+const stages: Readonly<Record<string, readonly string[]>> = {
+  operator: ["watch", "resolve", "compile", "publish", "status", "finalize"],
+  dataplane: ["config", "store", "route", "authenticate", "authorize", "validate", "respond", "perform", "observe"],
+};
+
+/** Files straight in a program's folder that join stages; a stage never imports them. */
+const joiners: ReadonlySet<string> = new Set(["pipeline.ts", "reconcile.ts", "app.ts"]);
+
+export function directionFindings(sources: readonly Source[]): readonly Finding[] {
+  const known = new Set(sources.map((source) => source.path));
+  return [...sources.flatMap((source) => importFindings(source, known)), ...cycleFindings(sources)];
+}
+
+function importFindings(source: Source, known: ReadonlySet<string>): readonly Finding[] {
+  return source.imports.flatMap((imported) => {
+    const { target } = imported;
+    if (target === undefined) return [];
+    const checks = [missing(target, known), folder(source.path, target), stage(source.path, target, imported)];
+    return checks
+      .filter((message) => message !== undefined)
+      .map((message) => finding(source.path, imported.line, message));
+  });
+}
+
+function missing(target: string, known: ReadonlySet<string>): string | undefined {
+  if (!target.endsWith(".ts") || known.has(target)) return undefined;
+  return `imports ${target}, which doesn't exist`;
+}
+
+function folder(path: string, target: string): string | undefined {
+  const from = topFolder(path);
+  const to = topFolder(target);
+  const allowed = mayUse[from];
+  if (from === to || allowed === undefined || allowed.includes(to)) return undefined;
+  return `${from} must not import ${to} (${target}); it may use ${["itself", ...allowed].join(", ")}`;
+}
+
+function stage(path: string, target: string, imported: Import): string | undefined {
+  const program = topFolder(path);
+  const order = stages[program];
+  if (order === undefined || topFolder(target) !== program) return undefined;
+  const from = stageOf(path);
+  const to = stageOf(target);
+  if (from === undefined) return undefined;
+  if (to === undefined)
+    return joinsStages(target) ? `a stage must not import ${target}, which joins the stages` : undefined;
+  if (from === to) return undefined;
+  return (
+    unknownStage(program, [from, to]) ?? (imported.typesOnly ? undefined : valueMessage({ order, from, to, target }))
+  );
+}
+
+function unknownStage(program: string, folders: readonly string[]): string | undefined {
+  const unknown = folders.find((name) => !stages[program]?.includes(name));
+  return unknown === undefined
+    ? undefined
+    : `${program}/${unknown} is no known stage: name it in tools/layers/direction-rules.ts`;
+}
+
+interface Step {
+  readonly order: readonly string[];
+  readonly from: string;
+  readonly to: string;
+  readonly target: string;
+}
+
+function valueMessage(step: Step): string | undefined {
+  const { order, from, to, target } = step;
+  if (order.indexOf(to) > order.indexOf(from))
+    return `${from} runs before ${to}: it may import types of ${target}, not values`;
+  if (to === "store" && target.split("/").length > 3)
+    return `only app.ts chooses a store: import the port, not ${target}`;
+  return undefined;
+}
+
+/** Imports that lead back to where they start, types included; each cycle is told once. */
+function cycleFindings(sources: readonly Source[]): readonly Finding[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const done = new Set<string>();
+  const findings: Finding[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) {
+      findings.push(finding(path, 1, `import cycle: ${[...trail.slice(start), path].join(" → ")}`));
+      return;
+    }
+    if (done.has(path)) return;
+    for (const imported of byPath.get(path)?.imports ?? []) {
+      if (imported.target !== undefined && byPath.has(imported.target)) visit(imported.target, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const source of sources) visit(source.path, []);
+  return findings;
+}
+
+function topFolder(path: string): string {
+  const slash = path.indexOf("/");
+  return slash < 0 ? "" : path.slice(0, slash);
+}
+
+/** The second folder of a path; undefined for files straight in the program's folder. */
+function stageOf(path: string): string | undefined {
+  const parts = path.split("/");
+  return parts.length > 2 ? parts[1] : undefined;
+}
+
+function joinsStages(path: string): boolean {
+  return joiners.has(path.split("/").at(-1) ?? "");
+}

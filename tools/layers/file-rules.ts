@@ -1,0 +1,78 @@
+// Rules that look at one source file: length, name, its opening comment, `any`, TODOs, and the purity of the folders that
+// promise it. Pure: a source in, findings out.
+
+import { type Finding, finding } from "./findings.ts";
+import type { Source } from "./read-sources.ts";
+
+const maxLines = 400;
+const drawers = /(^|[-_.])(utils?|helpers?|common|misc)([-_.]|$)/;
+const opening = /^(\/\/|\/\*|--|#) ?\S/;
+/** Folders that only judge what they are given (docs/ARCHITECTURE.md). */
+const pure: readonly string[] = ["dataplane/authorize/", "operator/compile/"];
+const purePackages: ReadonlySet<string> = new Set(["node:crypto", "node:util"]);
+
+const rules: readonly ((source: Source) => readonly Finding[])[] = [
+  tooLong,
+  nameOfADrawer,
+  noOpeningComment,
+  escapesTheTypes,
+  unnumberedTodo,
+  impure,
+];
+
+export function fileFindings(source: Source): readonly Finding[] {
+  return rules.flatMap((rule) => rule(source));
+}
+
+function tooLong({ path, lines }: Source): readonly Finding[] {
+  if (lines.length <= maxLines || path.endsWith(".generated.ts")) return [];
+  return [
+    finding(path, maxLines + 1, `has ${lines.length} lines, ${maxLines} are the limit: split it by what it does`),
+  ];
+}
+
+function nameOfADrawer({ path }: Source): readonly Finding[] {
+  const part = path.split("/").find((name) => drawers.test(name));
+  return part === undefined
+    ? []
+    : [finding(path, 1, `"${part}" says nothing of what is inside: name it by what it does`)];
+}
+
+function noOpeningComment({ path, lines }: Source): readonly Finding[] {
+  if (path.endsWith(".test.ts")) return [];
+  const first = lines[0]?.startsWith("#!") ? lines[1] : lines[0];
+  if (opening.test(first ?? "")) return [];
+  return [finding(path, 1, "opens without a comment: what does it turn into what, and how can it refuse?")];
+}
+
+/** The linter refuses `any`; this refuses the ways around the linter and the compiler. */
+function escapesTheTypes({ path, lines }: Source): readonly Finding[] {
+  const wayAround = /(?:\/\/|\/\*).*(?:@ts-(?:ignore|nocheck)|biome-ignore.*noExplicitAny|biome-ignore-all)\b/;
+  if (!path.endsWith(".ts")) return [];
+  return lines.flatMap((line, index) =>
+    wayAround.test(line) ? [finding(path, index + 1, "goes around the types: unknown and a check instead")] : [],
+  );
+}
+
+function unnumberedTodo({ path, lines }: Source): readonly Finding[] {
+  const todo = /(?:^|\s)(?:\/\/|--|#|\*) .*\b(?:TODO|FIXME|XXX)\b(?!.*#\d)/;
+  return lines.flatMap((line, index) =>
+    todo.test(line) ? [finding(path, index + 1, "a TODO carries an issue number (#7), or isn't there")] : [],
+  );
+}
+
+function impure({ path, imports, lines }: Source): readonly Finding[] {
+  const folder = pure.find((prefix) => path.startsWith(prefix));
+  if (folder === undefined) return [];
+  const packages = imports.filter(({ specifier, target, typesOnly }) => {
+    return target === undefined && !typesOnly && !purePackages.has(specifier);
+  });
+  const clients = imports.filter(({ target, names }) => {
+    return target === "dataplane/store/port.ts" && names.some((name) => name.endsWith("Store"));
+  });
+  const findings = [...packages, ...clients].map(({ specifier, line }) =>
+    finding(path, line, `${folder} is pure: it judges what it is given and imports no ${specifier}`),
+  );
+  const waiting = lines.findIndex((line) => /\bawait\b/.test(line) && !/^\s*(?:\/\/|\*)/.test(line));
+  return waiting < 0 ? findings : [...findings, finding(path, waiting + 1, `${folder} is pure: it never waits`)];
+}

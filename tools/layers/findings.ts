@@ -1,0 +1,16 @@
+// What a rule says of a source file, in the form that editors and terminals turn into a link.
+
+export interface Finding {
+  readonly path: string;
+  readonly line: number;
+  /** What is wrong and what to do. */
+  readonly message: string;
+}
+
+export function finding(path: string, line: number, message: string): Finding {
+  return { path, line, message };
+}
+
+export function printable(found: Finding): string {
+  return `${found.path}:${found.line}  ${found.message}`;
+}

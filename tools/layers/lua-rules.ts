@@ -1,0 +1,41 @@
+// Rules of a Lua script (docs/ARCHITECTURE.md): named `<name>-<numkeys>.lua`, it opens with Purpose, KEYS, ARGV and Returns,
+// documents exactly the keys that its name counts, and names them before it uses them. Pure: a source in, findings out.
+
+import { type Finding, finding } from "./findings.ts";
+import type { Source } from "./read-sources.ts";
+
+const nameForm = /^[a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*-(\d+)\.lua$/;
+const sections = ["Purpose", "KEYS", "ARGV", "Returns"] as const;
+
+export function luaFindings(source: Source): readonly Finding[] {
+  const { path } = source;
+  if (!path.endsWith(".lua")) return [];
+  const name = path.split("/").at(-1) ?? "";
+  const count = nameForm.exec(name)?.[1];
+  // A part that others include has no keys of its own; its folder says so.
+  if (path.includes("/include/")) return [];
+  if (count === undefined) return [finding(path, 1, "is not named <name>-<numkeys>.lua")];
+  return [...headerFindings(source), ...keyFindings(source, Number(count))];
+}
+
+function headerFindings({ path, lines }: Source): readonly Finding[] {
+  const end = lines.findIndex((line) => !line.startsWith("--") && line.trim() !== "");
+  const header = end < 0 ? lines : lines.slice(0, end);
+  const at = sections.map((section) => header.findIndex((line) => new RegExp(`^-- ?${section}\\b`).test(line)));
+  const absent = sections.filter((_, index) => at[index] === -1);
+  if (absent.length > 0)
+    return [finding(path, 1, `its header lacks ${absent.join(", ")} (in the order ${sections.join(", ")})`)];
+  const ordered = at.every((line, index) => index === 0 || line > (at[index - 1] ?? -1));
+  return ordered ? [] : [finding(path, 1, `its header is not in the order ${sections.join(", ")}`)];
+}
+
+function keyFindings({ path, lines }: Source, count: number): readonly Finding[] {
+  const code = lines.filter((line) => !line.trimStart().startsWith("--")).join("\n");
+  const used = [...code.matchAll(/\bKEYS\[(\d+)\]/g)].map((match) => Number(match[1]));
+  const beyond = used.find((index) => index > count || index < 1);
+  if (beyond !== undefined) return [finding(path, 1, `uses KEYS[${beyond}], its name counts ${count}`)];
+  const unused = Array.from({ length: count }, (_, index) => index + 1).filter((index) => !used.includes(index));
+  // A script that walks over KEYS uses them all.
+  if (unused.length === 0 || /#KEYS\b|\bKEYS\[[a-z]|pairs\(KEYS\)|unpack\(KEYS/.test(code)) return [];
+  return [finding(path, 1, `its name counts ${count} keys, it never names KEYS[${unused.join("], KEYS[")}]`)];
+}

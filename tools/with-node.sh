@@ -1,0 +1,18 @@
+#!/bin/sh
+# with-node.sh COMMAND…: runs a command with Node 24 or newer and this repository's packages first on the PATH, and brings both
+# when they are missing. Make and the npm scripts go through it, so that they work under any Node that npm itself runs on.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd -P)
+node=$(sh "$root/tools/parts/node.sh")
+sh "$root/tools/parts/packages.sh" "$node"
+case $node in
+*/node) ;;
+*)
+  echo "jsonplane: programs under node_modules look for a program called node; JSONPLANE_NODE is $node" >&2
+  exit 1
+  ;;
+esac
+PATH=$root/node_modules/.bin:$(dirname "$node"):$PATH
+export PATH
+exec "$@"
