@@ -28,7 +28,7 @@ export function shortestText(value: number): string {
 
 /** The double that Redis JSON reads from a text of at most 19 digits. */
 function readBack(text: string): number {
-  const [mantissa = "", exponentText = "0"] = text.replace("-", "").split("e");
+  const [mantissa = "", exponentText = "0"] = text.replace(/^-/, "").split("e");
   const sign = text.startsWith("-") ? -1 : 1;
   const [whole = "", fraction = ""] = mantissa.split(".");
   const exponent = Number(exponentText) - fraction.length;
