@@ -1,10 +1,10 @@
 // Decides who holds a name that several objects claim: the published incumbent by UID, else the oldest, else the first by
 // name. The others are told who holds it.
 
-import type { ObjectMeta } from "./objects.ts";
+import type { StoredMeta } from "./objects.ts";
 
 export interface Claimant {
-  readonly metadata: ObjectMeta;
+  readonly metadata: StoredMeta;
 }
 
 /** The claimant of each name that holds it. `incumbent` answers the UID that holds a name in what is published. */

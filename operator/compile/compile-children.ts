@@ -15,7 +15,8 @@ export interface ChildKind<O extends Child, C extends Published> {
   /** The name that only one object of the project may have, and the field that says it. */
   readonly nameOf: (object: O) => string;
   readonly nameField: string;
-  readonly compile: (object: O) => Outcome<readonly C[]>;
+  /** `former` = what is published of this very object, by UID. */
+  readonly compile: (object: O, former: readonly C[]) => Outcome<readonly C[]>;
   /** Key in the map of the project's parts. */
   readonly keyOf: (config: C) => string;
   /** The same map, as it was published last. */
@@ -37,8 +38,9 @@ export function compileChildren<O extends Child, C extends Published>(
   const holders = awardNames(standing, kind.nameOf, (name) => kind.previous.get(name)?.uid);
   const lastGood = byUid(kind.previous.values());
   for (const object of [...objects].sort(byName)) {
-    const outcome = judge(object, kind, holders);
-    const configs = outcome.ok ? outcome.value : keptConfigs(object, lastGood);
+    const former = lastGood.get(object.metadata.uid) ?? [];
+    const outcome = judge(object, { kind, holders, former });
+    const configs = served(object, outcome, former);
     for (const config of configs) entries.set(kind.keyOf(config), config);
     const subject = subjectOf(object);
     if (outcome.ok) verdicts.push({ ...subject, accepted: true, notices: outcome.notices ?? [] });
@@ -59,10 +61,16 @@ export function subjectOf(object: {
   return { kind: object.kind, namespace, name, uid };
 }
 
+interface Surroundings<O extends Child, C extends Published> {
+  readonly kind: ChildKind<O, C>;
+  /** Who holds each name. */
+  readonly holders: ReadonlyMap<string, O>;
+  readonly former: readonly C[];
+}
+
 function judge<O extends Child, C extends Published>(
   object: O,
-  kind: ChildKind<O, C>,
-  holders: ReadonlyMap<string, O>,
+  { kind, holders, former }: Surroundings<O, C>,
 ): Outcome<readonly C[]> {
   if (object.metadata.deletionTimestamp !== undefined) {
     return refuse("Deleting", "The object is being deleted and is no longer served");
@@ -73,12 +81,14 @@ function judge<O extends Child, C extends Published>(
     const message = `${object.kind} "${holder.metadata.name}" holds the ${kind.nameField} "${name}" already`;
     return refuse("NameConflict", message, `/spec/${kind.nameField}`);
   }
-  return kind.compile(object);
+  return kind.compile(object, former);
 }
 
-/** What goes on being served of a refused object: nothing while it is being deleted, credentials included. */
-function keptConfigs<C extends Published>(object: Child, lastGood: ReadonlyMap<string, readonly C[]>): readonly C[] {
-  return object.metadata.deletionTimestamp === undefined ? (lastGood.get(object.metadata.uid) ?? []) : [];
+/** Of a refused object the last good version goes on being served; of one that is being deleted, nothing. */
+function served<C>(object: Child, outcome: Outcome<readonly C[]>, former: readonly C[]): readonly C[] {
+  if (outcome.ok) return outcome.value;
+  if (object.metadata.deletionTimestamp !== undefined) return [];
+  return "instead" in outcome ? outcome.instead : former;
 }
 
 function byUid<C extends Published>(configs: Iterable<C>): ReadonlyMap<string, readonly C[]> {

@@ -1,21 +1,27 @@
 // Turns an ApiKey and its resolved keys into what authentication looks up: one entry per live key, at most the current one
-// and one that lives out its grace period.
+// and one that lives out its grace period. A key whose Secret can't be had goes on working, with the role, the access and the
+// expiry that the spec says now, if that is earlier.
 
 import type { KeyConfig } from "../../core/config/types.ts";
-import type { KeyCredential, Resolved } from "./credentials.ts";
+import type { LiveKeys, Resolved } from "./credentials.ts";
 import type { ApiKey } from "./objects.ts";
 import { type Outcome, refuse } from "./verdict.ts";
 
+/** `former` = what is published of this ApiKey. */
 export function compileKey(
   key: ApiKey,
-  credential: Resolved<readonly [KeyCredential, ...KeyCredential[]]>,
+  credential: Resolved<LiveKeys>,
+  former: readonly KeyConfig[],
 ): Outcome<readonly KeyConfig[]> {
-  if (!credential.ok) return credential;
   const expiry = expirySeconds(key.spec.expiresAt);
   if (expiry === "invalid")
     return refuse("InvalidSpec", "Must be a time such as 2030-01-31T00:00:00Z", "/spec/expiresAt");
-  const value = credential.value.map(({ sha256, retiresAt }) => configOf(key, sha256, earlier(expiry, retiresAt)));
-  return { ok: true, value, notices: credential.notices ?? [] };
+  const live = (sha256: string, end: number | undefined): KeyConfig => configOf(key, sha256, earlier(expiry, end));
+  if (credential.ok) {
+    const value = credential.value.map(({ sha256, retiresAt }) => live(sha256, retiresAt));
+    return { ok: true, value, notices: credential.notices ?? [] };
+  }
+  return { ...credential, instead: former.map(({ sha256, expiresAt }) => live(sha256, expiresAt)) };
 }
 
 function configOf(key: ApiKey, sha256: string, expiresAt: number | undefined): KeyConfig {

@@ -5,9 +5,9 @@ import type { ProjectConfig } from "../../core/config/types.ts";
 import { durationSeconds } from "./duration.ts";
 import type { HostGrant } from "./hosts.ts";
 import type { Project } from "./objects.ts";
-import { type Fault, type Outcome, refuseAll } from "./verdict.ts";
+import { type Fault, type Judged, refuseAll } from "./verdict.ts";
 
-export function compileProjectConfig(project: Project, hosts: HostGrant): Outcome<ProjectConfig> {
+export function compileProjectConfig(project: Project, hosts: HostGrant): Judged<ProjectConfig> {
   const { metadata, spec } = project;
   const faults: Fault[] = [];
   const seconds = (pointer: string, text: string): number => {

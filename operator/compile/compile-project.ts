@@ -14,7 +14,7 @@ import { keepSuspended, servedUids } from "./keep-suspended.ts";
 import type { Project } from "./objects.ts";
 import { childrenOf, type ProjectObjects } from "./project-objects.ts";
 import type { CheckSchema } from "./schema-check.ts";
-import { type Outcome, type Refusal, refuse, type Verdict } from "./verdict.ts";
+import { type Judged, type Refusal, refuse, type Verdict } from "./verdict.ts";
 
 export interface CompileInput extends ProjectObjects {
   readonly credentials: Credentials;
@@ -109,14 +109,15 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
   const users = compileChildren(input.users, {
     nameOf: usernameOf,
     nameField: "username",
-    compile: (user) => single(compileUser(user, credentials.users.get(user.metadata.name) ?? unresolved(user.kind))),
+    compile: (user, former) =>
+      compileUser(user, credentials.users.get(user.metadata.name) ?? unresolved(user.kind), former),
     keyOf: (user) => user.username,
     previous: previous?.users ?? new Map(),
   });
   const keys = compileChildren(input.keys, {
     nameOf: (key) => key.metadata.name,
     nameField: "name",
-    compile: (key) => compileKey(key, credentials.keys.get(key.metadata.name) ?? unresolved(key.kind)),
+    compile: (key, former) => compileKey(key, credentials.keys.get(key.metadata.name) ?? unresolved(key.kind), former),
     keyOf: (key) => key.sha256,
     previous: previous?.keys ?? new Map(),
   });
@@ -126,8 +127,8 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
   };
 }
 
-function single<C>(outcome: Outcome<C>): Outcome<readonly C[]> {
-  return outcome.ok ? { ...outcome, value: [outcome.value] } : outcome;
+function single<C>(judged: Judged<C>): Judged<readonly C[]> {
+  return judged.ok ? { ...judged, value: [judged.value] } : judged;
 }
 
 function missingProject(ref: ProjectRef): Refusal {

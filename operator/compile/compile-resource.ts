@@ -5,14 +5,14 @@ import type { IndexField, ResourceConfig } from "../../core/config/types.ts";
 import { type CompiledSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import type { ApiResource } from "./objects.ts";
 import type { CheckSchema } from "./schema-check.ts";
-import { type Fault, type Notice, type Outcome, refuseAll } from "./verdict.ts";
+import { type Fault, type Judged, type Notice, refuseAll } from "./verdict.ts";
 
 /** The segment after `/api/`: `spec.resourceName`, else the object's own name. */
 export function resourceNameOf(resource: ApiResource): string {
   return resource.spec.resourceName ?? resource.metadata.name;
 }
 
-export function compileResource(resource: ApiResource, checkSchema: CheckSchema): Outcome<ResourceConfig> {
+export function compileResource(resource: ApiResource, checkSchema: CheckSchema): Judged<ResourceConfig> {
   const { spec, metadata } = resource;
   const checked = checkSchema(spec.schema);
   if (!checked.ok) {
@@ -38,7 +38,7 @@ function schemaNotice(warning: { readonly pointer: string; readonly message: str
   return { reason: "SchemaWarning", message: warning.message, pointer: `/spec/schema${warning.pointer}` };
 }
 
-function compileIndexes(schema: CompiledSchema, names: readonly string[] | undefined): Outcome<readonly IndexField[]> {
+function compileIndexes(schema: CompiledSchema, names: readonly string[] | undefined): Judged<readonly IndexField[]> {
   if (names === undefined) return { ok: true, value: defaultIndexes(schema) };
   const faults: Fault[] = [];
   for (const [position, name] of names.entries()) {

@@ -3,17 +3,14 @@
 import type { RootKeyConfig } from "../../core/config/types.ts";
 import { initialValueText } from "./initial-value.ts";
 import type { RootKey } from "./objects.ts";
-import type { Outcome } from "./verdict.ts";
+import type { Judged } from "./verdict.ts";
 
 /** The segment after `/json/`: `spec.key`, else the object's own name. */
 export function rootKeyOf(rootKey: RootKey): string {
   return rootKey.spec.key ?? rootKey.metadata.name;
 }
 
-export function compileRootKey(
-  rootKey: RootKey,
-  bounds: { readonly maxDocumentBytes: number },
-): Outcome<RootKeyConfig> {
+export function compileRootKey(rootKey: RootKey, bounds: { readonly maxDocumentBytes: number }): Judged<RootKeyConfig> {
   const initialValue = initialValueText(rootKey.spec.initialValue, bounds.maxDocumentBytes);
   if (!initialValue.ok) return initialValue;
   const { create, read, update, delete: remove } = rootKey.spec.access;

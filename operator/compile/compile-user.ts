@@ -1,4 +1,5 @@
-// Turns a ProjectUser and its resolved password into a login; refuses with the reason why the password is missing.
+// Turns a ProjectUser and its resolved password into a login; refuses with the reason why the password is missing. A login
+// that worked goes on working then, with the role and the access that the spec says now.
 
 import type { UserConfig } from "../../core/config/types.ts";
 import type { PasswordCredential, Resolved } from "./credentials.ts";
@@ -10,10 +11,18 @@ export function usernameOf(user: ProjectUser): string {
   return user.spec.username ?? user.metadata.name;
 }
 
-export function compileUser(user: ProjectUser, credential: Resolved<PasswordCredential>): Outcome<UserConfig> {
-  if (!credential.ok) return credential;
-  const { passwordHash, credentialRevision } = credential.value;
-  const value: UserConfig = {
+/** `former` = what is published of this user. */
+export function compileUser(
+  user: ProjectUser,
+  credential: Resolved<PasswordCredential>,
+  former: readonly UserConfig[],
+): Outcome<readonly UserConfig[]> {
+  if (!credential.ok) return { ...credential, instead: former.map((config) => configOf(user, config)) };
+  return { ok: true, value: [configOf(user, credential.value)], notices: credential.notices ?? [] };
+}
+
+function configOf(user: ProjectUser, { passwordHash, credentialRevision }: PasswordCredential): UserConfig {
+  return {
     username: usernameOf(user),
     uid: user.metadata.uid,
     role: user.spec.role,
@@ -21,5 +30,4 @@ export function compileUser(user: ProjectUser, credential: Resolved<PasswordCred
     passwordHash,
     credentialRevision,
   };
-  return { ok: true, value, notices: credential.notices ?? [] };
 }

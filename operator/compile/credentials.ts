@@ -1,7 +1,6 @@
 // What is known of passwords and keys when `compile` runs: hashes only, one answer per object, made by the resolve stage.
 
-import type { Outcome } from "./verdict.ts";
-import { refuse } from "./verdict.ts";
+import { type Judged, refuse } from "./verdict.ts";
 
 export interface PasswordCredential {
   /** argon2id string. */
@@ -17,14 +16,17 @@ export interface KeyCredential {
   readonly retiresAt?: number;
 }
 
+/** The current key first, then those that live out their grace period. */
+export type LiveKeys = readonly [KeyCredential, ...KeyCredential[]];
+
 /** The credential, or the reason why it can't be had (`SecretNotFound`, `SecretConflict`, `KeyLost`). */
-export type Resolved<T> = Outcome<T>;
+export type Resolved<T> = Judged<T>;
 
 export interface Credentials {
   /** By name of the ProjectUser object. */
   readonly users: ReadonlyMap<string, Resolved<PasswordCredential>>;
-  /** By name of the ApiKey object: the current key first, then those that live out their grace period. */
-  readonly keys: ReadonlyMap<string, Resolved<readonly [KeyCredential, ...KeyCredential[]]>>;
+  /** By name of the ApiKey object. */
+  readonly keys: ReadonlyMap<string, Resolved<LiveKeys>>;
 }
 
 /** The answer for an object of which the resolve stage said nothing. */

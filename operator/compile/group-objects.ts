@@ -1,7 +1,7 @@
 // Turns objects of many Projects into one bundle per Project, keyed `<namespace>/<name>`: a Project that only its children
 // name has a bundle too, so that they are told that it is missing.
 
-import type { ApiKey, ApiResource, Child, Project, ProjectUser, RootKey } from "./objects.ts";
+import type { ApiKey, ApiResource, CustomResource, Project, ProjectUser, RootKey } from "./objects.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 
 interface Bundle {
@@ -13,7 +13,7 @@ interface Bundle {
   readonly keys: ApiKey[];
 }
 
-export function groupByProject(objects: readonly (Project | Child)[]): ReadonlyMap<string, ProjectObjects> {
+export function groupByProject(objects: readonly CustomResource[]): ReadonlyMap<string, ProjectObjects> {
   const bundles = new Map<string, Bundle>();
   for (const object of objects) {
     const { namespace } = object.metadata;
@@ -26,7 +26,7 @@ export function groupByProject(objects: readonly (Project | Child)[]): ReadonlyM
   return bundles;
 }
 
-function add(bundle: Bundle, object: Project | Child): void {
+function add(bundle: Bundle, object: CustomResource): void {
   switch (object.kind) {
     case "Project":
       bundle.project = object;

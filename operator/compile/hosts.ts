@@ -46,7 +46,7 @@ function claimsOf(project: Project): readonly HostClaim[] {
 }
 
 function hostsOf(project: Project): readonly string[] {
-  return project.spec.hosts.map((host) => host.toLowerCase());
+  return (project.spec.hosts ?? []).map((host) => host.toLowerCase());
 }
 
 function grantOf(

@@ -3,17 +3,17 @@
 
 import type { Json } from "../../core/config/types.ts";
 import { doubleText } from "../../core/json/number.ts";
-import { type Fault, type Outcome, refuseAll } from "./verdict.ts";
+import { type Fault, type Judged, refuseAll } from "./verdict.ts";
 
 const maxDepth = 64;
 /** More can be wrong; fewer are worth reading. */
 const maxFaults = 10;
 
-/** `value` undefined = the default, `{}`. `maxBytes` is of UTF-8. */
-export function initialValueText(value: Json | undefined, maxBytes: number): Outcome<string> {
+/** `value` undefined = the default, `{}`; null is a value. `maxBytes` is of UTF-8. */
+export function initialValueText(value: Json | undefined, maxBytes: number): Judged<string> {
   const pointer = "/spec/initialValue";
   const faults: Fault[] = [];
-  const text = textOf(value ?? {}, { pointer, depth: 1, faults });
+  const text = textOf(value === undefined ? {} : value, { pointer, depth: 1, faults });
   if (faults.length === 0 && Buffer.byteLength(text) > maxBytes) {
     const message = `Takes more bytes as JSON than the Project's limits.maxDocumentBytes, ${maxBytes}`;
     faults.push({ pointer, message });

@@ -1,6 +1,6 @@
 // What `compile` says of each object, besides the configuration: accepted, or refused with a reason and the place.
 
-import type { Kind } from "./objects.ts";
+import type { Kind } from "../../core/manifests/object.ts";
 import type { NoticeReason, Reason } from "./reasons.ts";
 
 export interface Subject {
@@ -46,10 +46,16 @@ export interface Refusal {
   readonly faults: readonly [Fault, ...Fault[]];
 }
 
-/** What a rule makes of one object: its configuration, or why not. */
-export type Outcome<T> =
+/** A value, or why there is none. */
+export type Judged<T> =
   | { readonly ok: true; readonly value: T; readonly notices?: readonly Notice[] }
   | { readonly ok: false; readonly refusal: Refusal };
+
+/**
+ * What a rule makes of one object. `instead` is what to serve of a refused object, where that is something newer than its
+ * last good version.
+ */
+export type Outcome<T> = Judged<T> | { readonly ok: false; readonly refusal: Refusal; readonly instead: T };
 
 export function refuse(
   reason: Reason,
