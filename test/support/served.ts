@@ -1,0 +1,119 @@
+// Serves projects over real HTTP from each of the two stores: a suite given to describeServed runs once on the embedded store
+// and once on real Redis JSON. Every `serve` has a namespace of its own, so that suites can share a store.
+
+import { randomBytes } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe } from "vitest";
+import { type Clock, systemClock } from "../../core/clock.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
+import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
+import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { type Reply, type SentRequest, send } from "./http-client.ts";
+import { changed, inNamespace, type Modifier } from "./projects.ts";
+import { startRedis, type TestRedis } from "./redis.ts";
+
+export interface Served {
+  /** `http://127.0.0.1:<port>`. */
+  readonly origin: string;
+  readonly adminUrl: string;
+  /** Path base of the first project: `/<namespace>/<project>`. */
+  readonly base: string;
+  readonly namespace: string;
+  readonly store: Store;
+  readonly live: MemoryDirectory;
+  readonly plane: DataPlane;
+  /** Everything logged so far. */
+  log(): string;
+  /** A request below the first project's base. */
+  send(path: string, sent?: SentRequest): Promise<Reply>;
+  /** Puts a changed first project live and returns it. */
+  change(...modifiers: readonly Modifier[]): ProjectParts;
+}
+
+export interface ServeOptions
+  extends Partial<Pick<DataPlaneOptions, "trustedProxies" | "publicUrl" | "requestTimeoutMs">> {
+  readonly clock?: Clock;
+}
+
+export type Serve = (projects: ProjectParts | readonly ProjectParts[], options?: ServeOptions) => Promise<Served>;
+
+export function describeServed(name: string, suite: (serve: Serve) => void): void {
+  describe(`${name} (embedded store)`, () =>
+    suiteOn(suite, (clock) => createEmbeddedStore({ directory: ":memory:", clock })));
+  describe(`${name} (Redis JSON)`, () => {
+    let redis: TestRedis;
+    beforeAll(async () => {
+      redis = await startRedis();
+    });
+    afterAll(() => redis.stop());
+    suiteOn(suite, (clock) => createRedisStore({ url: redis.url, clock }));
+  });
+}
+
+function suiteOn(suite: (serve: Serve) => void, openStore: (clock: Clock) => Promise<Store>): void {
+  const closing: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  suite(async (given, options = {}) => {
+    const clock = options.clock ?? systemClock;
+    const store = await openStore(clock);
+    closing.push(() => store.close());
+    const served = await serveFrom(store, Array.isArray(given) ? given : [given as ProjectParts], {
+      ...options,
+      clock,
+    });
+    closing.push(() => served.plane.close());
+    return served;
+  });
+}
+
+/** Serves projects from a store that the caller opened and closes. */
+export async function serveFrom(
+  store: Store,
+  given: readonly ProjectParts[],
+  options: ServeOptions = {},
+): Promise<Served> {
+  const clock = options.clock ?? systemClock;
+  const namespace = `ns-${randomBytes(6).toString("hex")}`;
+  const projects = given.map((parts) => changed(parts, inNamespace(namespace)));
+  const live = createMemoryDirectory(clock);
+  const refused = live.replace(projects);
+  if (refused.length > 0) throw new Error(`A test's schema was refused: ${JSON.stringify(refused)}`);
+  let logged = "";
+  const plane = await startDataPlane({
+    ...options,
+    clock,
+    directory: live.directory,
+    store,
+    host: "127.0.0.1",
+    port: 0,
+    adminPort: 0,
+    writeLog: (text) => {
+      logged += text;
+    },
+  });
+  let first = projects[0] as ProjectParts;
+  const base = `/${namespace}/${first.project.name}`;
+  return {
+    origin: plane.url,
+    adminUrl: plane.adminUrl,
+    base,
+    namespace,
+    store,
+    live,
+    plane,
+    log() {
+      plane.logger.flush();
+      return logged;
+    },
+    send: (path, sent) => send(plane.url, base + path, sent),
+    change(...modifiers) {
+      first = changed(first, ...modifiers);
+      live.put(first);
+      return first;
+    },
+  };
+}

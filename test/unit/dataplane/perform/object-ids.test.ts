@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { createObjectIds, isObjectId } from "../../../../dataplane/perform/object-ids.ts";
+import { manualClock } from "../../../support/manual-clock.ts";
+
+describe("object ids", () => {
+  it("are version 7 UUIDs in lower case that carry the time of creation", () => {
+    const clock = manualClock(0x0190_0000_0001);
+    const { id, createdMs } = createObjectIds(clock)();
+    expect(id).toMatch(/^01900000-0001-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(createdMs).toBe(0x0190_0000_0001);
+    expect(isObjectId(id)).toBe(true);
+  });
+
+  it("sort by creation, within a millisecond and while the clock runs backwards", () => {
+    const clock = manualClock();
+    const newId = createObjectIds(clock);
+    const made = Array.from({ length: 10_000 }, (_, i) => {
+      if (i === 5_000) clock.advance(-60_000);
+      return newId();
+    });
+    const ids = made.map((each) => each.id);
+    expect(ids).toEqual(ids.toSorted());
+    expect(new Set(ids).size).toBe(ids.length);
+    const times = made.map((each) => each.createdMs);
+    expect(times).toEqual(times.toSorted((left, right) => left - right));
+  });
+
+  it.each([
+    "",
+    "1",
+    "0190000000017000800000000000000",
+    "01900000-0001-4000-8000-000000000000",
+    "01900000-0001-7000-8000-00000000000G",
+  ])("are never %j", (text) => expect(isObjectId(text)).toBe(false));
+});

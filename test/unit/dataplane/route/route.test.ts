@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { route } from "../../../../dataplane/route/route.ts";
+import { accessRule, allowedMethods } from "../../../../dataplane/route/targets.ts";
+
+describe("routing below a project's base", () => {
+  it.each([
+    [["api", "books"], { kind: "collection", resource: "books" }],
+    [["api", "books", "1"], { kind: "object", resource: "books", id: "1" }],
+    [["json", "flags"], { kind: "document", rootKey: "flags", path: [] }],
+    [["json", "flags", "a", "0"], { kind: "document", rootKey: "flags", path: ["a", "0"] }],
+    [["sessions"], { kind: "sessions" }],
+    [["sessions", "refresh"], { kind: "refresh" }],
+    [["sessions", "s-1"], { kind: "session", id: "s-1" }],
+    [[".well-known", "jwks.json"], { kind: "keys" }],
+  ])("reads %j", (segments, target) => {
+    expect(route(segments)).toEqual(target);
+  });
+
+  it.each([
+    [[]],
+    [["api"]],
+    [["json"]],
+    [["api", "a", "b", "c"]],
+    [["sessions", "a", "b"]],
+    [["users"]],
+    [[".well-known"]],
+  ])("refuses %j", (segments) => {
+    expect(() => route(segments)).toThrow(expect.objectContaining({ code: "unknown_path" }));
+  });
+
+  it("offers a root key's whole value to GET, HEAD and PUT, and what is inside it to POST and DELETE too", () => {
+    expect(allowedMethods({ kind: "document", rootKey: "a", path: [] })).toEqual(["GET", "HEAD", "PUT", "OPTIONS"]);
+    expect(allowedMethods({ kind: "document", rootKey: "a", path: ["b"] })).toEqual([
+      "GET",
+      "HEAD",
+      "POST",
+      "PUT",
+      "DELETE",
+      "OPTIONS",
+    ]);
+  });
+
+  it("takes HEAD for GET and knows no method by way of an inherited member", () => {
+    expect(accessRule({ kind: "collection", resource: "a" }, "HEAD")).toBe("read");
+    expect(accessRule({ kind: "collection", resource: "a" }, "constructor")).toBeUndefined();
+    expect(accessRule({ kind: "collection", resource: "a" }, "DELETE")).toBeUndefined();
+  });
+});
