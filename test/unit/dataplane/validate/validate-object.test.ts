@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { canonicalJson } from "../../../../core/json/canonical.ts";
+import { compileSchema } from "../../../../core/schema/compile-schema.ts";
+import { metadataOf, validateNew, validateUpdate } from "../../../../dataplane/validate/validate-object.ts";
+
+function schemaOf(schema: Parameters<typeof compileSchema>[0]) {
+  const result = compileSchema(schema);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.schema;
+}
+
+const anything = schemaOf({ type: "object" });
+const book = schemaOf({
+  type: "object",
+  required: ["title"],
+  properties: { title: { type: "string" }, pages: { type: "integer", minimum: 1 } },
+  additionalProperties: false,
+});
+const metadata = { created: 1, creator: "ann", creator_type: "user" };
+
+function body(text: string) {
+  const result = canonicalJson(text, 64);
+  if (!result.ok) throw new Error(result.fault.detail);
+  return result.json;
+}
+
+const stored =
+  '{"id":"i-1","title":"A","pages":9007199254740993,"_metadata":{"created":1,"creator":"ann","creator_type":"user"}}';
+
+describe("a new object", () => {
+  it("has its id first, the data as sent, and its metadata last", () => {
+    expect(validateNew(anything, body('{"b":1.0,"10":18446744073709551615,"a":null}'), "i-1", metadata)).toBe(
+      '{"id":"i-1","b":1.0,"10":18446744073709551615,"a":null,"_metadata":{"created":1,"creator":"ann","creator_type":"user"}}',
+    );
+  });
+
+  it("may be empty", () => {
+    expect(validateNew(anything, body("{}"), "i", metadata)).toMatch(/^\{"id":"i","_metadata":\{.*\}\}$/);
+  });
+
+  it.each(["[]", "1", '"a"', "null", "true"])("is refused when the body is %s", (text) => {
+    expect(() => validateNew(anything, body(text), "i", metadata)).toThrow(
+      expect.objectContaining({ code: "object_required" }),
+    );
+  });
+
+  it.each(["id", "_metadata", "_sort", "_limit", "_offset", "_fields", "_count", "_cursor"])(
+    "is refused with a member %s",
+    (name) => {
+      expect(() => validateNew(anything, body(`{"${name}":1}`), "i", metadata)).toThrow(
+        expect.objectContaining({ code: "reserved_field", errors: [expect.objectContaining({ pointer: `/${name}` })] }),
+      );
+    },
+  );
+
+  it("may use other names with an underscore, and reserved names further down", () => {
+    expect(validateNew(anything, body('{"_a":{"id":1,"_sort":2}}'), "i", metadata)).toContain(
+      '"_a":{"id":1,"_sort":2}',
+    );
+  });
+
+  it("is refused with a pointer, a keyword and a message for each failure", () => {
+    expect(() => validateNew(book, body('{"pages":0}'), "i", metadata)).toThrow(
+      expect.objectContaining({
+        code: "validation_failed",
+        errors: expect.arrayContaining([
+          expect.objectContaining({ pointer: "/pages", keyword: "minimum" }),
+          expect.objectContaining({ keyword: "required", message: expect.stringContaining("title") }),
+        ]),
+      }),
+    );
+  });
+});
+
+describe("an update", () => {
+  it("replaces members in place, adds new ones before the metadata and keeps the others as they are", () => {
+    expect(validateUpdate(anything, body('{"title":null,"new":[1.0]}'), stored)).toBe(
+      '{"id":"i-1","title":null,"pages":9007199254740993,"new":[1.0],"_metadata":{"created":1,"creator":"ann","creator_type":"user"}}',
+    );
+  });
+
+  it("replaces nested objects whole", () => {
+    const nested = '{"id":"i","a":{"b":1,"c":2},"_metadata":{"created":1,"creator":"ann","creator_type":"user"}}';
+    expect(validateUpdate(anything, body('{"a":{"b":3}}'), nested)).toContain('"a":{"b":3},');
+  });
+
+  it("is the stored text itself when nothing changes", () => {
+    expect(validateUpdate(book, body("{}"), stored)).toBe(stored);
+    expect(validateUpdate(book, body('{"title":"A"}'), stored)).toBe(stored);
+  });
+
+  it("is validated as merged, not as sent", () => {
+    expect(validateUpdate(book, body('{"pages":3}'), stored)).toContain('"pages":3');
+    expect(() => validateUpdate(book, body('{"title":1}'), stored)).toThrow(
+      expect.objectContaining({ code: "validation_failed" }),
+    );
+  });
+
+  it("takes id and _metadata back when they are what is stored", () => {
+    const sent = '{"id":"i-1","_metadata":{"creator":"ann","creator_type":"user","created":1},"title":"B"}';
+    expect(validateUpdate(book, body(sent), stored)).toContain('"title":"B"');
+  });
+
+  it.each(['{"id":"i-2"}', '{"_metadata":{}}', '{"_metadata":null}', '{"id":null}', '{"_cursor":1}'])(
+    "refuses %s",
+    (text) => {
+      expect(() => validateUpdate(book, body(text), stored)).toThrow(
+        expect.objectContaining({ code: "reserved_field" }),
+      );
+    },
+  );
+});
+
+it("metadata is read from the stored text", () => {
+  expect(metadataOf(stored)).toEqual(metadata);
+});
