@@ -12,7 +12,7 @@ import { createEndedSessions } from "./ended-sessions.ts";
 import { createKeyRings, publicKeySet } from "./key-rings.ts";
 import type { AuthenticationObservation } from "./observation.ts";
 import { createSessionOpener } from "./open-session.ts";
-import { parseAuthorization } from "./parse-authorization.ts";
+import { maxAuthorizationLength, parseAuthorization } from "./parse-authorization.ts";
 import { createPasswordVerifier, type PasswordVerifier, passwordConcurrency } from "./passwords.ts";
 import { invalidCredentials } from "./refusals.ts";
 import { createSessions } from "./sessions.ts";
@@ -71,6 +71,8 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   return {
     authenticate(project, header) {
       if (header === undefined) return anonymous;
+      // Nothing is looked up by a text that is too long to be a credential: hashing it would be work already.
+      if (header.length > maxAuthorizationLength) return proveCredential(project, header);
       const cached = accessTokens.cached(project, header) ?? keys.cached(project, header);
       return cached ?? proveCredential(project, header);
     },

@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  maxAuthorizationLength,
+  maxUsernameBytes,
+  parseAuthorization,
+} from "../../../../dataplane/authenticate/parse-authorization.ts";
+
+const base64 = (text: string | Buffer): string => Buffer.from(text).toString("base64");
+const basicOf = (text: string | Buffer): string => `Basic ${base64(text)}`;
+
+describe("an Authorization header", () => {
+  test("that is missing is absent", () => {
+    expect(parseAuthorization(undefined)).toEqual({ kind: "absent" });
+  });
+
+  test.each(["apikey", "ApiKey", "APIKEY", "aPiKeY"])("names the scheme %s in any case", (scheme) => {
+    expect(parseAuthorization(`${scheme} jp_abc`)).toEqual({ kind: "apikey", key: "jp_abc" });
+  });
+
+  test.each(["bearer", "Bearer", "BEARER"])("names the scheme %s in any case", (scheme) => {
+    expect(parseAuthorization(`${scheme} a.b-_.c`)).toEqual({ kind: "bearer", token: "a.b-_.c" });
+  });
+
+  test.each(["basic", "Basic", "BASIC"])("names the scheme %s in any case", (scheme) => {
+    expect(parseAuthorization(`${scheme} ${base64("alice:secret")}`)).toEqual({
+      kind: "basic",
+      username: "alice",
+      password: "secret",
+    });
+  });
+
+  test("may have several spaces after the scheme", () => {
+    expect(parseAuthorization("apikey   k")).toEqual({ kind: "apikey", key: "k" });
+  });
+
+  test.each([
+    ["", "foreign"],
+    [" ", "foreign"],
+    ["Digest username=x", "foreign"],
+    ["Negotiate abc", "foreign"],
+    ["apikeyx abc", "foreign"],
+    ["apikey=abc", "foreign"],
+    ["api key", "foreign"],
+    ["bearer: a.b.c", "foreign"],
+    [" bearer a.b.c", "foreign"],
+    ["bearer\ta.b.c", "foreign"],
+    ["ＢＥＡＲＥＲ a.b.c", "foreign"],
+    ["apikey", "malformed"],
+    ["apikey ", "malformed"],
+    ["apikey a b", "malformed"],
+    ["apikey clé", "malformed"],
+    ["apikey a\u0000", "malformed"],
+    ["apikey\u00a0abc", "foreign"],
+    ["bearer", "malformed"],
+    ["bearer abc", "malformed"],
+    ["bearer a.b", "malformed"],
+    ["bearer a.b.c.d", "malformed"],
+    ["bearer a..c", "malformed"],
+    ["bearer a.b.", "malformed"],
+    ["bearer a.b.c=", "malformed"],
+    ["bearer a.b.c, Basic eDp5", "malformed"],
+    ["bearer a.b.c\n", "malformed"],
+    ["basic", "malformed"],
+  ])("%j is %s", (header, kind) => {
+    expect(parseAuthorization(header).kind).toBe(kind);
+  });
+
+  test("says of which scheme a malformed one is", () => {
+    expect(parseAuthorization("BEARER x")).toEqual({ kind: "malformed", scheme: "bearer" });
+    expect(parseAuthorization("Apikey")).toEqual({ kind: "malformed", scheme: "apikey" });
+    expect(parseAuthorization("Basic !")).toEqual({ kind: "malformed", scheme: "basic" });
+  });
+
+  test("over the length bound is malformed, whatever it holds", () => {
+    const megabyte = "x".repeat(1 << 20);
+    expect(parseAuthorization(`apikey ${megabyte}`)).toEqual({ kind: "malformed", scheme: "apikey" });
+    expect(parseAuthorization(basicOf(`alice:${megabyte}`))).toEqual({ kind: "malformed", scheme: "basic" });
+    expect(parseAuthorization(megabyte)).toEqual({ kind: "foreign" });
+    expect(parseAuthorization(`bearer${" ".repeat(1 << 20)}a.b.c`).kind).toBe("malformed");
+    expect(parseAuthorization(`apikey ${"x".repeat(maxAuthorizationLength - 7)}`).kind).toBe("apikey");
+    expect(parseAuthorization(`apikey ${"x".repeat(maxAuthorizationLength - 6)}`).kind).toBe("malformed");
+  });
+
+  test("never throws", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("apikey ", "bearer ", "basic ", ""),
+        fc.string({ unit: "binary-ascii" }),
+        (scheme, rest) => {
+          expect(() => parseAuthorization(scheme + rest)).not.toThrow();
+        },
+      ),
+    );
+  });
+});
+
+describe("a Basic header", () => {
+  test("carries every user name and password that RFC 7617 allows", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).filter((name) => !/[:\p{Cc}]/u.test(name)),
+        fc.string({ unit: "grapheme", maxLength: 50 }).filter((password) => !password.endsWith("\n")),
+        (username, password) => {
+          const [user, pass] = [username.toWellFormed(), password.toWellFormed()];
+          expect(parseAuthorization(basicOf(`${user}:${pass}`))).toEqual({
+            kind: "basic",
+            username: user,
+            password: pass,
+          });
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ["colons in the password", "alice:a:b::c", "a:b::c"],
+    ["one final newline, which is dropped", "alice:secret\n", "secret"],
+    ["two final newlines, of which one is dropped", "alice:secret\n\n", "secret\n"],
+    ["a newline inside the password", "alice:se\ncret", "se\ncret"],
+    ["an empty password", "alice:", ""],
+    ["a byte order mark in the password", "alice:\ufeffx", "\ufeffx"],
+  ])("may have %s", (_, text, password) => {
+    expect(parseAuthorization(basicOf(text))).toEqual({ kind: "basic", username: "alice", password });
+  });
+
+  test("may come without its padding", () => {
+    expect(parseAuthorization("Basic YWxpY2U6cHc")).toEqual({ kind: "basic", username: "alice", password: "pw" });
+    expect(parseAuthorization("Basic YWxpY2U6cHc=").kind).toBe("basic");
+  });
+
+  test.each([
+    ["no colon", basicOf("alice")],
+    ["no user name", basicOf(":secret")],
+    ["a newline in the user name", basicOf("ali\nce:secret")],
+    ["a NUL in the user name", basicOf("ali\u0000ce:secret")],
+    ["bytes that are no UTF-8", basicOf(Buffer.from([0x61, 0xe9, 0x3a, 0x62]))],
+    ["an overlong UTF-8 sequence", basicOf(Buffer.from([0x61, 0xc0, 0xba, 0x3a, 0x62]))],
+    ["text that is no base64", "Basic alice:secret"],
+    ["the URL-safe alphabet", `Basic ${Buffer.from("a:\u00ff\u00fe?>").toString("base64url")}`],
+    ["a letter too many", "Basic YWxpY2U6c"],
+    ["bits after the last byte", "Basic YWxpY2U6cHd="],
+    ["padding in the middle", "Basic YWxp=Y2U6cHc"],
+    ["a user name over the bound", basicOf(`${"x".repeat(maxUsernameBytes + 1)}:pw`)],
+    ["a password over the bound", basicOf(`alice:${"x".repeat(1025)}`)],
+    ["a password over the bound in bytes", basicOf(`alice:${"é".repeat(513)}`)],
+  ])("with %s is malformed", (_, header) => {
+    expect(parseAuthorization(header)).toEqual({ kind: "malformed", scheme: "basic" });
+  });
+});

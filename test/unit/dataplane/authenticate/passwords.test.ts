@@ -1,0 +1,97 @@
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { hashPassword } from "../../../../core/password/hash-password.ts";
+import {
+  createPasswordVerifier,
+  type PasswordQueue,
+  passwordConcurrency,
+} from "../../../../dataplane/authenticate/passwords.ts";
+import { cheapCost, refusalOf } from "../../../support/authentication.ts";
+
+/** An attempt that lasts until the test lets it go. */
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+describe("comparing a password", () => {
+  test("tells the right one from others, and says no for an unknown user", async () => {
+    const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, cost: cheapCost });
+    const hash = await hashPassword("secret", cheapCost);
+    const compare = (known: string | undefined, password: string) =>
+      verifier.inTurn((compareOne) => compareOne(known, password));
+    expect(await compare(hash, "secret")).toBe(true);
+    expect(await compare(hash, "Secret")).toBe(false);
+    expect(await compare(hash, "")).toBe(false);
+    expect(await compare(undefined, "secret")).toBe(false);
+  });
+
+  test("with a stored string that is no hash fails loudly and frees its place", async () => {
+    const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 0, cost: cheapCost });
+    await expect(verifier.inTurn((compare) => compare("not a hash", "x"))).rejects.toThrow();
+    expect(await verifier.inTurn(async () => "free")).toBe("free");
+  });
+});
+
+describe("the queue of password comparisons", () => {
+  test("runs as many at once as it was told, the rest in order of arrival", async () => {
+    const verifier = await createPasswordVerifier({ concurrency: 2, maxWaiting: 10, cost: cheapCost });
+    const gates = [gate(), gate(), gate(), gate()];
+    const started: number[] = [];
+    const attempts = gates.map((one, i) =>
+      verifier.inTurn(async () => {
+        started.push(i);
+        await one.opened;
+      }),
+    );
+    await turnOfTheLoop();
+    expect(started).toEqual([0, 1]);
+    gates[1]?.open();
+    await turnOfTheLoop();
+    expect(started).toEqual([0, 1, 2]);
+    gates[0]?.open();
+    await turnOfTheLoop();
+    expect(started).toEqual([0, 1, 2, 3]);
+    for (const one of gates) one.open();
+    await Promise.all(attempts);
+  });
+
+  test("refuses who would wait too far back, and takes them again once there is room", async () => {
+    const queue: PasswordQueue[] = [];
+    const verifier = await createPasswordVerifier({
+      concurrency: 1,
+      maxWaiting: 2,
+      cost: cheapCost,
+      observe: (state) => queue.push(state),
+    });
+    const one = gate();
+    const attempts = [0, 1, 2].map(() => verifier.inTurn(() => one.opened));
+    const refusal = await refusalOf(() => verifier.inTurn(async () => "not reached"));
+    expect(refusal.code).toBe("login_busy");
+    expect(refusal.headers).toEqual({ "Retry-After": "1" });
+    expect(queue.at(-1)).toEqual({ running: 1, waiting: 2 });
+    one.open();
+    await Promise.all(attempts);
+    expect(await verifier.inTurn(async () => "reached")).toBe("reached");
+    expect(queue.at(-1)).toEqual({ running: 0, waiting: 0 });
+  });
+
+  test("hands the place on when an attempt throws", async () => {
+    const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, cost: cheapCost });
+    const broken = verifier.inTurn(async () => {
+      throw new Error("broken");
+    });
+    const next = verifier.inTurn(async () => "next");
+    await expect(broken).rejects.toThrow("broken");
+    expect(await next).toBe("next");
+  });
+
+  test.each([
+    [1, 1],
+    [2, 1],
+    [4, 3],
+    [64, 3],
+  ])("leaves a core of %i and a thread of the pool to others: %i at once", (cores, atOnce) => {
+    expect(passwordConcurrency(cores)).toBe(atOnce);
+  });
+});
