@@ -1,0 +1,179 @@
+// Finds a collection's row, its orderings and its owners. Rows of collections are kept in memory, where every call needs
+// them; `forget` empties that when a transaction was undone.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { IndexField } from "../../../core/config/types.ts";
+import type { CollectionRef, IndexState, Owner, Visibility } from "../port.ts";
+
+/** An index, and the number under which its entries stand. */
+export interface Ordering extends IndexState {
+  readonly ordering: number;
+  /** Existing objects up to this id have their entries. */
+  readonly builtTo: string;
+}
+
+export interface Collection {
+  readonly collection: number;
+  /** The newest declaration; undefined before the first. */
+  readonly revision: number | undefined;
+  /** The ordering by creation. */
+  readonly creation: number;
+  /** The number that stands for everyone. */
+  readonly everyone: number;
+  readonly indexes: readonly Ordering[];
+}
+
+export interface OwnerRow {
+  readonly owner: number;
+  readonly objects: number;
+}
+
+export interface Collections {
+  find(ref: CollectionRef): Collection | undefined;
+  /** Finds, or adds an empty one; only inside a write. */
+  ensure(ref: CollectionRef): Collection;
+  /** The number and size of what `visible` shows; undefined when that is nothing. */
+  owner(collection: Collection, visible: Visibility): OwnerRow | undefined;
+  ensureOwner(collection: Collection, owner: Owner): OwnerRow;
+  /** Adds `change` to the number of objects of each of these owners. */
+  resize(owners: readonly number[], change: number): void;
+  /** Makes `fields` the indexes: same ones stay as they are, others are dropped, new ones are to be built. */
+  declare(ref: CollectionRef, revision: number, fields: readonly IndexField[]): void;
+  /** Records how far an index has been built. */
+  advance(ref: CollectionRef, index: Ordering, progress: Pick<Ordering, "state"> & Partial<Ordering>): void;
+  /** Removes the row of an empty collection, with everything that was declared for it. */
+  delete(ref: CollectionRef): void;
+  forget(): void;
+}
+
+const everyoneName = "";
+
+export function createCollections(database: DatabaseSync): Collections {
+  const statements = prepare(database);
+  const known = new Map<string, Collection>();
+
+  function find(ref: CollectionRef): Collection | undefined {
+    const key = keyOf(ref);
+    const found = known.get(key) ?? load(ref);
+    if (found !== undefined) known.set(key, found);
+    return found;
+  }
+
+  function load({ project, resource }: CollectionRef): Collection | undefined {
+    const row = statements.find.get(project.namespace, project.name, resource);
+    if (row === undefined) return undefined;
+    const collection = Number(row.collection);
+    const orderings = statements.orderings.all(collection);
+    const creation = orderings.find(({ name }) => name === null);
+    const everyone = statements.owner.get(collection, everyoneName);
+    if (creation === undefined || everyone === undefined)
+      throw new Error("A collection lacks its ordering by creation");
+    return {
+      collection,
+      revision: row.revision === null ? undefined : Number(row.revision),
+      creation: Number(creation.ordering),
+      everyone: Number(everyone.owner),
+      indexes: orderings.filter(({ name }) => name !== null).map(asOrdering),
+    };
+  }
+
+  function ensure(ref: CollectionRef): Collection {
+    const found = find(ref);
+    if (found !== undefined) return found;
+    const { project, resource } = ref;
+    const collection = Number(statements.add.run(project.namespace, project.name, resource).lastInsertRowid);
+    statements.addOrdering.run(collection, null, null, "ready");
+    statements.addOwner.run(collection, everyoneName);
+    const added = load(ref);
+    if (added === undefined) throw new Error("A collection that was just added is gone");
+    known.set(keyOf(ref), added);
+    return added;
+  }
+
+  function owner({ collection }: Collection, visible: Visibility): OwnerRow | undefined {
+    const row = statements.owner.get(collection, visible.owner ?? everyoneName);
+    return row === undefined ? undefined : { owner: Number(row.owner), objects: Number(row.objects) };
+  }
+
+  return {
+    find,
+    ensure,
+    owner,
+    ensureOwner(collection, name) {
+      const found = owner(collection, { owner: name });
+      if (found !== undefined) return found;
+      const { lastInsertRowid } = statements.addOwner.run(collection.collection, name);
+      return { owner: Number(lastInsertRowid), objects: 0 };
+    },
+    resize(owners, change) {
+      for (const number of owners) statements.resize.run(change, number);
+    },
+    declare(ref, revision, fields) {
+      const { collection, everyone, indexes } = ensure(ref);
+      const isEmpty = Number(statements.ownerByNumber.get(everyone)?.objects) === 0;
+      const dropped = indexes.filter(({ field }) => !includes(fields, field));
+      const declared = indexes.map(({ field }) => field);
+      const added = fields.filter((field) => !includes(declared, field));
+      for (const { ordering } of dropped) statements.drop.run(ordering);
+      for (const { name, path } of added) {
+        statements.addOrdering.run(collection, name, JSON.stringify(path), isEmpty ? "ready" : "building");
+      }
+      statements.revise.run(revision, collection);
+      known.delete(keyOf(ref));
+    },
+    advance(ref, index, { state, builtTo = index.builtTo }) {
+      statements.advance.run(builtTo, state, index.ordering);
+      known.delete(keyOf(ref));
+    },
+    delete(ref) {
+      const found = find(ref);
+      if (found === undefined) return;
+      statements.dropAll.run(found.collection);
+      statements.deleteOwners.run(found.collection);
+      statements.delete.run(found.collection);
+      known.delete(keyOf(ref));
+    },
+    forget: () => known.clear(),
+  };
+}
+
+function prepare(database: DatabaseSync) {
+  return {
+    find: database.prepare(
+      "SELECT collection, revision FROM collections WHERE namespace = ? AND project = ? AND resource = ?",
+    ),
+    add: database.prepare("INSERT INTO collections (namespace, project, resource) VALUES (?, ?, ?)"),
+    revise: database.prepare("UPDATE collections SET revision = ? WHERE collection = ?"),
+    delete: database.prepare("DELETE FROM collections WHERE collection = ?"),
+    orderings: database.prepare(
+      `SELECT ordering, name, path, state, built_to AS builtTo FROM orderings
+        WHERE collection = ? AND state <> 'dropped' ORDER BY ordering`,
+    ),
+    addOrdering: database.prepare("INSERT INTO orderings (collection, name, path, state) VALUES (?, ?, ?, ?)"),
+    advance: database.prepare("UPDATE orderings SET built_to = ?, state = ? WHERE ordering = ?"),
+    drop: database.prepare("UPDATE orderings SET state = 'dropped' WHERE ordering = ?"),
+    dropAll: database.prepare("UPDATE orderings SET state = 'dropped' WHERE collection = ?"),
+    owner: database.prepare("SELECT owner, objects FROM owners WHERE collection = ? AND name = ?"),
+    ownerByNumber: database.prepare("SELECT objects FROM owners WHERE owner = ?"),
+    addOwner: database.prepare("INSERT INTO owners (collection, name, objects) VALUES (?, ?, 0)"),
+    resize: database.prepare("UPDATE owners SET objects = objects + ? WHERE owner = ?"),
+    deleteOwners: database.prepare("DELETE FROM owners WHERE collection = ?"),
+  };
+}
+
+function asOrdering(row: Record<string, unknown>): Ordering {
+  return {
+    ordering: Number(row.ordering),
+    field: { name: String(row.name), path: JSON.parse(String(row.path)) as string[] },
+    state: row.state === "ready" ? "ready" : "building",
+    builtTo: String(row.builtTo),
+  };
+}
+
+function includes(fields: readonly IndexField[], { name, path }: IndexField): boolean {
+  return fields.some((field) => field.name === name && JSON.stringify(field.path) === JSON.stringify(path));
+}
+
+function keyOf({ project, resource }: CollectionRef): string {
+  return JSON.stringify([project.namespace, project.name, resource]);
+}

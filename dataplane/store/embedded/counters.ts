@@ -1,0 +1,71 @@
+// CounterStore in memory: one process holds the database and counts alone, and a sync of the disk for every counted request
+// would cost more than the limit protects. A restart forgets the counts. A window begins with the first spend.
+
+import { createHash } from "node:crypto";
+import type { Clock } from "../../../core/clock.ts";
+import type { Budget, CounterStore, SpendOutcome } from "../port.ts";
+
+interface Window {
+  spent: number;
+  /** Unix milliseconds. */
+  readonly ends: number;
+}
+
+/** Windows that ended are swept when as many were added as were left by the last sweep, and this many. */
+const sweepAfter = 1_024;
+
+export function createCounters(clock: Clock): CounterStore {
+  const windows = new Map<string, Window>();
+  let addedSinceSweep = 0;
+  let leftBySweep = 0;
+
+  function liveWindow(name: string): Window | undefined {
+    const window = windows.get(name);
+    return window !== undefined && window.ends > clock.now() ? window : undefined;
+  }
+
+  function open(name: string, seconds: number): Window {
+    if (addedSinceSweep >= leftBySweep + sweepAfter) sweep();
+    addedSinceSweep += 1;
+    const window = { spent: 0, ends: clock.now() + seconds * 1_000 };
+    windows.set(name, window);
+    return window;
+  }
+
+  function sweep(): void {
+    for (const [name, { ends }] of windows) if (ends <= clock.now()) windows.delete(name);
+    addedSinceSweep = 0;
+    leftBySweep = windows.size;
+  }
+
+  /** Seconds until the budget has one to spend; 0 = now. */
+  function waitOf(budget: Budget): number {
+    const window = liveWindow(hashed(budget.name));
+    if ((window?.spent ?? 0) < budget.limit) return 0;
+    return window === undefined ? budget.windowSeconds : Math.max(1, Math.ceil((window.ends - clock.now()) / 1_000));
+  }
+
+  return {
+    async spend(budgets): Promise<SpendOutcome> {
+      const wait = Math.max(0, ...budgets.map(waitOf));
+      if (wait > 0) return { outcome: "exhausted", retryAfterSeconds: wait };
+      for (const { name, windowSeconds } of budgets) {
+        const window = liveWindow(hashed(name)) ?? open(hashed(name), windowSeconds);
+        window.spent += 1;
+      }
+      return { outcome: "spent" };
+    },
+
+    async refund(budgets) {
+      for (const { name } of budgets) {
+        const window = liveWindow(hashed(name));
+        if (window !== undefined && window.spent > 0) window.spent -= 1;
+      }
+    },
+  };
+}
+
+/** User names and addresses stay out of memory dumps, and a long name costs no more than a short one. */
+function hashed(name: string): string {
+  return createHash("sha256").update(name).digest("base64");
+}

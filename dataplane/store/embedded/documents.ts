@@ -1,0 +1,95 @@
+// DocumentStore on one table: a whole value's text per root key, read and changed by core/json/splice.ts, each write one
+// transaction. Refuses as the port says; the path and the depth are splice's matter, the size is checked here.
+
+import type { DatabaseSync } from "node:sqlite";
+import { insertAt, isTooDeep, putAt, readAt, removeAt, type SpliceRefusal } from "../../../core/json/splice.ts";
+import type { DocumentRef, DocumentStore, DocumentWrite } from "../port.ts";
+import type { Transactions } from "./transactions.ts";
+
+const maxDepth = 64;
+const missing = { outcome: "missing_document" } as const;
+
+interface Row {
+  readonly document: number;
+  readonly text: string;
+}
+
+type Spliced = { readonly outcome: "created" | "replaced" | "removed"; readonly document: string } | SpliceRefusal;
+
+export function createDocuments(database: DatabaseSync, transactions: Transactions): DocumentStore {
+  const key = "namespace = ? AND project = ? AND root_key = ?";
+  const statements = {
+    select: database.prepare(`SELECT document, text FROM documents WHERE ${key}`),
+    insert: database.prepare(
+      "INSERT INTO documents (namespace, project, root_key, text) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    ),
+    update: database.prepare("UPDATE documents SET text = ? WHERE document = ?"),
+    delete: database.prepare(`DELETE FROM documents WHERE ${key}`),
+  };
+
+  function rowOf(document: DocumentRef): Row | undefined {
+    return statements.select.get(...keyOf(document)) as Row | undefined;
+  }
+
+  /** Writes what `splice` makes of the stored text; `value` is what a read then returns, canonical text being kept as it is. */
+  function write(
+    document: DocumentRef,
+    value: string,
+    maxBytes: number,
+    splice: (text: string) => Spliced,
+  ): DocumentWrite {
+    const row = rowOf(document);
+    if (row === undefined) return missing;
+    const spliced = splice(row.text);
+    if (!("document" in spliced)) return spliced;
+    if (spliced.outcome === "removed") throw new Error("An insert or put can't remove");
+    if (Buffer.byteLength(spliced.document) > maxBytes) return { outcome: "document_too_large" };
+    statements.update.run(spliced.document, row.document);
+    return { outcome: spliced.outcome, text: value };
+  }
+
+  return {
+    initialise: (document, text) =>
+      transactions.write("initialise", () => statements.insert.run(...keyOf(document), text).changes === 1),
+
+    readAt: (document, path) =>
+      transactions.read("readAt", () => {
+        const row = rowOf(document);
+        return row === undefined ? missing : readAt(row.text, path);
+      }),
+
+    insertAt(document, path, text, limits) {
+      if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
+      return transactions.write("insertAt", () =>
+        write(document, text, limits.maxBytes, (whole) => insertAt(whole, path, text, maxDepth)),
+      );
+    },
+
+    putAt(document, path, text, limits) {
+      if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
+      const options = { mayCreate: limits.mayCreate, maxDepth };
+      return transactions.write("putAt", () =>
+        write(document, text, limits.maxBytes, (whole) => putAt(whole, path, text, options)),
+      );
+    },
+
+    removeAt: (document, path) =>
+      transactions.write("removeAt", () => {
+        const row = rowOf(document);
+        if (row === undefined) return missing;
+        const removed = removeAt(row.text, path);
+        if (!("document" in removed)) return removed;
+        statements.update.run(removed.document, row.document);
+        return { outcome: "removed" };
+      }),
+
+    purgeDocument: (document) =>
+      transactions.write("purgeDocument", () => {
+        statements.delete.run(...keyOf(document));
+      }),
+  };
+}
+
+function keyOf({ project, rootKey }: DocumentRef): [string, string, string] {
+  return [project.namespace, project.name, rootKey];
+}

@@ -1,0 +1,63 @@
+// Joins the parts of the embedded store over one database file: a Store for one process that needs nothing beside Node.
+//
+// An acknowledged write is on the disk: it survives the death of the process and, as far as the disk keeps what it says, of
+// the machine. Counters live in memory. A folder belongs to one process at a time.
+
+import type { Clock } from "../../../core/clock.ts";
+import type { Store, StoreObservation } from "../port.ts";
+import { createCollections } from "./collections.ts";
+import { createCounters } from "./counters.ts";
+import { createDocuments } from "./documents.ts";
+import { createEntries } from "./entries.ts";
+import { createIndexes } from "./indexes.ts";
+import { createSlices } from "./object-slices.ts";
+import { createObjects } from "./objects.ts";
+import { openDatabase } from "./open-database.ts";
+import { createPages } from "./pages.ts";
+import { createSessions } from "./sessions.ts";
+import { createSweep } from "./sweep-dropped.ts";
+import { createTransactions } from "./transactions.ts";
+
+export interface EmbeddedStoreOptions {
+  /** Made when it is missing; `:memory:` keeps everything in memory until it is closed. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly observe?: (observation: StoreObservation) => void;
+}
+
+/** Rejects with DataFolderUnusable when the folder is in use, unwritable, damaged, foreign or of a newer version. */
+export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
+  const { directory, clock, observe = ignore } = options;
+  const database = openDatabase(directory);
+  const collections = createCollections(database);
+  const transactions = createTransactions(database, { observe, onRollback: () => collections.forget() });
+  const tables = { entries: createEntries(database), sliceAfter: createSlices(database) };
+  const parts = { database, transactions, collections, ...tables };
+  const sweep = createSweep(database, transactions);
+  const indexes = createIndexes(parts);
+  sweep.wake();
+
+  return {
+    ...createObjects(parts),
+    ...createPages(parts),
+    ...indexes,
+    async declareIndexes(collection, fields, revision) {
+      const states = await indexes.declareIndexes(collection, fields, revision);
+      sweep.wake();
+      return states;
+    },
+    ...createDocuments(database, transactions),
+    ...createSessions(database, transactions, clock),
+    ...createCounters(clock),
+    health: () => ({ reachable: transactions.isReachable() }),
+    async close() {
+      sweep.stop();
+      await transactions.close();
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+function ignore(): void {
+  // Without an observer nobody asks.
+}

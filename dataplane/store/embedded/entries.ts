@@ -1,0 +1,72 @@
+// Keeps the entries of objects true: by creation and in every index, for everyone and for the owner. Runs inside a write;
+// an object's entries are found again by encoding its stored text.
+
+import type { DatabaseSync } from "node:sqlite";
+import { encodeSortValue, fieldValue } from "../order.ts";
+import type { Collection, Ordering } from "./collections.ts";
+
+export interface Indexed {
+  readonly object: number;
+  readonly id: string;
+  readonly owner: number;
+  readonly text: string;
+}
+
+export interface Entries {
+  add(collection: Collection, object: Indexed): void;
+  remove(collection: Collection, object: Indexed): void;
+  /** Moves the entries of the indexes whose value differs between the two texts. */
+  move(collection: Collection, object: Indexed, newText: string): void;
+  /** Adds an existing object's entries to these indexes, unless they are there. */
+  addTo(indexes: readonly Ordering[], collection: Collection, object: Indexed): void;
+}
+
+export function createEntries(database: DatabaseSync): Entries {
+  const insert = database.prepare(
+    "INSERT INTO entries (ordering, owner, value, id, object) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const drop = database.prepare("DELETE FROM entries WHERE ordering = ? AND owner = ? AND value = ? AND id = ?");
+
+  function insertBoth(ordering: number, { everyone }: Collection, value: string, { owner, id, object }: Indexed): void {
+    insert.run(ordering, everyone, value, id, object);
+    insert.run(ordering, owner, value, id, object);
+  }
+
+  function dropBoth(ordering: number, { everyone }: Collection, value: string, { owner, id }: Indexed): void {
+    drop.run(ordering, everyone, value, id);
+    drop.run(ordering, owner, value, id);
+  }
+
+  return {
+    add(collection, object) {
+      insertBoth(collection.creation, collection, "", object);
+      for (const { ordering, field } of collection.indexes) {
+        insertBoth(ordering, collection, encodedAt(object.text, field.path), object);
+      }
+    },
+    remove(collection, object) {
+      dropBoth(collection.creation, collection, "", object);
+      for (const { ordering, field } of collection.indexes) {
+        dropBoth(ordering, collection, encodedAt(object.text, field.path), object);
+      }
+    },
+    move(collection, object, newText) {
+      for (const { ordering, field } of collection.indexes) {
+        const [before, after] = [encodedAt(object.text, field.path), encodedAt(newText, field.path)];
+        // Equal ones may have no entry yet while the index is building, which then adds it.
+        if (before === after) continue;
+        dropBoth(ordering, collection, before, object);
+        insertBoth(ordering, collection, after, object);
+      }
+    },
+    addTo(indexes, collection, object) {
+      for (const { ordering, field } of indexes) {
+        insertBoth(ordering, collection, encodedAt(object.text, field.path), object);
+      }
+    },
+  };
+}
+
+function encodedAt(text: string, path: readonly string[]): string {
+  return encodeSortValue(fieldValue(text, path));
+}

@@ -1,0 +1,53 @@
+// ObjectStore's calls about indexes: declaring them, and adding existing objects to those that are building, some at a time.
+// One process holds the database, so that building is never `busy`.
+
+import type { IndexField } from "../../../core/config/types.ts";
+import type { CollectionRef, IndexState, ObjectStore } from "../port.ts";
+import type { Ordering } from "./collections.ts";
+import type { ObjectParts } from "./objects.ts";
+
+type Indexes = Pick<ObjectStore, "declareIndexes" | "buildIndexes" | "indexes">;
+
+/** One call's work: some milliseconds. */
+const batch = { objects: 200, characters: 256 * 1024 };
+
+export function createIndexes({ transactions, collections, entries, sliceAfter }: ObjectParts): Indexes {
+  function statesOf(ref: CollectionRef): readonly IndexState[] {
+    return (collections.find(ref)?.indexes ?? []).map(({ field, state }) => ({ field, state }));
+  }
+
+  function declare(ref: CollectionRef, fields: readonly IndexField[], revision: number): readonly IndexState[] {
+    const newest = collections.find(ref)?.revision;
+    if (newest === undefined || revision > newest) collections.declare(ref, revision, fields);
+    return statesOf(ref);
+  }
+
+  /** Takes the indexes that are furthest behind on by one batch. */
+  function build(ref: CollectionRef): "done" | "more" {
+    const collection = collections.find(ref);
+    if (collection === undefined) return "done";
+    const building = collection.indexes.filter(({ state }) => state === "building");
+    const [first, ...others] = furthestBehind(building);
+    if (first === undefined) return "done";
+    const behind = [first, ...others];
+    const { objects, next } = sliceAfter(collection, collection.everyone, first.builtTo, batch);
+    for (const object of objects) entries.addTo(behind, collection, object);
+    const progress =
+      next === undefined ? ({ state: "ready" } as const) : ({ state: "building", builtTo: next } as const);
+    for (const index of behind) collections.advance(ref, index, progress);
+    return next === undefined && behind.length === building.length ? "done" : "more";
+  }
+
+  return {
+    declareIndexes: (ref, fields, revision) =>
+      transactions.write("declareIndexes", () => declare(ref, fields, revision)),
+    buildIndexes: (ref) => transactions.write("buildIndexes", () => build(ref)),
+    indexes: (ref) => transactions.read("indexes", () => statesOf(ref)),
+  };
+}
+
+/** Those that stand at the smallest id: they share one reading of the objects. */
+function furthestBehind(building: readonly Ordering[]): readonly Ordering[] {
+  const least = building.map(({ builtTo }) => builtTo).sort()[0];
+  return building.filter(({ builtTo }) => builtTo === least);
+}

@@ -1,0 +1,138 @@
+// ObjectStore's calls about single objects: create, read, compare-and-set, remove, scan, purge. Refuses as the port says.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { CollectionRef, NewObject, ObjectStore, Owner, StoredObject, Visibility } from "../port.ts";
+import type { Collection, Collections } from "./collections.ts";
+import type { Entries, Indexed } from "./entries.ts";
+import type { Slice, SliceAfter } from "./object-slices.ts";
+import type { Transactions } from "./transactions.ts";
+
+export interface ObjectParts {
+  readonly database: DatabaseSync;
+  readonly transactions: Transactions;
+  readonly collections: Collections;
+  readonly entries: Entries;
+  readonly sliceAfter: SliceAfter;
+}
+
+type SingleObjects = Pick<ObjectStore, "create" | "read" | "replace" | "remove" | "scan" | "purge">;
+
+const scanSlice = { objects: 500, characters: 512 * 1024 };
+
+export function createObjects({
+  database,
+  transactions,
+  collections,
+  entries,
+  sliceAfter,
+}: ObjectParts): SingleObjects {
+  const statements = prepare(database);
+
+  /** The object of this id, by way of the owner's own order of creation when one is given. */
+  function find(collection: Collection, id: string, visible: Visibility): Indexed | undefined {
+    const viewer = viewerOf(collection, visible);
+    if (viewer === undefined) return undefined;
+    return statements.find.get(collection.creation, viewer, id) as Indexed | undefined;
+  }
+
+  function viewerOf(collection: Collection, visible: Visibility): number | undefined {
+    return visible.owner === undefined ? collection.everyone : collections.owner(collection, visible)?.owner;
+  }
+
+  function create(ref: CollectionRef, { id, owner, text }: NewObject, maxObjects: number): boolean {
+    const collection = collections.ensure(ref);
+    if ((collections.owner(collection, {})?.objects ?? 0) >= maxObjects) return false;
+    const row = collections.ensureOwner(collection, owner);
+    const object = Number(statements.insert.run(row.owner, text).lastInsertRowid);
+    entries.add(collection, { object, id, owner: row.owner, text });
+    collections.resize([collection.everyone, row.owner], 1);
+    return true;
+  }
+
+  function replace(
+    ref: CollectionRef,
+    { id, text }: NewObject,
+    previous: StoredObject,
+  ): "replaced" | "conflict" | "not_found" {
+    const collection = collections.find(ref);
+    const stored = collection && find(collection, id, {});
+    if (collection === undefined || stored === undefined) return "not_found";
+    if (stored.text !== previous.text) return "conflict";
+    entries.move(collection, stored, text);
+    statements.update.run(text, stored.object);
+    return "replaced";
+  }
+
+  function remove(ref: CollectionRef, id: string, visible: Visibility): boolean {
+    const collection = collections.find(ref);
+    const stored = collection && find(collection, id, visible);
+    if (collection === undefined || stored === undefined) return false;
+    removeStored(collection, stored);
+    return true;
+  }
+
+  function removeStored(collection: Collection, stored: Indexed): void {
+    entries.remove(collection, stored);
+    statements.delete.run(stored.object);
+    collections.resize([collection.everyone, stored.owner], -1);
+  }
+
+  function purge(ref: CollectionRef, batch: number): "done" | "more" {
+    const collection = collections.find(ref);
+    if (collection === undefined) return "done";
+    const bounds = { objects: batch, characters: Number.POSITIVE_INFINITY };
+    const { objects } = sliceAfter(collection, collection.everyone, "", bounds);
+    for (const object of objects) removeStored(collection, object);
+    if ((collections.owner(collection, {})?.objects ?? 0) > 0) return "more";
+    collections.delete(ref);
+    return "done";
+  }
+
+  function sliceOf(ref: CollectionRef, owner: Owner | undefined, id: string): Slice {
+    const collection = collections.find(ref);
+    const viewer = collection && viewerOf(collection, owner === undefined ? {} : { owner });
+    if (collection === undefined || viewer === undefined) return { objects: [], next: undefined };
+    return sliceAfter(collection, viewer, id, scanSlice);
+  }
+
+  return {
+    create: (ref, object, maxObjects) =>
+      transactions.write("create", () =>
+        create(ref, object, maxObjects) ? { outcome: "created", text: object.text } : { outcome: "quota_exceeded" },
+      ),
+    read: (ref, id, visible) =>
+      transactions.read("read", () => {
+        const collection = collections.find(ref);
+        const stored = collection && find(collection, id, visible);
+        return stored && { text: stored.text };
+      }),
+    replace: (ref, object, previous) =>
+      transactions.write("replace", () => {
+        const outcome = replace(ref, object, previous);
+        return outcome === "replaced" ? { outcome, text: object.text } : { outcome };
+      }),
+    remove: (ref, id, visible) => transactions.write("remove", () => remove(ref, id, visible)),
+    purge: (ref, batch) => transactions.write("purge", () => purge(ref, batch)),
+    async *scan(ref, { owner }) {
+      for (let from: string | undefined = ""; from !== undefined; ) {
+        const after: string = from;
+        const { objects, next } = await transactions.read("scan", () => sliceOf(ref, owner, after));
+        if (objects.length > 0) yield objects.map(({ text }) => text);
+        from = next;
+      }
+    },
+  };
+}
+
+function prepare(database: DatabaseSync) {
+  const object = "e.object, e.id, o.owner, o.text";
+  const joined = "entries AS e CROSS JOIN objects AS o ON o.object = e.object";
+  return {
+    insert: database.prepare("INSERT INTO objects (owner, text) VALUES (?, ?)"),
+    update: database.prepare("UPDATE objects SET text = ? WHERE object = ?"),
+    delete: database.prepare("DELETE FROM objects WHERE object = ?"),
+    find: database.prepare(
+      `SELECT ${object} FROM ${joined} WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id = ?`,
+    ),
+  };
+}

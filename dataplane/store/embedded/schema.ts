@@ -1,0 +1,81 @@
+// The tables of the embedded store, as steps from one schema version to the next. A released step never changes; its
+// effects are corrected by a further one. An index entry holds a value as order.ts encodes it, so a change there needs a
+// step that marks every ordering as building and deletes its entries.
+
+/** "json", in the database header: another program's file is told from ours. */
+export const applicationId = 0x6a736f6e;
+
+/**
+ * `orderings`: the ways in which a collection can be paged: by creation (name and path are null), and one per index.
+ * `owners`: for whom; the owner '' is everyone. `entries`: one per object, ordering and owner, sorted; by creation every
+ * value is ''. Reading an object goes through its entry by creation, so that visibility costs nothing.
+ */
+const first = `
+CREATE TABLE collections (
+  collection INTEGER PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  project TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  revision INTEGER,
+  UNIQUE (namespace, project, resource)
+) STRICT;
+CREATE TABLE orderings (
+  ordering INTEGER PRIMARY KEY AUTOINCREMENT,
+  collection INTEGER NOT NULL,
+  name TEXT,
+  path TEXT,
+  state TEXT NOT NULL CHECK (state IN ('building', 'ready', 'dropped')),
+  built_to TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX orderings_by_collection ON orderings (collection);
+CREATE TABLE owners (
+  owner INTEGER PRIMARY KEY AUTOINCREMENT,
+  collection INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  objects INTEGER NOT NULL,
+  UNIQUE (collection, name)
+) STRICT;
+CREATE TABLE objects (
+  object INTEGER PRIMARY KEY,
+  owner INTEGER NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE TABLE entries (
+  ordering INTEGER NOT NULL,
+  owner INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  id TEXT NOT NULL,
+  object INTEGER NOT NULL,
+  PRIMARY KEY (ordering, owner, value, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE documents (
+  document INTEGER PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  project TEXT NOT NULL,
+  root_key TEXT NOT NULL,
+  text TEXT NOT NULL,
+  UNIQUE (namespace, project, root_key)
+) STRICT;
+CREATE TABLE sessions (
+  namespace TEXT NOT NULL,
+  project TEXT NOT NULL,
+  id TEXT NOT NULL,
+  username TEXT NOT NULL,
+  credential_revision TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  last_refresh INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  PRIMARY KEY (namespace, project, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_age ON sessions (namespace, project, created, id);
+CREATE INDEX sessions_by_user ON sessions (namespace, project, username, created, id);
+CREATE INDEX sessions_by_expiry ON sessions (expires);
+CREATE TABLE ended_sessions (
+  id TEXT PRIMARY KEY,
+  tokens_expire INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ended_sessions_by_expiry ON ended_sessions (tokens_expire);
+`;
+
+/** The n-th step leads from version n to n + 1. */
+export const schemaSteps: readonly string[] = [first];

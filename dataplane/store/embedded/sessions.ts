@@ -1,0 +1,107 @@
+// SessionStore on two tables: live sessions, and those that ended while tokens of them may live. One process holds the
+// database, so followers are told in memory; what ended before they came is read from the table.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "../../../core/clock.ts";
+import type { ProjectRef } from "../../../core/config/types.ts";
+import type { SessionRecord, SessionStore } from "../port.ts";
+import type { Transactions } from "./transactions.ts";
+
+type Follower = (sessionId: string, tokensExpire: number) => void;
+
+/** Expired rows go a few at a time, with each login: no timer, and no login that pays for thousands. */
+const sweptPerWrite = 20;
+
+const columns =
+  "id, username, credential_revision AS credentialRevision, created, last_refresh AS lastRefresh, expires";
+
+export function createSessions(database: DatabaseSync, transactions: Transactions, clock: Clock): SessionStore {
+  const statements = prepare(database);
+  const followers = new Set<Follower>();
+  const seconds = () => Math.floor(clock.now() / 1_000);
+
+  function putSession({ namespace, name }: ProjectRef, session: SessionRecord): void {
+    const { id, username, credentialRevision, created, lastRefresh, expires } = session;
+    statements.sweep.run(seconds(), sweptPerWrite);
+    statements.put.run(namespace, name, id, username, credentialRevision, created, lastRefresh, expires);
+  }
+
+  function endSession({ namespace, name }: ProjectRef, id: string, tokensExpire: number): boolean {
+    const now = seconds();
+    if (statements.delete.run(namespace, name, id, now).changes === 0) return false;
+    statements.sweepEnded.run(now, sweptPerWrite);
+    statements.end.run(id, tokensExpire);
+    return true;
+  }
+
+  return {
+    putSession: (project, session) => transactions.write("putSession", () => putSession(project, session)),
+
+    session: ({ namespace, name }, id) =>
+      transactions.read("session", () => asRecord(statements.get.get(namespace, name, id, seconds()))),
+
+    touchSession: ({ namespace, name }, id, lastRefresh) =>
+      transactions.write("touchSession", () => {
+        return statements.touch.run(lastRefresh, namespace, name, id, seconds()).changes === 1;
+      }),
+
+    async endSession(project, id, tokensExpire) {
+      const ended = await transactions.write("endSession", () => endSession(project, id, tokensExpire));
+      if (ended) for (const follower of [...followers]) follower(id, tokensExpire);
+      return ended;
+    },
+
+    sessions: ({ namespace, name }, { username, limit }) =>
+      transactions.read("sessions", () => {
+        const now = seconds();
+        const rows =
+          username === undefined
+            ? statements.list.all(namespace, name, now, limit)
+            : statements.listOfUser.all(namespace, name, username, now, limit);
+        return rows.map((row) => row as unknown as SessionRecord).map((row) => ({ ...row }));
+      }),
+
+    followEndedSessions: (onEnded) =>
+      transactions.read("followEndedSessions", () => {
+        // Each call its own member of the set, also when one function follows twice.
+        const follower: Follower = (id, tokensExpire) => onEnded(id, tokensExpire);
+        followers.add(follower);
+        for (const row of statements.ended.all(seconds())) follower(String(row.id), Number(row.tokens_expire));
+        return {
+          async stop() {
+            followers.delete(follower);
+          },
+        };
+      }),
+  };
+}
+
+function prepare(database: DatabaseSync) {
+  const inProject = "namespace = ? AND project = ?";
+  return {
+    put: database.prepare("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+    get: database.prepare(`SELECT ${columns} FROM sessions WHERE ${inProject} AND id = ? AND expires > ?`),
+    touch: database.prepare(`UPDATE sessions SET last_refresh = ? WHERE ${inProject} AND id = ? AND expires > ?`),
+    delete: database.prepare(`DELETE FROM sessions WHERE ${inProject} AND id = ? AND expires > ?`),
+    list: database.prepare(
+      `SELECT ${columns} FROM sessions WHERE ${inProject} AND expires > ? ORDER BY created DESC, id DESC LIMIT ?`,
+    ),
+    listOfUser: database.prepare(
+      `SELECT ${columns} FROM sessions WHERE ${inProject} AND username = ? AND expires > ? ORDER BY created DESC, id DESC LIMIT ?`,
+    ),
+    sweep: database.prepare(
+      `DELETE FROM sessions WHERE (namespace, project, id) IN
+        (SELECT namespace, project, id FROM sessions WHERE expires <= ? LIMIT ?)`,
+    ),
+    end: database.prepare("INSERT OR REPLACE INTO ended_sessions VALUES (?, ?)"),
+    ended: database.prepare("SELECT id, tokens_expire FROM ended_sessions WHERE tokens_expire > ?"),
+    sweepEnded: database.prepare(
+      "DELETE FROM ended_sessions WHERE id IN (SELECT id FROM ended_sessions WHERE tokens_expire <= ? LIMIT ?)",
+    ),
+  };
+}
+
+/** Rows have no prototype; a record is a plain object. */
+function asRecord(row: unknown): SessionRecord | undefined {
+  return row === undefined ? undefined : { ...(row as SessionRecord) };
+}

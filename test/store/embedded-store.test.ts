@@ -1,0 +1,43 @@
+// Runs the store's conformance suite against the embedded adapter, in a folder and in memory.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { describeCounterStore } from "./contract/counters.ts";
+import { describeDocumentStore } from "./contract/documents.ts";
+import type { MakeStore } from "./contract/fixture.ts";
+import { describeObjectStore } from "./contract/objects.ts";
+import { describeSessionStore } from "./contract/sessions.ts";
+
+const inFolder: MakeStore = async () => {
+  const directory = await mkdtemp(join(tmpdir(), "jsonplane-embedded-"));
+  const clock = manualClock();
+  const store = await createEmbeddedStore({ directory, clock });
+  return {
+    store,
+    clock,
+    advance: (milliseconds) => clock.advance(milliseconds),
+    async close() {
+      await store.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+};
+
+const inMemory: MakeStore = async () => {
+  const clock = manualClock();
+  const store = await createEmbeddedStore({ directory: ":memory:", clock });
+  return { store, clock, advance: (milliseconds) => clock.advance(milliseconds), close: () => store.close() };
+};
+
+for (const [name, make] of [
+  ["embedded store in a folder", inFolder],
+  ["embedded store in memory", inMemory],
+] as const) {
+  describeObjectStore(name, make);
+  describeDocumentStore(name, make);
+  describeSessionStore(name, make);
+  describeCounterStore(name, make);
+}
