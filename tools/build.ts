@@ -1,0 +1,55 @@
+// `npm run build`: compiles the package into dist/, because Node refuses TypeScript under node_modules. Everything that isn't
+// TypeScript (Lua scripts, CRDs, pages) is copied to the same place below dist/, where code finds it relative to itself. Refuses,
+// and leaves no dist/, when the compiler reports an error.
+
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { lastWords, runCommand } from "./parts/run-command.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(root, "dist");
+const folders = ["core", "operator", "dataplane", "cli", "crds"] as const;
+
+async function compile(): Promise<void> {
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const done = await runCommand(process.execPath, [tsc, "-p", "tsconfig.build.json", "--noEmitOnError"], { cwd: root });
+  if (done.code !== 0) throw new Error(`tsc refused the code:\n${lastWords(done, 50)}`);
+}
+
+/** Copies what the code reads at run time; returns how many files. */
+async function copyAssets(folder: string): Promise<number> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true, recursive: true });
+  const assets = entries.filter((entry) => entry.isFile() && !/\.(ts|md)$/.test(entry.name));
+  for (const asset of assets) {
+    const from = join(asset.parentPath, asset.name);
+    const to = join(dist, from.slice(root.length));
+    await mkdir(dirname(to), { recursive: true });
+    await copyFile(from, to);
+  }
+  return assets.length;
+}
+
+/** dist/ has a package.json of its own, so that `../package.json` means the same in compiled code. */
+async function describe(): Promise<void> {
+  const whole = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Readonly<Record<string, unknown>>;
+  const { name, version, type } = whole;
+  await writeFile(
+    join(dist, "package.json"),
+    `${JSON.stringify({ name, version, private: true, type }, undefined, 2)}\n`,
+  );
+}
+
+await rm(dist, { recursive: true, force: true });
+try {
+  await compile();
+  let assets = 0;
+  for (const folder of folders) assets += await copyAssets(folder);
+  await describe();
+  await chmod(join(dist, "cli", "main.js"), 0o755);
+  console.log(`Built dist/ with ${assets} assets`);
+} catch (error) {
+  await rm(dist, { recursive: true, force: true });
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

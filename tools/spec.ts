@@ -1,0 +1,25 @@
+// `npm run spec`: prints every promise of the interface with the test that proved it in the last full run, and how many are proved;
+// exits 1 when one isn't, or when the last full run was not of this tree.
+
+import { fileURLToPath } from "node:url";
+import { readFullRun } from "./gate/full-run.ts";
+import { treeState } from "./gate/tree-state.ts";
+import { judgeRows, printedRows, staleness } from "./spec/judge-rows.ts";
+import { readRows } from "./spec/read-rows.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { rows } = await readRows(root);
+const run = await readFullRun(root);
+const stale = staleness(run, await treeState(root));
+const verdicts = run === undefined || stale !== undefined ? judgeRows(rows, nothing()) : judgeRows(rows, run);
+for (const line of printedRows(verdicts)) console.log(line);
+const proved = verdicts.filter((verdict) => verdict.proved).length;
+if (stale !== undefined) console.log(`Nothing counts: ${stale}`);
+console.log(`${proved} of ${rows.length} rows proved`);
+process.exitCode = proved === rows.length ? 0 : 1;
+
+/** A run in which no test took place. */
+function nothing() {
+  const none = { commit: "", tree: "" };
+  return { before: none, after: none, finished: "", passed: 0, failed: 0, tests: [] };
+}
