@@ -11,6 +11,8 @@ export interface Exchange {
   readonly requestId: string;
   /** The request target as sent. */
   readonly rawUrl: string;
+  /** Of performance.now(). */
+  readonly startedAt: number;
   project?: LiveProject;
   target?: Target;
   caller?: Caller;

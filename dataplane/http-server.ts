@@ -36,7 +36,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     http: { maxHeaderSize: maxHeaderBytes, headersTimeout: requestTimeout, connectionsCheckingInterval: 1_000 },
     clientErrorHandler: (error, socket) => refuseConnection(error, socket),
     frameworkErrors: (error, request, reply) => {
-      sendProblem(options, { request, requestId: request.id, rawUrl: request.originalUrl }, reply, error);
+      sendProblem(options, begin(request), reply, error);
     },
   });
   app.removeAllContentTypeParsers();
@@ -44,28 +44,29 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const exchange: Exchange = { request, requestId: request.id, rawUrl: request.originalUrl };
+    const exchange = begin(request);
     try {
       return send(options, exchange, reply, await options.serve(exchange));
     } catch (error) {
       return sendProblem(options, exchange, reply, error);
     }
   };
-  app.setErrorHandler((error, request, reply) =>
-    sendProblem(options, { request, requestId: request.id, rawUrl: request.originalUrl }, reply, error),
-  );
+  app.setErrorHandler((error, request, reply) => sendProblem(options, begin(request), reply, error));
   app.route({ method: methods, url: "/", handler: handle });
   app.setNotFoundHandler(handle);
   return app;
 }
 
+function begin(request: FastifyRequest): Exchange {
+  return { request, requestId: request.id, rawUrl: request.originalUrl, startedAt: performance.now() };
+}
+
 function send(options: HttpServerOptions, exchange: Exchange, reply: FastifyReply, answer: Answer): FastifyReply {
-  commonHeaders(exchange, reply);
-  reply.header("Cache-Control", answer.secret ? "no-store" : "private, no-cache");
-  if (answer.headers) reply.headers(answer.headers);
-  if (answer.text !== undefined) reply.header("Content-Type", "application/json");
-  finish(options, exchange, reply, { status: answer.status, code: undefined });
-  return reply.status(answer.status).send(answer.text);
+  const headers = commonHeaders(exchange);
+  headers["Cache-Control"] = answer.secret ? "no-store" : "private, no-cache";
+  if (answer.headers) Object.assign(headers, answer.headers);
+  if (answer.text !== undefined) headers["Content-Type"] = "application/json";
+  return write(options, exchange, reply, { status: answer.status, code: undefined, headers, text: answer.text });
 }
 
 function sendProblem(
@@ -77,25 +78,48 @@ function sendProblem(
   const path = exchange.rawUrl.split("?", 1)[0] ?? "";
   const problem = problemAnswer(error, { path, requestId: exchange.requestId });
   if (problem.defect) logDefect(options.logger, exchange, error);
-  commonHeaders(exchange, reply);
-  reply.header("Cache-Control", "no-store").headers(problem.headers).header("Content-Type", "application/problem+json");
-  finish(options, exchange, reply, { status: problem.status, code: problem.code });
-  return reply.status(problem.status).send(problem.text);
+  const headers = Object.assign(commonHeaders(exchange), problem.headers);
+  headers["Cache-Control"] = "no-store";
+  headers["Content-Type"] = "application/problem+json";
+  return write(options, exchange, reply, { status: problem.status, code: problem.code, headers, text: problem.text });
 }
 
-function commonHeaders(exchange: Exchange, reply: FastifyReply): void {
-  reply.header("X-Request-Id", exchange.requestId).header("Vary", "Authorization, Origin");
+function commonHeaders(exchange: Exchange): Record<string, string | number> {
+  const headers: Record<string, string | number> = {
+    "X-Request-Id": exchange.requestId,
+    Vary: "Authorization, Origin",
+  };
   const { origin } = exchange.request.headers;
-  if (exchange.project && origin !== undefined) reply.headers(corsHeaders(exchange.project.config.cors, origin));
+  if (exchange.project && origin !== undefined)
+    Object.assign(headers, corsHeaders(exchange.project.config.cors, origin));
+  return headers;
 }
 
-function finish(
-  options: HttpServerOptions,
-  exchange: Exchange,
-  reply: FastifyReply,
-  ending: Omit<Ending, "seconds">,
-): void {
-  reply.raw.once("close", () => options.observe(exchange, { ...ending, seconds: reply.elapsedTime / 1000 }));
+interface Outgoing {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly headers: Record<string, string | number>;
+  readonly text: string | undefined;
+}
+
+/** One writeHead with every header: fastify's own way, header by header, costs a tenth of a small answer. */
+function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyReply, outgoing: Outgoing): FastifyReply {
+  const { status, code, headers, text } = outgoing;
+  reply.hijack();
+  const response = reply.raw;
+  const ended = () =>
+    options.observe(exchange, { status, code, seconds: (performance.now() - exchange.startedAt) / 1000 });
+  if (response.destroyed) {
+    // The client left before its answer was ready, and "close" has been already.
+    ended();
+    return reply;
+  }
+  response.once("close", ended);
+  if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
+  response.writeHead(status, headers);
+  // Node leaves the body out of an answer to HEAD by itself.
+  response.end(text);
+  return reply;
 }
 
 function logDefect(logger: Logger, exchange: Exchange, error: unknown): void {
