@@ -32,7 +32,7 @@ export interface ProjectSpec {
   /**
    * Host names that serve this Project at their root, beside <public URL>/<namespace>/<project>. The platform decides which names a namespace may claim; a name that another Project has already is refused.
    */
-  readonly hosts?: readonly string[];
+  readonly hosts: readonly string[];
   /**
    * How long logins last.
    */
@@ -224,6 +224,7 @@ export const projectSchema: SchemaNode = {
         "hosts": {
           "type": "array",
           "maxItems": 16,
+          "default": [],
           "x-kubernetes-list-type": "set",
           "items": {
             "type": "string",
@@ -327,7 +328,7 @@ export const projectSchema: SchemaNode = {
                 "maxLength": 261,
                 "x-kubernetes-validations": [
                   {
-                    "rule": "self == '*' || self.matches('^https?://([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?|[[][0-9a-f:.]{2,45}[]])(:[0-9]{1,5})?$')",
+                    "rule": "self == '*' || self.matches('^https?://([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?|\\\\[[0-9a-f:.]{2,45}\\\\])(:[0-9]{1,5})?$')",
                     "message": "an origin is a scheme and a host in lower case, with a port where needed, such as https://app.example.org or http://localhost:5173: no path, no trailing slash, no wildcard"
                   }
                 ]

@@ -1,0 +1,47 @@
+// Fills in the defaults of a CRD's schema as the API server does: a null where none is allowed counts as absent.
+import type { Json, JsonObject } from "../config/types.ts";
+import type { SchemaNode } from "./schema-node.ts";
+
+/** `value` with its defaults; `value` itself stays as it is. */
+export function withDefaults(schema: SchemaNode, value: Json): Json {
+  if (isArray(value)) return value.map((item) => withDefaults(schema.items ?? {}, withoutNull(schema.items, item)));
+  if (value === null || typeof value !== "object") return value;
+  return objectWithDefaults(schema, value);
+}
+
+function objectWithDefaults(schema: SchemaNode, value: JsonObject): JsonObject {
+  const properties = schema.properties ?? {};
+  const present = Object.entries(value).filter(([name, member]) => !isStrayNull(ownProperty(properties, name), member));
+  const members = new Map(present);
+  for (const [name, property] of Object.entries(properties)) {
+    if (!members.has(name) && property.default !== undefined) members.set(name, property.default);
+  }
+  return Object.fromEntries(
+    Array.from(members, ([name, member]) => {
+      const node = ownProperty(properties, name) ?? schema.additionalProperties;
+      return [name, node === undefined ? member : withDefaults(node, withoutNull(node, member))];
+    }),
+  );
+}
+
+/** A null for a field that can't be null is dropped, and its default takes the place. */
+function isStrayNull(node: SchemaNode | undefined, member: Json): boolean {
+  return member === null && node !== undefined && node.nullable !== true;
+}
+
+function withoutNull(node: SchemaNode | undefined, member: Json): Json {
+  return isStrayNull(node, member) ? (node?.default ?? null) : member;
+}
+
+/** `properties` has prototype members such as `constructor`, which are no properties of the schema. */
+export function ownProperty(properties: SchemaNode["properties"], name: string): SchemaNode | undefined {
+  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+export function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

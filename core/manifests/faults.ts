@@ -1,0 +1,85 @@
+// What can be wrong with one field of a manifest, in the words of the Kubernetes API server, so that dev mode and a
+// cluster say the same of the same mistake.
+import type { Json } from "../config/types.ts";
+import { type FieldPath, fieldText, pointerText } from "./field-path.ts";
+
+export interface FieldFault {
+  readonly path: FieldPath;
+  /** Without the field's name in front. */
+  readonly detail: string;
+  /** True when CEL rules can't be trusted to make sense of the object any more; the API server skips them then. */
+  readonly blocking: boolean;
+}
+
+/** One thing that is wrong with a manifest. */
+export interface Problem {
+  /** RFC 6901 pointer to the field at fault, which may be missing from the object. */
+  readonly pointer: string;
+  /** Without the field's name: `Required value`. */
+  readonly detail: string;
+  /** With the field's name, as the API server says it: `spec.projectRef: Required value`. */
+  readonly message: string;
+}
+
+export function problemOf({ path, detail }: FieldFault): Problem {
+  const field = fieldText(path);
+  return { pointer: pointerText(path), detail, message: field === "" ? detail : `${field}: ${detail}` };
+}
+
+export function required(path: FieldPath, why?: string): FieldFault {
+  return { path, detail: why === undefined ? "Required value" : `Required value: ${why}`, blocking: true };
+}
+
+export function unsupported(path: FieldPath, value: Json, supported: readonly Json[]): FieldFault {
+  const values = supported.map((each) => JSON.stringify(each)).join(", ");
+  return { path, detail: `Unsupported value: ${shown(value)}: supported values: ${values}`, blocking: true };
+}
+
+export function tooLong(path: FieldPath, maxBytes: number): FieldFault {
+  return { path, detail: `Too long: may not be more than ${maxBytes} bytes`, blocking: true };
+}
+
+export function tooMany(path: FieldPath, count: number, max: number): FieldFault {
+  return { path, detail: `Too many: ${count}: must have at most ${max} items`, blocking: true };
+}
+
+export function wrongType(path: FieldPath, expected: string, actual: string): FieldFault {
+  const detail = `Invalid value: "${actual}": ${fieldText(path)} in body must be of type ${expected}: "${actual}"`;
+  return { path, detail, blocking: true };
+}
+
+export function wrongFormat(path: FieldPath, format: string, value: string): FieldFault {
+  const text = JSON.stringify(value);
+  const detail = `Invalid value: ${text}: ${fieldText(path)} in body must be of type ${format}: ${text}`;
+  return { path, detail, blocking: true };
+}
+
+/** `should` completes "… in body should …". */
+export function outOfBounds(path: FieldPath, value: Json, should: string): FieldFault {
+  const detail = `Invalid value: ${shown(value)}: ${fieldText(path)} in body should ${should}`;
+  return { path, detail, blocking: false };
+}
+
+/** `value` undefined = not worth repeating, as for objects and lists. */
+export function invalid(path: FieldPath, value: Json | undefined, message: string): FieldFault {
+  const start = value === undefined ? "Invalid value" : `Invalid value: ${shown(value)}`;
+  return { path, detail: `${start}: ${message}`, blocking: false };
+}
+
+export function forbidden(path: FieldPath, message: string): FieldFault {
+  return { path, detail: `Forbidden: ${message}`, blocking: false };
+}
+
+export function duplicate(path: FieldPath, value: Json): FieldFault {
+  return { path, detail: `Duplicate value: ${shown(value)}`, blocking: false };
+}
+
+export function typeName(value: Json): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}
+
+function shown(value: Json): string {
+  return JSON.stringify(value);
+}

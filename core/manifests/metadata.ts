@@ -1,0 +1,88 @@
+// Checks `metadata` as the API server does, and gives an object without a namespace the namespace `default`.
+import type { Json, JsonObject } from "../config/types.ts";
+import { isObject } from "./defaults.ts";
+import { type FieldFault, forbidden, invalid, required, typeName, wrongType } from "./faults.ts";
+import type { FieldPath } from "./field-path.ts";
+import type { ObjectMeta } from "./object.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import { structuralFaults } from "./structure.ts";
+import { unknownFields } from "./unknown-fields.ts";
+
+export const defaultNamespace = "default";
+
+const text: SchemaNode = { type: "string" };
+const texts: SchemaNode = { type: "object", additionalProperties: text };
+const free: SchemaNode = { type: "array", items: { "x-kubernetes-preserve-unknown-fields": true } };
+const objectMeta: SchemaNode = {
+  type: "object",
+  properties: {
+    name: text,
+    generateName: text,
+    namespace: text,
+    uid: text,
+    selfLink: text,
+    resourceVersion: text,
+    generation: { type: "integer" },
+    creationTimestamp: { ...text, nullable: true },
+    deletionTimestamp: { ...text, nullable: true },
+    deletionGracePeriodSeconds: { type: "integer", nullable: true },
+    labels: texts,
+    annotations: texts,
+    finalizers: { type: "array", items: text },
+    ownerReferences: free,
+    managedFields: free,
+  },
+};
+
+const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const labelText = /^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$/;
+
+/** What is wrong with `metadata`; what names our own kinds may have, their CRDs say. */
+export function metadataFaults(metadata: Json | undefined): readonly FieldFault[] {
+  const path = ["metadata"];
+  if (metadata === undefined || metadata === null) return [required([...path, "name"], "name is required")];
+  if (!isObject(metadata)) return [wrongType(path, "object", typeName(metadata))];
+  const typed = structuralFaults(objectMeta, metadata, path);
+  return [
+    ...typed,
+    ...unknownFields(objectMeta, metadata, path),
+    ...(typed.length > 0 ? [] : textFaults(metadata, path)),
+  ];
+}
+
+function textFaults(metadata: JsonObject, path: FieldPath): readonly FieldFault[] {
+  const { name, namespace } = metadata;
+  const faults: FieldFault[] = [];
+  if (typeof metadata["generateName"] === "string" && metadata["generateName"] !== "") {
+    faults.push(forbidden([...path, "generateName"], "a manifest that is applied again and again needs a name"));
+  }
+  if (typeof name !== "string" || name === "") faults.push(required([...path, "name"], "name is required"));
+  if (typeof namespace === "string" && namespace !== "" && !dnsLabel.test(namespace)) {
+    const rule = "a namespace has lower-case letters, digits and -, up to 63 of them";
+    faults.push(invalid([...path, "namespace"], namespace, rule));
+  }
+  return [...faults, ...labelFaults(metadata["labels"], [...path, "labels"])];
+}
+
+function labelFaults(labels: Json | undefined, path: FieldPath): readonly FieldFault[] {
+  if (!isObject(labels)) return [];
+  return Object.entries(labels).flatMap(([name, value]) =>
+    typeof value === "string" && labelText.test(value)
+      ? []
+      : [invalid([...path, name], value, "a label's value has letters, digits and - _ . up to 63 of them")],
+  );
+}
+
+/** Secrets may have dots in their names, unlike our own kinds. */
+export function secretNameFaults(name: string): readonly FieldFault[] {
+  const rule = "a Secret's name has lower-case letters, digits, - and .";
+  return dnsSubdomain.test(name) ? [] : [invalid(["metadata", "name"], name, rule)];
+}
+
+/** `metadata` that has passed the checks above, with its namespace. */
+export function completeMetadata(metadata: JsonObject): ObjectMeta {
+  const { namespace } = metadata;
+  const known = typeof namespace === "string" && namespace !== "" ? namespace : defaultNamespace;
+  return { ...(metadata as unknown as ObjectMeta), namespace: known };
+}

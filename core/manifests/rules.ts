@@ -1,0 +1,84 @@
+// Evaluates the CEL rules of a CRD's schema on a manifest, at every level, and those that compare with the former version
+// where there is one. A rule that is false refuses with its message.
+import { parse } from "@marcbachmann/cel-js";
+import type { Json } from "../config/types.ts";
+import { isArray, isObject, ownProperty } from "./defaults.ts";
+import { duplicate, type FieldFault, forbidden, invalid, required } from "./faults.ts";
+import type { FieldPath } from "./field-path.ts";
+import type { Rule, SchemaNode } from "./schema-node.ts";
+
+/** A value beside the one that the last accepted version had in the same place; `old` undefined = it had none. */
+interface Change {
+  readonly value: Json;
+  readonly old: Json | undefined;
+}
+
+/** `change.value` must have passed the structural checks without a blocking fault. */
+export function ruleFaults(schema: SchemaNode, change: Change, path: FieldPath = []): readonly FieldFault[] {
+  const { value, old } = change;
+  // The API server leaves null alone, too: a rule about it stands on the parent.
+  if (value === null) return [];
+  const faults = brokenRules(schema["x-kubernetes-validations"] ?? [], change, path);
+  if (isArray(value)) {
+    const { items } = schema;
+    if (items === undefined) return faults;
+    // Items of a set have no identity, so that they have no former version.
+    return [
+      ...faults,
+      ...value.flatMap((item, index) => ruleFaults(items, { value: item, old: undefined }, [...path, index])),
+    ];
+  }
+  if (!isObject(value)) return faults;
+  const inside = Object.entries(value).flatMap(([name, member]) => {
+    const node = ownProperty(schema.properties, name) ?? schema.additionalProperties;
+    const former = isObject(old) && Object.hasOwn(old, name) ? old[name] : undefined;
+    return node === undefined ? [] : ruleFaults(node, { value: member, old: former }, [...path, name]);
+  });
+  return [...faults, ...inside];
+}
+
+function brokenRules(rules: readonly Rule[], { value, old }: Change, path: FieldPath): readonly FieldFault[] {
+  const applying = rules.filter(({ rule }) => old !== undefined || !/\boldSelf\b/.test(rule));
+  if (applying.length === 0) return [];
+  const values = { self: celValue(value), ...(old === undefined ? {} : { oldSelf: celValue(old) }) };
+  return applying.flatMap((rule) => broken(rule, values, { value, path }));
+}
+
+/** Objects as Maps: the evaluator tells an object's type by its `constructor`, which data may name a field. */
+function celValue(value: Json): unknown {
+  if (isArray(value)) return value.map(celValue);
+  if (!isObject(value)) return value;
+  return new Map(Object.entries(value).map(([name, member]) => [name, celValue(member)]));
+}
+
+interface Place {
+  readonly value: Json;
+  readonly path: FieldPath;
+}
+
+function broken(rule: Rule, values: Record<string, unknown>, { value, path }: Place): readonly FieldFault[] {
+  const message = rule.message ?? `failed rule: ${rule.rule}`;
+  try {
+    const holds: unknown = parse(rule.rule)(values);
+    return holds === true ? [] : [refusal(rule, value, path, message)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [invalid(path, undefined, `${reason} evaluating rule: ${message}`)];
+  }
+}
+
+function refusal(rule: Rule, value: Json, path: FieldPath, message: string): FieldFault {
+  const below = rule.fieldPath === undefined ? [] : rule.fieldPath.split(".").filter((part) => part !== "");
+  const place = [...path, ...below];
+  const scalar = isArray(value) || isObject(value) ? undefined : value;
+  switch (rule.reason) {
+    case "FieldValueForbidden":
+      return forbidden(place, message);
+    case "FieldValueRequired":
+      return required(place, message);
+    case "FieldValueDuplicate":
+      return duplicate(place, value);
+    default:
+      return invalid(place, scalar, message);
+  }
+}
