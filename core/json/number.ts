@@ -28,8 +28,8 @@ export function shortestText(value: number): string {
 
 /** The double that Redis JSON reads from a text of at most 19 digits. */
 function readBack(text: string): number {
-  const [mantissa = "", exponentText = "0"] = text.replace(/^-/, "").split("e");
   const sign = text.startsWith("-") ? -1 : 1;
+  const [mantissa = "", exponentText = "0"] = (sign < 0 ? text.slice(1) : text).split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
   const exponent = Number(exponentText) - fraction.length;
   return sign * scaled(Number(whole + fraction), exponent);
