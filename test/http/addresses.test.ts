@@ -1,0 +1,204 @@
+// Which project, resource or root key a request reaches, and what is refused on the way there.
+
+import { describe, expect, it } from "vitest";
+import { send } from "../support/http-client.ts";
+import {
+  apikey,
+  project,
+  withConfig,
+  withHosts,
+  withKey,
+  withResource,
+  withRootKey,
+  withServing,
+} from "../support/projects.ts";
+import { describeServed } from "../support/served.ts";
+
+const shop = project(
+  "shop",
+  withKey("admin", { role: "Administrators" }),
+  withResource("books", { access: { read: "Anyone" }, scope: { read: "All" } }),
+  withRootKey("flags", { initialValue: '{"a":1}' }),
+);
+
+describeServed("addresses", (serve) => {
+  it("serves a project at /<namespace>/<project>", async () => {
+    const served = await serve(shop);
+    expect((await served.send("/api/books")).json()).toMatchObject({ count: 0, items: [] });
+  });
+
+  it.each(["/api/books", "/json/flags", "/json/flags/a"])("ignores one trailing slash on %s", async (path) => {
+    const served = await serve(shop);
+    const plain = await served.send(path);
+    const slashed = await served.send(`${path}/`);
+    expect(slashed.status).toBe(200);
+    expect(slashed.text).toBe(plain.text);
+    expect((await served.send(`${path}//`)).code).toBe("invalid_path");
+  });
+
+  it("answers HEAD as GET, without the body", async () => {
+    const served = await serve(shop);
+    const head = await served.send("/json/flags", { method: "HEAD" });
+    expect(head.status).toBe(200);
+    expect(head.headers["content-length"]).toBe("7");
+    expect(head.text).toBe("");
+  });
+
+  describe("refuses what does not exist before it asks who is calling", () => {
+    it.each([
+      ["a project", "/nowhere/at-all/api/books", "unknown_project"],
+      ["a namespace alone", "/nowhere", "unknown_path"],
+      ["the root", "/", "unknown_path"],
+    ])("%s", async (_what, path, code) => {
+      const served = await serve(shop);
+      const reply = await send(served.origin, path, { as: "apikey wrong" });
+      expect([reply.status, reply.code]).toEqual([404, code]);
+    });
+
+    it.each([
+      ["a resource", "/api/films", "unknown_resource"],
+      ["an object of an unknown resource", "/api/films/1", "unknown_resource"],
+      ["a root key", "/json/nope/a", "unknown_root_key"],
+      ["another path", "/apis/books", "unknown_path"],
+      ["a path below an object", "/api/books/1/2", "unknown_path"],
+      ["an inherited member as a resource", "/api/constructor", "unknown_resource"],
+      ["an inherited member as a root key", "/json/__proto__", "unknown_root_key"],
+    ])("%s", async (_what, path, code) => {
+      const served = await serve(shop);
+      const reply = await served.send(path, { as: "apikey wrong" });
+      expect([reply.status, reply.code]).toEqual([404, code]);
+    });
+  });
+
+  it.each([
+    ["/api/books", "DELETE", "GET, HEAD, POST, OPTIONS"],
+    ["/api/books/0190a000-0000-7000-8000-000000000000", "POST", "GET, HEAD, PUT, DELETE, OPTIONS"],
+    ["/json/flags", "POST", "GET, HEAD, PUT, OPTIONS"],
+    ["/json/flags", "DELETE", "GET, HEAD, PUT, OPTIONS"],
+    ["/json/flags/a", "PROPFIND", "GET, HEAD, POST, PUT, DELETE, OPTIONS"],
+    ["/sessions", "PUT", "GET, HEAD, POST, OPTIONS"],
+    ["/sessions/refresh", "GET", "POST, OPTIONS"],
+    ["/.well-known/jwks.json", "POST", "GET, HEAD, OPTIONS"],
+  ])("answers 405 with Allow on %s for %s", async (path, method, allow) => {
+    const served = await serve(shop);
+    const reply = await served.send(path, { method, as: "apikey wrong" });
+    expect([reply.status, reply.code, reply.headers.allow]).toEqual([405, "method_not_allowed", allow]);
+  });
+
+  it("says how to add to a root key's value when someone posts to its root", async () => {
+    const served = await serve(shop);
+    expect((await served.send("/json/flags", { method: "POST", body: 1 })).text).toContain("/-");
+  });
+
+  it("takes %2F, dots and plus signs for characters of a key", async () => {
+    const served = await serve(shop);
+    for (const key of ["a%2Fb", "..", "%2E%2E%2f", "a+b", "."]) {
+      const written = await served.send(`/json/flags/${key}`, { method: "PUT", body: 1, as: apikey("admin") });
+      expect([key, written.status]).toEqual([key, 201]);
+      expect((await served.send(`/json/flags/${key}`)).text).toBe("1");
+    }
+    expect((await served.send("/json/flags")).text).toBe('{"a":1,"a/b":1,"..":1,"../":1,"a+b":1,".":1}');
+  });
+
+  it("never leaves a project through dots in the path", async () => {
+    const other = project("other", withRootKey("secret", { initialValue: '"theirs"' }));
+    const served = await serve([shop, other]);
+    for (const path of [
+      "/json/flags/../../../other/json/secret",
+      "/../other/json/secret",
+      "/json/flags/%2E%2E%2Fsecret",
+    ]) {
+      const reply = await served.send(path);
+      expect(reply.text).not.toContain("theirs");
+      expect(reply.status).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  it.each([
+    ["bad percent-encoding", "/json/flags/%zz", 400, "invalid_path"],
+    ["an overlong UTF-8 sequence", "/json/flags/%c0%af", 400, "invalid_path"],
+    ["an encoded NUL", "/json/flags/%00", 400, "invalid_path"],
+    ["a segment over 1 KiB", `/json/flags/${"x".repeat(1025)}`, 414, "path_too_long"],
+    ["a path over 8 KiB", `/json/flags/${"x/".repeat(4100)}`, 414, "path_too_long"],
+  ])("refuses %s", async (_what, path, status, code) => {
+    const served = await serve(shop);
+    const reply = await served.send(path);
+    expect([reply.status, reply.code]).toEqual([status, code]);
+  });
+
+  it("takes the absolute form of a request target, as proxies send it", async () => {
+    const served = await serve(shop);
+    const reply = await send(served.origin, `http://elsewhere.test${served.base}/json/flags`);
+    expect(reply.text).toBe('{"a":1}');
+  });
+});
+
+describeServed("a project's hosts", (serve) => {
+  const hosted = project(
+    "hosted",
+    withHosts("api.shop.test"),
+    withRootKey("k"),
+    withResource("r", { access: { read: "Anyone" } }),
+  );
+
+  it("serve it without a path base, whatever the case and port of the Host header", async () => {
+    const served = await serve([shop, hosted]);
+    const reply = await send(served.origin, "/json/k", { headers: { host: "API.shop.test:8080" } });
+    expect(reply.text).toBe("{}");
+  });
+
+  it("serve only that project", async () => {
+    const served = await serve([shop, hosted]);
+    const reply = await send(served.origin, `${served.base}/json/flags`, { headers: { host: "api.shop.test" } });
+    expect([reply.status, reply.code]).toEqual([404, "unknown_path"]);
+  });
+
+  it("are repeated in links", async () => {
+    const served = await serve([shop, hosted]);
+    const reply = await send(served.origin, "/api/r", { headers: { host: "api.shop.test" } });
+    expect(reply.json()).toMatchObject({ links: { self: "http://api.shop.test/api/r?_limit=10&_offset=0" } });
+  });
+});
+
+describeServed("links behind proxies", (serve) => {
+  const forwarded = { "x-forwarded-proto": "https", "x-forwarded-host": "public.test" };
+  const linkOf = (reply: { json<T>(): T }) => reply.json<{ links: { self: string } }>().links.self;
+
+  it("follow X-Forwarded-* from a trusted proxy", async () => {
+    const served = await serve(shop, { trustedProxies: ["127.0.0.1"] });
+    const reply = await served.send("/api/books", { headers: forwarded });
+    expect(linkOf(reply)).toBe(`https://public.test${served.base}/api/books?_limit=10&_offset=0`);
+  });
+
+  it("follow the Host header and no forwarded one from anybody else", async () => {
+    const served = await serve(shop);
+    const reply = await served.send("/api/books", { headers: { ...forwarded, host: "direct.test" } });
+    expect(linkOf(reply)).toBe(`http://direct.test${served.base}/api/books?_limit=10&_offset=0`);
+  });
+
+  it("refuse a Host that is no host name", async () => {
+    const served = await serve(shop);
+    const reply = await served.send("/api/books", { headers: { host: 'a.test/"><script>' } });
+    expect([reply.status, reply.code]).toEqual([400, "invalid_request"]);
+  });
+});
+
+describeServed("a project that its owner", (serve) => {
+  it("switched off answers 503 to everything", async () => {
+    const served = await serve(project("off", withServing("Off"), withRootKey("k")));
+    const reply = await served.send("/json/k");
+    expect([reply.status, reply.code]).toEqual([503, "project_off"]);
+  });
+
+  it("made read-only answers reads, and 403 to writes", async () => {
+    const served = await serve(shop);
+    served.change(withConfig({ serving: "ReadOnly" }));
+    expect((await served.send("/json/flags")).status).toBe(200);
+    const writes = [
+      await served.send("/api/books", { method: "POST", body: {}, as: apikey("admin") }),
+      await served.send("/json/flags/b", { method: "PUT", body: 1, as: apikey("admin") }),
+      await served.send("/json/flags/a", { method: "DELETE", as: apikey("admin") }),
+    ];
+    expect(writes.map((reply) => reply.code)).toEqual(Array(3).fill("project_read_only"));
+  });
+});
