@@ -26,14 +26,14 @@ import {
   withSigningKeys,
   withUser,
 } from "../../../support/projects.ts";
-import { breakable, memorySessionStore } from "../../../support/session-store.ts";
+import { breakable, sessionStore } from "../../../support/session-store.ts";
 
 const bookshop = project("bookshop", withUser("alice"), withUser("bob"), withKey("frontend"));
 const address = "192.0.2.7";
 
 async function scene(projects: readonly ProjectParts[] = [bookshop], directory?: (memory: Directory) => Directory) {
   const clock = manualClock();
-  const broken = breakable(memorySessionStore(clock));
+  const broken = breakable(await sessionStore(clock));
   const options = { store: broken.store, projects, clock, ...(directory ? { directory } : {}) };
   const made = await authenticationScene(options);
   const basis: TokenBasis = {

@@ -3,13 +3,13 @@ import type { Directory } from "../../../../dataplane/config/directory.ts";
 import { authenticationScene, refusalOf } from "../../../support/authentication.ts";
 import { manualClock } from "../../../support/manual-clock.ts";
 import { apikey, changed, inNamespace, keyOf, project, withKey, withoutKey } from "../../../support/projects.ts";
-import { breakable, memorySessionStore } from "../../../support/session-store.ts";
+import { breakable, sessionStore } from "../../../support/session-store.ts";
 
 const bookshop = project("bookshop", withKey("frontend", { description: "The shop's pages", access: "Read" }));
 
-function scene() {
+async function scene() {
   const clock = manualClock();
-  return authenticationScene({ store: memorySessionStore(clock), projects: [bookshop], clock });
+  return authenticationScene({ store: await sessionStore(clock), projects: [bookshop], clock });
 }
 
 test("a key proves the ApiKey it was made for, with its live role and access", async () => {
@@ -86,7 +86,7 @@ test("a key of another project is refused, used there before or not", async () =
   const clock = manualClock();
   const twin = project("bookshop", inNamespace("other"));
   const { authentication, live, memory } = await authenticationScene({
-    store: memorySessionStore(clock),
+    store: await sessionStore(clock),
     projects: [bookshop, twin],
     clock,
   });
@@ -102,7 +102,7 @@ test("a key of another project is refused, used there before or not", async () =
 
 test("keys work while the store can't be reached: no request asks it", async () => {
   const clock = manualClock();
-  const store = breakable(memorySessionStore(clock));
+  const store = breakable(await sessionStore(clock));
   const { authentication, live } = await authenticationScene({ store: store.store, projects: [bookshop], clock });
   store.breakWith("unavailable");
   expect(await authentication.authenticate(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
@@ -113,7 +113,7 @@ test("a directory that can't answer is a 503 and never a 401, and what was prove
   const clock = manualClock();
   let answers = true;
   const { authentication, live } = await authenticationScene({
-    store: memorySessionStore(clock),
+    store: await sessionStore(clock),
     projects: [bookshop],
     clock,
     directory: (memory): Directory => ({
