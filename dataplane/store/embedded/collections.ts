@@ -39,8 +39,8 @@ export interface Collections {
   resize(owners: readonly number[], change: number): void;
   /** Makes `fields` the indexes: same ones stay as they are, others are dropped, new ones are to be built. */
   declare(ref: CollectionRef, revision: number, fields: readonly IndexField[]): void;
-  /** Records how far an index has been built. */
-  advance(ref: CollectionRef, index: Ordering, progress: Pick<Ordering, "state"> & Partial<Ordering>): void;
+  /** Records up to which id an index has been built; undefined = completely. */
+  advance(ref: CollectionRef, index: Ordering, builtTo: string | undefined): void;
   /** Removes the row of an empty collection, with everything that was declared for it. */
   delete(ref: CollectionRef): void;
   forget(): void;
@@ -121,8 +121,8 @@ export function createCollections(database: DatabaseSync): Collections {
       statements.revise.run(revision, collection);
       known.delete(keyOf(ref));
     },
-    advance(ref, index, { state, builtTo = index.builtTo }) {
-      statements.advance.run(builtTo, state, index.ordering);
+    advance(ref, { ordering, builtTo: before }, builtTo) {
+      statements.advance.run(builtTo ?? before, builtTo === undefined ? "ready" : "building", ordering);
       known.delete(keyOf(ref));
     },
     delete(ref) {

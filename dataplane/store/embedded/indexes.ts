@@ -32,9 +32,7 @@ export function createIndexes({ transactions, collections, entries, sliceAfter }
     const behind = [first, ...others];
     const { objects, next } = sliceAfter(collection, collection.everyone, first.builtTo, batch);
     for (const object of objects) entries.addTo(behind, collection, object);
-    const progress =
-      next === undefined ? ({ state: "ready" } as const) : ({ state: "building", builtTo: next } as const);
-    for (const index of behind) collections.advance(ref, index, progress);
+    for (const index of behind) collections.advance(ref, index, next);
     return next === undefined && behind.length === building.length ? "done" : "more";
   }
 
