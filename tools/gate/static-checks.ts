@@ -10,7 +10,7 @@ interface StaticCheck {
 /** Returns the names of the checks that failed. */
 export async function runStaticChecks(root: string): Promise<readonly string[]> {
   const checks: readonly StaticCheck[] = [
-    { name: "check:style", command: ["biome", "ci", "--colors=off", "."] },
+    { name: "check:style", command: ["biome", "ci", "--colors=off", "--error-on-warnings", "."] },
     { name: "check:types", command: ["tsc", "-p", "."] },
     { name: "check:layers", command: [process.execPath, "tools/check-layers.ts"] },
   ];
