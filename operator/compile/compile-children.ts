@@ -40,7 +40,7 @@ export function compileChildren<O extends Child, C extends Published>(
   for (const object of [...objects].sort(byName)) {
     const former = lastGood.get(object.metadata.uid) ?? [];
     const outcome = judge(object, { kind, holders, former });
-    const configs = served(object, outcome, former);
+    const configs = servedConfigs(object, outcome, former);
     for (const config of configs) entries.set(kind.keyOf(config), config);
     const subject = subjectOf(object);
     if (outcome.ok) verdicts.push({ ...subject, accepted: true, notices: outcome.notices ?? [] });
@@ -85,7 +85,7 @@ function judge<O extends Child, C extends Published>(
 }
 
 /** Of a refused object the last good version goes on being served; of one that is being deleted, nothing. */
-function served<C>(object: Child, outcome: Outcome<readonly C[]>, former: readonly C[]): readonly C[] {
+export function servedConfigs<C>(object: Child, outcome: Outcome<readonly C[]>, former: readonly C[]): readonly C[] {
   if (outcome.ok) return outcome.value;
   if (object.metadata.deletionTimestamp !== undefined) return [];
   return "instead" in outcome ? outcome.instead : former;

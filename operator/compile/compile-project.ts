@@ -1,28 +1,26 @@
 // Turns one Project with its children into the configuration that the data plane serves, and says of every object whether
 // it is accepted. Pure: what is read elsewhere (Secrets, hosts, the published version) comes in, nothing goes out.
 
-import type { ProjectConfig, ProjectParts, ProjectRef, SigningRing } from "../../core/config/types.ts";
+import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
 import { compileKey } from "./compile-key.ts";
-import { compileProjectConfig } from "./compile-project-config.ts";
 import { compileResource, resourceNameOf } from "./compile-resource.ts";
 import { compileRootKey, rootKeyOf } from "./compile-root-key.ts";
 import { compileUser, usernameOf } from "./compile-user.ts";
 import { type Credentials, unresolved } from "./credentials.ts";
-import type { HostGrant } from "./hosts.ts";
+import { judgeProject, lastGoodProject, type ProjectSurroundings } from "./judge-project.ts";
 import { keepSuspended, servedUids } from "./keep-suspended.ts";
 import type { Project } from "./objects.ts";
 import { childrenOf, type ProjectObjects } from "./project-objects.ts";
 import type { CheckSchema } from "./schema-check.ts";
 import { type Judged, type Refusal, refuse, type Verdict } from "./verdict.ts";
 
-export interface CompileInput extends ProjectObjects {
+/**
+ * `signing` and `credentials` come from the resolve stage, `hosts` from assignHosts over all Projects. `previous` is what is
+ * published now: incumbents and last good versions come from it.
+ */
+export interface CompileInput extends ProjectObjects, ProjectSurroundings {
   readonly credentials: Credentials;
-  readonly signing: SigningRing;
-  /** From assignHosts, over all Projects. */
-  readonly hosts: HostGrant;
-  /** What is published now: incumbents and last good versions come from it. */
-  readonly previous?: ProjectParts;
   readonly checkSchema: CheckSchema;
 }
 
@@ -39,51 +37,14 @@ export function compileProject(input: CompileInput): CompileResult {
   if (project.metadata.deletionTimestamp !== undefined) return deletingProject(input, project);
   if (project.spec.suspend) return suspendedProject(input, project);
 
-  const judged = judgeProject(input, project);
-  if (judged.config === undefined) {
-    const children = withoutProject(input, unacceptedProject(input.ref));
-    return { verdicts: [judged.verdict, ...children.verdicts] };
-  }
-  const children = compileAllChildren(input, judged.config);
-  return {
-    parts: { project: judged.config, signing: input.signing, ...children.parts },
-    verdicts: [judged.verdict, ...children.verdicts],
-  };
+  const { live, verdict } = judgeProject(project, input);
+  if (live === undefined)
+    return { verdicts: [verdict, ...withoutProject(input, unacceptedProject(input.ref)).verdicts] };
+  const children = compileAllChildren(input, live.project);
+  return { parts: { ...live, ...children.parts }, verdicts: [verdict, ...children.verdicts] };
 }
 
 const noUids: ReadonlySet<string> = new Set();
-
-interface JudgedProject {
-  /** The new one, else the last good one. */
-  readonly config?: ProjectConfig;
-  readonly verdict: Verdict;
-}
-
-function judgeProject(input: CompileInput, project: Project): JudgedProject {
-  const subject = subjectOf(project);
-  const outcome = compileProjectConfig(project, input.hosts);
-  if (!outcome.ok) {
-    const config = lastGoodProject(input, project);
-    const verdict = refused(subject, outcome.refusal, config !== undefined);
-    return config === undefined ? { verdict } : { config, verdict };
-  }
-  const [first, ...rest] = input.hosts.refused;
-  if (first === undefined) return { config: outcome.value, verdict: { ...subject, accepted: true, notices: [] } };
-  const faults = [first, ...rest].map(({ message, pointer }) =>
-    pointer === undefined ? { message } : { message, pointer },
-  );
-  const [fault = { message: first.message }, ...others] = faults;
-  return {
-    config: outcome.value,
-    verdict: refused(subject, { reason: first.reason, faults: [fault, ...others] }, true),
-  };
-}
-
-/** Hosts are left out that the Project's present spec does not hold: another Project may have them by now. */
-function lastGoodProject({ previous, hosts }: CompileInput, project: Project): ProjectConfig | undefined {
-  if (previous?.project.uid !== project.metadata.uid) return undefined;
-  return { ...previous.project, hosts: previous.project.hosts.filter((host) => hosts.granted.includes(host)) };
-}
 
 interface CompiledProjectChildren {
   readonly parts: Pick<ProjectParts, "resources" | "rootKeys" | "users" | "keys">;
@@ -156,7 +117,7 @@ function deletingProject(input: ProjectObjects, project: Project): CompileResult
 
 function suspendedProject(input: CompileInput, project: Project): CompileResult {
   const { refusal } = refuse("Suspended", "The Project is suspended: changes wait until spec.suspend is false");
-  const config = lastGoodProject(input, project);
+  const config = lastGoodProject(project, input);
   const subject = subjectOf(project);
   if (input.previous === undefined || config === undefined) {
     return { verdicts: [refused(subject, refusal, false), ...refuseChildren(input, refusal, noUids)] };

@@ -61,7 +61,7 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
     const result = compileProject({
       ...bundle,
       credentials: credentialsFor(bundle, given),
-      signing: { keys: [] },
+      signing: { ok: true, value: { keys: [] } },
       hosts: (bundle.project && grants.get(bundle.project.metadata.uid)) ?? noHosts,
       checkSchema: createSchemaCheck(),
       ...(previous === undefined ? {} : { previous }),

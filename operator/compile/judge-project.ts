@@ -1,0 +1,63 @@
+// Judges a Project by itself, without its children: what of it is served, and what is said of it. Its spec may be broken, its
+// signing ring missing, or a host of it somebody else's; the last costs it that host only.
+
+import type { ProjectConfig, ProjectParts, SigningRing } from "../../core/config/types.ts";
+import { refused, subjectOf } from "./compile-children.ts";
+import { compileProjectConfig } from "./compile-project-config.ts";
+import type { HostGrant } from "./hosts.ts";
+import type { Project } from "./objects.ts";
+import type { Judged, Refusal, Verdict } from "./verdict.ts";
+
+export interface ProjectSurroundings {
+  readonly hosts: HostGrant;
+  readonly signing: Judged<SigningRing>;
+  readonly previous?: ProjectParts;
+}
+
+export type LiveProject = Pick<ProjectParts, "project" | "signing">;
+
+export interface JudgedProject {
+  /** Absent = the Project has never been good: nothing of it may be served. */
+  readonly live?: LiveProject;
+  readonly verdict: Verdict;
+}
+
+export function judgeProject(project: Project, surroundings: ProjectSurroundings): JudgedProject {
+  const subject = subjectOf(project);
+  const config = compileProjectConfig(project, surroundings.hosts);
+  const { signing } = surroundings;
+  if (!config.ok) return fallBack(project, surroundings, config.refusal);
+  if (!signing.ok) return fallBack(project, surroundings, signing.refusal);
+  const live = { project: config.value, signing: signing.value };
+  const refusal = hostRefusal(surroundings.hosts);
+  if (refusal !== undefined) return { live, verdict: refused(subject, refusal, true) };
+  return { live, verdict: { ...subject, accepted: true, notices: [] } };
+}
+
+/** Hosts are left out that the present spec does not hold: another Project may have them by now. */
+export function lastGoodProject(
+  project: Project,
+  { previous, hosts }: Pick<ProjectSurroundings, "previous" | "hosts">,
+): ProjectConfig | undefined {
+  if (previous?.project.uid !== project.metadata.uid) return undefined;
+  return { ...previous.project, hosts: previous.project.hosts.filter((host) => hosts.granted.includes(host)) };
+}
+
+function fallBack(project: Project, surroundings: ProjectSurroundings, refusal: Refusal): JudgedProject {
+  const { previous, signing } = surroundings;
+  const config = lastGoodProject(project, surroundings);
+  const verdict = refused(subjectOf(project), refusal, config !== undefined);
+  if (config === undefined || previous === undefined) return { verdict };
+  return { live: { project: config, signing: signing.ok ? signing.value : previous.signing }, verdict };
+}
+
+function hostRefusal({ refused: hosts }: HostGrant): Refusal | undefined {
+  const [first, ...rest] = hosts;
+  if (first === undefined) return undefined;
+  // What a platform's rule forbids needs a person just as a conflict does; the first one's reason speaks for all.
+  return { reason: first.reason, faults: [faultOf(first), ...rest.map(faultOf)] };
+}
+
+function faultOf({ message, pointer }: HostGrant["refused"][number]): Refusal["faults"][number] {
+  return pointer === undefined ? { message } : { message, pointer };
+}

@@ -1,0 +1,36 @@
+// What the resolve stage works with and what it answers: Secrets as they were read, and the credentials, the writes and the
+// facts for the status that follow from them.
+
+import type { Secret } from "../../core/manifests/object.ts";
+import type { Resolved } from "../compile/credentials.ts";
+import type { Random } from "./mint.ts";
+import type { SecretWrite } from "./secret-write.ts";
+
+/** The Secret of this name in the namespace of the Project, as it is now. */
+export type FindSecret = (name: string) => Secret | undefined;
+
+export interface ResolveTools {
+  readonly findSecret: FindSecret;
+  readonly random: Random;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The argon2id string of a password. Throws PasswordRefused. */
+  readonly hashPassword: (password: string) => Promise<string>;
+  /** What clients reach the Project by; written beside an API key. */
+  readonly baseUrl: string;
+  /** Secret key of the project: seals records and makes credential revisions. */
+  readonly projectKey: Uint8Array;
+}
+
+/** What became of one object's Secrets. */
+export interface Resolution<T, S> {
+  readonly credential: Resolved<T>;
+  /** To be written before the credential is published. */
+  readonly writes: readonly SecretWrite[];
+  /** What to remember in the object's status; absent = nothing new. */
+  readonly status?: S;
+}
+
+export function rfc3339(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
+}

@@ -1,0 +1,40 @@
+// What is remembered of a ProjectUser's password: its hash and the revision that tokens carry. Read from the sealed record
+// of its hash Secret.
+
+import { createHmac } from "node:crypto";
+import type { Json, JsonObject } from "../../core/config/types.ts";
+import type { Secret } from "../../core/manifests/object.ts";
+import { normalisePassword } from "../../core/password/hash-password.ts";
+import { openRecord, type Sealing } from "./sealed-record.ts";
+
+export interface UserRecord {
+  /** argon2id string. */
+  readonly hash: string;
+  /** HMAC of the password: another one means another password. */
+  readonly revision: string;
+  readonly rotationId?: string;
+  /** RFC 3339. */
+  readonly changedAt: string;
+}
+
+/** Undefined when there is no record or somebody else wrote it. */
+export function readUserRecord(secret: Secret | undefined, sealing: Sealing): UserRecord | undefined {
+  const record = openRecord(secret, sealing);
+  return isUserRecord(record) ? (record as unknown as UserRecord) : undefined;
+}
+
+/** Equal for equal passwords of one user, and for nothing else; tells without argon2 whether a password has changed. */
+export function passwordRevision(password: string, { key, owner }: Sealing): string {
+  const text = `${owner.metadata.uid}\0${normalisePassword(password)}`;
+  return createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
+}
+
+function isUserRecord(record: Json | undefined): record is JsonObject {
+  return (
+    isObject(record) && [record.hash, record.revision, record.changedAt].every((field) => typeof field === "string")
+  );
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,69 @@
+import { createPrivateKey, createPublicKey, randomBytes, sign, verify } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { SigningRing } from "../../../../core/config/types.ts";
+import type { Project } from "../../../../operator/compile/objects.ts";
+import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts";
+import { createSecretShelf, type SecretShelf } from "../../../support/secret-shelf.ts";
+
+let shelf: SecretShelf;
+beforeEach(() => {
+  shelf = createSecretShelf();
+});
+
+const project = {
+  kind: "Project",
+  metadata: { namespace: "default", name: "shop", uid: "uid-1", creationTimestamp: "2026-06-01T12:00:00Z" },
+} as unknown as Project;
+
+function reconcile(published?: SigningRing) {
+  const resolution = resolveSigning(project, published, { findSecret: shelf.find, random: randomBytes });
+  shelf.apply(resolution.writes);
+  return resolution;
+}
+
+function ringOf({ keys }: ReturnType<typeof reconcile>): SigningRing {
+  if (!keys.ok) throw new Error(keys.refusal.reason);
+  return keys.value.ring;
+}
+
+describe("a Project's signing ring", () => {
+  it("is made once, and its key signs what its public part verifies", () => {
+    const first = reconcile();
+    expect(first.writes.map(({ name, mode }) => [mode, name])).toEqual([["create", "shop-signing"]]);
+    const [key] = ringOf(first).keys;
+    const jwk = { kty: "OKP", crv: "Ed25519", x: key?.x ?? "" };
+    const message = Buffer.from("message");
+    const signature = sign(null, message, createPrivateKey({ key: { ...jwk, d: key?.d ?? "" }, format: "jwk" }));
+    expect(verify(null, message, createPublicKey({ key: jwk, format: "jwk" }), signature)).toBe(true);
+    const second = reconcile();
+    expect(second.writes).toEqual([]);
+    expect(second.keys).toEqual(first.keys);
+  });
+
+  it("comes back from what is published when its Secret is lost", () => {
+    const ring = ringOf(reconcile());
+    shelf.remove("shop-signing");
+    const again = reconcile(ring);
+    expect(ringOf(again)).toEqual(ring);
+    expect(again.replaced).toBe(false);
+    expect(shelf.names()).toEqual(["shop-signing"]);
+  });
+
+  it.each(["{", "[]", "null", '{"keys":[]}', '{"keys":[{"kid":1}]}'])(
+    "is made anew when it was edited into %s",
+    (text) => {
+      const ring = ringOf(reconcile());
+      shelf.edit("shop-signing", "ring", text);
+      const again = reconcile();
+      expect(again.replaced).toBe(true);
+      expect(ringOf(again)).not.toEqual(ring);
+    },
+  );
+
+  it("is refused when its Secret belongs to something else", () => {
+    shelf.put("shop-signing", { ring: "{}" });
+    const resolution = reconcile();
+    expect(resolution.keys).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
+    expect(resolution.writes).toEqual([]);
+  });
+});

@@ -1,0 +1,212 @@
+import { randomBytes } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { UserConfig } from "../../../../core/config/types.ts";
+import { PasswordRefused } from "../../../../core/password/hash-password.ts";
+import { servedConfigs } from "../../../../operator/compile/compile-children.ts";
+import { compileUser } from "../../../../operator/compile/compile-user.ts";
+import type { ProjectUser } from "../../../../operator/compile/objects.ts";
+import { resolveUser } from "../../../../operator/resolve/resolve-user.ts";
+import { createSecretShelf, type SecretShelf } from "../../../support/secret-shelf.ts";
+
+const projectKey = randomBytes(32);
+const fromSecret = { passwordSecretRef: { name: "given", key: "pw" } };
+
+let shelf: SecretShelf;
+let published: UserConfig | undefined;
+let status: ProjectUser["status"];
+let hashed: string[];
+
+beforeEach(() => {
+  shelf = createSecretShelf();
+  published = undefined;
+  status = undefined;
+  hashed = [];
+});
+
+function user(spec: Partial<ProjectUser["spec"]> = {}, uid = "uid-1"): ProjectUser {
+  return {
+    apiVersion: "jsonplane.io/v1alpha1",
+    kind: "ProjectUser",
+    metadata: { namespace: "default", name: "alice", uid, creationTimestamp: "2026-06-01T12:00:00Z" },
+    spec: { projectRef: { name: "shop" }, role: "Users", access: "Read", ...spec },
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/** One reconcile: resolve, write the Secrets, publish, remember the status. */
+async function reconcile(object: ProjectUser = user()) {
+  const tools = {
+    findSecret: shelf.find,
+    random: randomBytes,
+    now: Date.parse("2026-06-01T12:00:00Z"),
+    hashPassword: async (password: string) => {
+      if (password === "") throw new PasswordRefused("The password is empty");
+      hashed.push(password);
+      return `hash of ${password}`;
+    },
+    baseUrl: "http://localhost/default/shop",
+    projectKey,
+  };
+  const resolution = await resolveUser(object, published, tools);
+  shelf.apply(resolution.writes);
+  if (resolution.status !== undefined) status = resolution.status;
+  const former = published === undefined ? [] : [published];
+  [published] = servedConfigs(object, compileUser(object, resolution.credential, former), former);
+  return resolution;
+}
+
+function shownPassword(): string {
+  return shelf.text("alice-password", "password") ?? "";
+}
+
+describe("a generated password", () => {
+  it("is written once, with the user name, in a Secret of type basic-auth", async () => {
+    const { writes } = await reconcile(user({ username: "alice@example.org" }));
+    expect(writes.map(({ name, type }) => [name, type])).toEqual([
+      ["alice-password", "kubernetes.io/basic-auth"],
+      ["alice-user-hash", "Opaque"],
+    ]);
+    expect(shownPassword()).toMatch(/^[0-9A-Za-z]{27}$/);
+    expect(shelf.text("alice-password", "username")).toBe("alice@example.org");
+    expect(published?.passwordHash).toBe(`hash of ${shownPassword()}`);
+    expect(JSON.stringify(writes[1])).not.toContain(`"${shownPassword()}"`);
+  });
+
+  it("is hashed once and not at every start", async () => {
+    await reconcile();
+    published = undefined;
+    expect((await reconcile()).writes).toEqual([]);
+    expect(hashed).toHaveLength(1);
+  });
+
+  it("goes on working when its Secret is deleted", async () => {
+    await reconcile();
+    const before = published;
+    shelf.remove("alice-password");
+    expect((await reconcile()).credential).toMatchObject({ ok: true, notices: [{ reason: "KeyNotRetrievable" }] });
+    expect(published).toEqual(before);
+    expect(shelf.names()).toEqual(["alice-user-hash"]);
+  });
+
+  it("is adopted when it is edited, under another revision, so that sessions end", async () => {
+    await reconcile();
+    const before = published?.credentialRevision;
+    shelf.edit("alice-password", "password", "mine");
+    await reconcile();
+    expect(published?.passwordHash).toBe("hash of mine");
+    expect(published?.credentialRevision).not.toBe(before);
+  });
+
+  it("is made anew when rotation.id changes, and only then", async () => {
+    await reconcile(user({ rotation: { id: "a" } }));
+    const first = shownPassword();
+    await reconcile(user({ rotation: { id: "b" } }));
+    const second = shownPassword();
+    expect(second).not.toBe(first);
+    expect(published?.passwordHash).toBe(`hash of ${second}`);
+    await reconcile(user());
+    await reconcile(user({ rotation: { id: "b" } }));
+    expect(shownPassword()).toBe(second);
+  });
+
+  it.each(["alice-password", "alice-user-hash"])("is refused when %s belongs to something else", async (name) => {
+    shelf.put(name, { password: "mine" });
+    const { credential, writes } = await reconcile();
+    expect(credential).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
+    expect(writes).toEqual([]);
+  });
+
+  it("survives the loss of its hash Secret through the password, and under the same revision", async () => {
+    await reconcile();
+    const before = published;
+    shelf.remove("alice-user-hash");
+    await reconcile();
+    expect(published).toEqual(before);
+  });
+
+  it("survives the loss of both Secrets through what is published", async () => {
+    await reconcile();
+    const before = published;
+    for (const name of shelf.names()) shelf.remove(name);
+    await reconcile();
+    expect(published).toEqual(before);
+    expect(shelf.names()).toEqual(["alice-user-hash"]);
+  });
+
+  it("is lost when nothing is left of it, until rotation.id changes", async () => {
+    await reconcile();
+    for (const name of shelf.names()) shelf.remove(name);
+    published = undefined;
+    expect((await reconcile()).credential).toMatchObject({ ok: false, refusal: { reason: "KeyLost" } });
+    expect((await reconcile(user({ rotation: { id: "new" } }))).credential.ok).toBe(true);
+  });
+
+  it("is not taken from a hash Secret that was edited", async () => {
+    await reconcile();
+    const before = published;
+    shelf.edit("alice-user-hash", "record", '{"hash":"stolen","revision":"r","changedAt":"x"}');
+    await reconcile();
+    expect(published).toEqual(before);
+  });
+
+  it("gives another user of the same name and password another revision", async () => {
+    await reconcile();
+    const before = published;
+    published = undefined;
+    status = undefined;
+    await reconcile(user({}, "uid-2"));
+    expect(published).not.toMatchObject({ credentialRevision: before?.credentialRevision });
+  });
+});
+
+describe("a password from a Secret of the user's own", () => {
+  it("waits for the Secret and for its entry", async () => {
+    expect((await reconcile(user(fromSecret))).credential).toMatchObject({ refusal: { reason: "SecretNotFound" } });
+    shelf.put("given", { other: "x", pw: "" });
+    const { credential } = await reconcile(user(fromSecret));
+    expect(credential).toMatchObject({
+      refusal: { faults: [{ message: 'Secret "given" has no entry "pw", or an empty one' }] },
+    });
+    shelf.put("given", { pw: "secret" });
+    await reconcile(user(fromSecret));
+    expect(published?.passwordHash).toBe("hash of secret");
+  });
+
+  it("is followed when the Secret changes, and kept when it goes away", async () => {
+    shelf.put("given", { pw: "one" });
+    await reconcile(user(fromSecret));
+    shelf.put("given", { pw: "two" });
+    await reconcile(user(fromSecret));
+    expect(published?.passwordHash).toBe("hash of two");
+    shelf.remove("given");
+    expect((await reconcile(user(fromSecret))).credential.ok).toBe(false);
+    expect(published?.passwordHash).toBe("hash of two");
+  });
+
+  it("counts a final newline as nothing", async () => {
+    shelf.put("given", { pw: "one" });
+    await reconcile(user(fromSecret));
+    shelf.put("given", { pw: "one\n" });
+    await reconcile(user(fromSecret));
+    expect(hashed).toEqual(["one"]);
+  });
+
+  it("makes no Secret but the hash", async () => {
+    shelf.put("given", { pw: "one" });
+    await reconcile(user(fromSecret));
+    expect(shelf.names()).toEqual(["alice-user-hash", "given"]);
+  });
+
+  it("that can't be hashed says why and does not name it", async () => {
+    shelf.put("given", { pw: "\n" });
+    const tools = { findSecret: shelf.find, random: randomBytes, now: 0, baseUrl: "", projectKey };
+    const refusal = new PasswordRefused("The password is empty");
+    const { credential } = await resolveUser(user(fromSecret), undefined, {
+      ...tools,
+      hashPassword: () => Promise.reject(refusal),
+    });
+    expect(credential).toMatchObject({
+      refusal: { reason: "SecretNotFound", faults: [{ message: 'Secret "given": The password is empty' }] },
+    });
+  });
+});
