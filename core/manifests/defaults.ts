@@ -11,16 +11,12 @@ export function withDefaults(schema: SchemaNode, value: Json): Json {
 
 function objectWithDefaults(schema: SchemaNode, value: JsonObject): JsonObject {
   const properties = schema.properties ?? {};
-  const present = Object.entries(value).filter(([name, member]) => !isStrayNull(ownProperty(properties, name), member));
-  const members = new Map(present);
+  const members = new Map(Object.entries(value).filter(([name, member]) => !isStrayNull(nodeOf(schema, name), member)));
   for (const [name, property] of Object.entries(properties)) {
     if (!members.has(name) && property.default !== undefined) members.set(name, property.default);
   }
   return Object.fromEntries(
-    Array.from(members, ([name, member]) => {
-      const node = ownProperty(properties, name) ?? schema.additionalProperties;
-      return [name, node === undefined ? member : withDefaults(node, withoutNull(node, member))];
-    }),
+    Array.from(members, ([name, member]) => [name, withDefaults(nodeOf(schema, name) ?? {}, member)]),
   );
 }
 
@@ -29,12 +25,17 @@ function isStrayNull(node: SchemaNode | undefined, member: Json): boolean {
   return member === null && node !== undefined && node.nullable !== true;
 }
 
-function withoutNull(node: SchemaNode | undefined, member: Json): Json {
-  return isStrayNull(node, member) ? (node?.default ?? null) : member;
+function withoutNull(node: SchemaNode | undefined, item: Json): Json {
+  return isStrayNull(node, item) ? (node?.default ?? null) : item;
+}
+
+/** The schema of one member of an object; undefined = the schema says nothing about it. */
+export function nodeOf(schema: SchemaNode, name: string): SchemaNode | undefined {
+  return ownProperty(schema.properties, name) ?? schema.additionalProperties;
 }
 
 /** `properties` has prototype members such as `constructor`, which are no properties of the schema. */
-export function ownProperty(properties: SchemaNode["properties"], name: string): SchemaNode | undefined {
+function ownProperty(properties: SchemaNode["properties"], name: string): SchemaNode | undefined {
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 

@@ -9,6 +9,8 @@ export interface FieldFault {
   readonly detail: string;
   /** True when CEL rules can't be trusted to make sense of the object any more; the API server skips them then. */
   readonly blocking: boolean;
+  /** True when `detail` names the field itself. */
+  readonly whole?: boolean;
 }
 
 /** One thing that is wrong with a manifest. */
@@ -21,9 +23,8 @@ export interface Problem {
   readonly message: string;
 }
 
-export function problemOf({ path, detail }: FieldFault): Problem {
-  const field = fieldText(path);
-  return { pointer: pointerText(path), detail, message: field === "" ? detail : `${field}: ${detail}` };
+export function problemOf({ path, detail, whole = path.length === 0 }: FieldFault): Problem {
+  return { pointer: pointerText(path), detail, message: whole ? detail : `${fieldText(path)}: ${detail}` };
 }
 
 export function required(path: FieldPath, why?: string): FieldFault {
@@ -77,6 +78,7 @@ export function duplicate(path: FieldPath, value: Json): FieldFault {
 export function typeName(value: Json): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
+  if (Number.isInteger(value)) return "integer";
   return typeof value;
 }
 

@@ -41,7 +41,8 @@ const labelText = /^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$/;
 /** What is wrong with `metadata`; what names our own kinds may have, their CRDs say. */
 export function metadataFaults(metadata: Json | undefined): readonly FieldFault[] {
   const path = ["metadata"];
-  if (metadata === undefined || metadata === null) return [required([...path, "name"], "name is required")];
+  if (metadata === undefined || metadata === null)
+    return [required([...path, "name"], "name or generateName is required")];
   if (!isObject(metadata)) return [wrongType(path, "object", typeName(metadata))];
   const typed = structuralFaults(objectMeta, metadata, path);
   return [
@@ -57,7 +58,8 @@ function textFaults(metadata: JsonObject, path: FieldPath): readonly FieldFault[
   if (typeof metadata["generateName"] === "string" && metadata["generateName"] !== "") {
     faults.push(forbidden([...path, "generateName"], "a manifest that is applied again and again needs a name"));
   }
-  if (typeof name !== "string" || name === "") faults.push(required([...path, "name"], "name is required"));
+  if (typeof name !== "string" || name === "")
+    faults.push(required([...path, "name"], "name or generateName is required"));
   if (typeof namespace === "string" && namespace !== "" && !dnsLabel.test(namespace)) {
     const rule = "a namespace has lower-case letters, digits and -, up to 63 of them";
     faults.push(invalid([...path, "namespace"], namespace, rule));

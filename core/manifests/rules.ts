@@ -2,7 +2,7 @@
 // where there is one. A rule that is false refuses with its message.
 import { parse } from "@marcbachmann/cel-js";
 import type { Json } from "../config/types.ts";
-import { isArray, isObject, ownProperty } from "./defaults.ts";
+import { isArray, isObject, nodeOf } from "./defaults.ts";
 import { duplicate, type FieldFault, forbidden, invalid, required } from "./faults.ts";
 import type { FieldPath } from "./field-path.ts";
 import type { Rule, SchemaNode } from "./schema-node.ts";
@@ -18,7 +18,7 @@ export function ruleFaults(schema: SchemaNode, change: Change, path: FieldPath =
   const { value, old } = change;
   // The API server leaves null alone, too: a rule about it stands on the parent.
   if (value === null) return [];
-  const faults = brokenRules(schema["x-kubernetes-validations"] ?? [], change, path);
+  const faults = brokenRules(schema, change, path);
   if (isArray(value)) {
     const { items } = schema;
     if (items === undefined) return faults;
@@ -30,25 +30,31 @@ export function ruleFaults(schema: SchemaNode, change: Change, path: FieldPath =
   }
   if (!isObject(value)) return faults;
   const inside = Object.entries(value).flatMap(([name, member]) => {
-    const node = ownProperty(schema.properties, name) ?? schema.additionalProperties;
+    const node = nodeOf(schema, name);
     const former = isObject(old) && Object.hasOwn(old, name) ? old[name] : undefined;
     return node === undefined ? [] : ruleFaults(node, { value: member, old: former }, [...path, name]);
   });
   return [...faults, ...inside];
 }
 
-function brokenRules(rules: readonly Rule[], { value, old }: Change, path: FieldPath): readonly FieldFault[] {
-  const applying = rules.filter(({ rule }) => old !== undefined || !/\boldSelf\b/.test(rule));
+function brokenRules(schema: SchemaNode, { value, old }: Change, path: FieldPath): readonly FieldFault[] {
+  const applying = (schema["x-kubernetes-validations"] ?? []).filter(
+    ({ rule }) => old !== undefined || !/\boldSelf\b/.test(rule),
+  );
   if (applying.length === 0) return [];
-  const values = { self: celValue(value), ...(old === undefined ? {} : { oldSelf: celValue(old) }) };
+  const values = { self: celValue(schema, value), ...(old === undefined ? {} : { oldSelf: celValue(schema, old) }) };
   return applying.flatMap((rule) => broken(rule, values, { value, path }));
 }
 
-/** Objects as Maps: the evaluator tells an object's type by its `constructor`, which data may name a field. */
-function celValue(value: Json): unknown {
-  if (isArray(value)) return value.map(celValue);
+/**
+ * Times as Dates, and objects as Maps: the evaluator tells an object's type by its `constructor`, which data may name a
+ * field.
+ */
+function celValue(schema: SchemaNode, value: Json): unknown {
+  if (isArray(value)) return value.map((item) => celValue(schema.items ?? {}, item));
+  if (typeof value === "string") return schema.format === "date-time" ? new Date(value) : value;
   if (!isObject(value)) return value;
-  return new Map(Object.entries(value).map(([name, member]) => [name, celValue(member)]));
+  return new Map(Object.entries(value).map(([name, member]) => [name, celValue(nodeOf(schema, name) ?? {}, member)]));
 }
 
 interface Place {

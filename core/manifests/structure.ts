@@ -1,7 +1,7 @@
 // Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats
 // and sets. Each mistake becomes one fault in the API server's words.
 import type { Json, JsonObject } from "../config/types.ts";
-import { isArray, isObject, ownProperty } from "./defaults.ts";
+import { isArray, isObject, nodeOf } from "./defaults.ts";
 import {
   duplicate,
   type FieldFault,
@@ -36,7 +36,7 @@ function typeFault(schema: SchemaNode, value: Json, path: FieldPath): FieldFault
   const expected = schema["x-kubernetes-int-or-string"] === true ? ["integer", "string"] : expectedTypes(schema);
   if (expected.length === 0) return undefined;
   const actual = typeName(value);
-  const fits = expected.some((type) => type === actual || (type === "integer" && Number.isInteger(value)));
+  const fits = expected.some((type) => type === actual || (type === "number" && actual === "integer"));
   return fits ? undefined : wrongType(path, expected.join(","), actual);
 }
 
@@ -102,16 +102,16 @@ function objectFaults(schema: SchemaNode, value: JsonObject, path: FieldPath): r
     if (!Object.hasOwn(value, name)) faults.push(required([...path, name]));
   }
   for (const [name, member] of Object.entries(value)) {
-    const node = ownProperty(schema.properties, name) ?? schema.additionalProperties;
+    const node = nodeOf(schema, name);
     if (node !== undefined) faults.push(...structuralFaults(node, member, [...path, name]));
   }
   return faults;
 }
 
-const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-](\d{2}):(\d{2}))$/;
+const dateTime = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d+)?(Z|[+-](\d{2}):(\d{2}))$/;
 
-/** RFC 3339 with a date that exists and without leap seconds. */
-export function isDateTime(text: string): boolean {
+/** RFC 3339 with a date that exists, capital T and Z, and no leap second. */
+function isDateTime(text: string): boolean {
   const match = dateTime.exec(text);
   if (match === null) return false;
   const [, day = "", hour = "", minute = "", second = ""] = match;

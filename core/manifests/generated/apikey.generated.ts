@@ -256,7 +256,13 @@ export const apiKeySchema: SchemaNode = {
         "expiresAt": {
           "type": "string",
           "format": "date-time",
-          "maxLength": 64
+          "maxLength": 64,
+          "x-kubernetes-validations": [
+            {
+              "rule": "self >= timestamp('2020-01-01T00:00:00Z')",
+              "message": "expiresAt is a time of the year 2020 or later, such as 2030-12-31T23:59:59Z"
+            }
+          ]
         }
       }
     }

@@ -234,6 +234,7 @@ export const apiResourceSchema: SchemaNode = {
               ],
               "additionalProperties": {
                 "type": "object",
+                "nullable": true,
                 "x-kubernetes-preserve-unknown-fields": true
               }
             }
