@@ -1,0 +1,52 @@
+// Names of the keys and fields that carry configuration in Redis. All keys share one hash tag, so that one script can write
+// them together on a Cluster too.
+
+import type { ProjectRef } from "./types.ts";
+
+const tag = "{jsonplane}";
+
+export const configKeys = {
+  /** Hash: `revision` (the newest published), `epoch` (the writer's), `instance`, `format`. */
+  meta: `${tag}:meta`,
+  /** Hash: `<namespace>/<name>` → revision of the project's last change. */
+  projects: `${tag}:projects`,
+  /** Stream: one entry per publish, `{revision, project, fields}`; a hint, trimmed. */
+  changes: `${tag}:changes`,
+  /** Sorted set: replica id by the time of its last heartbeat, in milliseconds by Redis' clock. */
+  replicas: `${tag}:replicas`,
+  /** Hash: order id → what to purge, written by the operator. */
+  purges: `${tag}:purges`,
+  /** Hash: order id → when a replica had carried it out, written by replicas. */
+  purged: `${tag}:purged`,
+  /** String with expiry: the replica that carries out purges now. */
+  purgeLock: `${tag}:purge-lock`,
+} as const;
+
+/** Hash of what is loaded with a project: fields `project`, `signing`, `resource:<name>`, `rootkey:<name>`. */
+export function projectKey(ref: ProjectRef): string {
+  return `${tag}:project:${projectName(ref)}`;
+}
+
+/** Hash of what is read on demand: fields `user:<keyed hash of the name>`, `key:<sha256 of the key>`. */
+export function credentialsKey(ref: ProjectRef): string {
+  return `${tag}:credentials:${projectName(ref)}`;
+}
+
+/** Hash of what a replica has applied: `revision`, `nacks`. Expires when the replica no longer renews it. */
+export function acknowledgementKey(replica: string): string {
+  return `${tag}:ack:${replica}`;
+}
+
+export function projectName(ref: ProjectRef): string {
+  return `${ref.namespace}/${ref.name}`;
+}
+
+export function projectOfName(name: string): ProjectRef {
+  const slash = name.indexOf("/");
+  return { namespace: name.slice(0, slash), name: name.slice(slash + 1) };
+}
+
+/** Whether a field stands in credentialsKey, not in projectKey. */
+export function isCredentialField(field: string): boolean {
+  return field.startsWith("user:") || field.startsWith("key:");
+}

@@ -1,0 +1,80 @@
+// Splits a compiled project into the fields that are published one by one, and reads each back. Field texts are canonical:
+// equal configuration gives equal text.
+
+import { type Keyring, keyedHash } from "./keyring.ts";
+import type {
+  KeyConfig,
+  ProjectConfig,
+  ProjectParts,
+  ResourceConfig,
+  RootKeyConfig,
+  SigningRing,
+  UserConfig,
+} from "./types.ts";
+
+/** Version of these texts; a reader refuses a newer one. */
+export const configFormat = 1;
+
+export type FieldTexts = ReadonlyMap<string, string>;
+
+/** Every field of a project with its text. */
+export function fieldTexts(parts: ProjectParts, keyring: Keyring): FieldTexts {
+  const fields = new Map<string, string>();
+  fields.set("project", canonical(parts.project));
+  fields.set("signing", canonical(parts.signing));
+  for (const resource of parts.resources.values()) fields.set(`resource:${resource.name}`, canonical(resource));
+  for (const rootKey of parts.rootKeys.values()) fields.set(`rootkey:${rootKey.key}`, canonical(rootKey));
+  for (const user of parts.users.values()) fields.set(userField(keyring, user.username), canonical(user));
+  for (const key of parts.keys.values()) fields.set(keyField(key.sha256), canonical(key));
+  return fields;
+}
+
+export function userField(keyring: Keyring, username: string): string {
+  return `user:${keyedHash(keyring, "user", username)}`;
+}
+
+export function keyField(sha256: string): string {
+  return `key:${sha256}`;
+}
+
+/** What a field of projectKey holds. */
+export type ProjectField =
+  | { readonly kind: "project"; readonly value: ProjectConfig }
+  | { readonly kind: "signing"; readonly value: SigningRing }
+  | { readonly kind: "resource"; readonly value: ResourceConfig }
+  | { readonly kind: "rootkey"; readonly value: RootKeyConfig };
+
+/** Undefined for a field that this version does not know. The text was sealed by us, so its shape is not checked again. */
+export function readProjectField(field: string, text: string): ProjectField | undefined {
+  const kind = field.split(":", 1)[0];
+  switch (kind) {
+    case "project":
+      return { kind, value: JSON.parse(text) as ProjectConfig };
+    case "signing":
+      return { kind, value: JSON.parse(text) as SigningRing };
+    case "resource":
+      return { kind, value: JSON.parse(text) as ResourceConfig };
+    case "rootkey":
+      return { kind, value: JSON.parse(text) as RootKeyConfig };
+    default:
+      return undefined;
+  }
+}
+
+export function readUser(text: string): UserConfig {
+  return JSON.parse(text) as UserConfig;
+}
+
+export function readKey(text: string): KeyConfig {
+  return JSON.parse(text) as KeyConfig;
+}
+
+/** Members sorted at every level. The order in which a schema declares its properties has done its work in `compile`. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => sorted(member));
+}
+
+function sorted(value: unknown): unknown {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
+}

@@ -1,0 +1,84 @@
+// The fleet's key ring: what seals configuration in Redis, and what hides user names there. Operator and data plane read it
+// from a file that a Secret mounts. Refuses a file that is not exactly such a ring, naming the member and never its value.
+
+import { createHmac, randomBytes } from "node:crypto";
+
+export interface RingKey {
+  /** Names the key in a sealed value's header. */
+  readonly kid: string;
+  /** 32 bytes for A256GCM. */
+  readonly secret: Uint8Array;
+}
+
+export interface Keyring {
+  /** The first key seals, all of them open. */
+  readonly keys: readonly [RingKey, ...RingKey[]];
+  /** 32 bytes; they key the hashes of names and contents, and stay when sealing keys rotate. */
+  readonly names: Uint8Array;
+}
+
+export class InvalidKeyring extends Error {
+  override readonly name = "InvalidKeyring";
+}
+
+const secretBytes = 32;
+const maxKeys = 16;
+
+/** Reads `{"names": "<base64url>", "keys": [{"kid": "…", "k": "<base64url>"}]}`, each secret 32 bytes. */
+export function parseKeyring(text: string): Keyring {
+  const value = parsed(text);
+  const list = member(value, "keys");
+  if (!Array.isArray(list) || list.length < 1 || list.length > maxKeys) {
+    throw new InvalidKeyring(`The key ring's "keys" must be a list of 1 to ${maxKeys} keys`);
+  }
+  const keys = list.map((each: unknown, index): RingKey => {
+    const kid = member(each, "kid");
+    if (typeof kid !== "string" || !/^[A-Za-z0-9._-]{1,64}$/.test(kid)) {
+      throw new InvalidKeyring(`The key ring's "keys[${index}].kid" must be 1 to 64 of A-Z a-z 0-9 . _ -`);
+    }
+    return { kid, secret: secretOf(member(each, "k"), `keys[${index}].k`) };
+  });
+  const [first, ...others] = keys;
+  if (!first || new Set(keys.map((key) => key.kid)).size !== keys.length) {
+    throw new InvalidKeyring(`The key ring's "keys" must have different kids`);
+  }
+  return { keys: [first, ...others], names: secretOf(member(value, "names"), "names") };
+}
+
+/** A new ring's file text, of one key. */
+export function newKeyringText(random: (size: number) => Buffer = randomBytes): string {
+  const secret = () => random(secretBytes).toString("base64url");
+  return `${JSON.stringify({ names: secret(), keys: [{ kid: random(8).toString("hex"), k: secret() }] }, undefined, 2)}\n`;
+}
+
+/** A keyed hash that tells equal texts apart from others, and nothing to whoever lacks the ring. Lower-case hex. */
+export function keyedHash(keyring: Keyring, purpose: "user" | "content", text: string): string {
+  return createHmac("sha256", keyring.names).update(`${purpose}\n${text}`).digest("hex");
+}
+
+function parsed(text: string): unknown {
+  const value = jsonOrNothing(text);
+  if (value === undefined) throw new InvalidKeyring("The key ring's file is not JSON");
+  return value;
+}
+
+/** The parser's error is dropped on purpose: its message quotes the text, which is secret. */
+function jsonOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function member(value: unknown, name: string): unknown {
+  return value !== null && typeof value === "object" ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function secretOf(value: unknown, where: string): Uint8Array {
+  const secret = typeof value === "string" ? Buffer.from(value, "base64url") : undefined;
+  if (secret?.length !== secretBytes) {
+    throw new InvalidKeyring(`The key ring's "${where}" must be ${secretBytes} bytes in base64url`);
+  }
+  return secret;
+}
