@@ -1,11 +1,11 @@
 // Turns a Project's spec into the configuration of the project itself; refuses durations that make no sense together.
 // A host that it may not have costs it that host and nothing else.
 
+import { durationSeconds } from "../../core/config/duration.ts";
 import type { ProjectConfig } from "../../core/config/types.ts";
-import { durationSeconds } from "./duration.ts";
+import type { Project } from "../objects.ts";
+import { type Fault, type Judged, refuseAll } from "../verdict.ts";
 import type { HostGrant } from "./hosts.ts";
-import type { Project } from "./objects.ts";
-import { type Fault, type Judged, refuseAll } from "./verdict.ts";
 
 export function compileProjectConfig(project: Project, hosts: HostGrant): Judged<ProjectConfig> {
   const { metadata, spec } = project;

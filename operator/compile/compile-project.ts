@@ -2,18 +2,19 @@
 // it is accepted. Pure: what is read elsewhere (Secrets, hosts, the published version) comes in, nothing goes out.
 
 import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
+import { type Credentials, unresolved } from "../credentials.ts";
+import type { Project } from "../objects.ts";
+import { childrenOf, type ProjectObjects } from "../project-objects.ts";
+import { type Judged, type Refusal, refuse, type Verdict } from "../verdict.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
 import { compileKey } from "./compile-key.ts";
-import { compileResource, resourceNameOf } from "./compile-resource.ts";
-import { compileRootKey, rootKeyOf } from "./compile-root-key.ts";
-import { compileUser, usernameOf } from "./compile-user.ts";
-import { type Credentials, unresolved } from "./credentials.ts";
+import { compileResource } from "./compile-resource.ts";
+import { compileRootKey } from "./compile-root-key.ts";
+import { compileUser } from "./compile-user.ts";
 import { judgeProject, lastGoodProject, type ProjectSurroundings } from "./judge-project.ts";
 import { keepSuspended, servedUids } from "./keep-suspended.ts";
-import type { Project } from "./objects.ts";
-import { childrenOf, type ProjectObjects } from "./project-objects.ts";
 import type { CheckSchema } from "./schema-check.ts";
-import { type Judged, type Refusal, refuse, type Verdict } from "./verdict.ts";
 
 /**
  * `signing` and `credentials` come from the resolve stage, `hosts` from assignHosts over all Projects. `previous` is what is

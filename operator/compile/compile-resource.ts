@@ -3,14 +3,10 @@
 
 import type { IndexField, ResourceConfig } from "../../core/config/types.ts";
 import { type CompiledSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
-import type { ApiResource } from "./objects.ts";
+import { resourceNameOf } from "../claimed-name.ts";
+import type { ApiResource } from "../objects.ts";
+import { type Fault, type Judged, type Notice, refuseAll } from "../verdict.ts";
 import type { CheckSchema } from "./schema-check.ts";
-import { type Fault, type Judged, type Notice, refuseAll } from "./verdict.ts";
-
-/** The segment after `/api/`: `spec.resourceName`, else the object's own name. */
-export function resourceNameOf(resource: ApiResource): string {
-  return resource.spec.resourceName ?? resource.metadata.name;
-}
 
 export function compileResource(resource: ApiResource, checkSchema: CheckSchema): Judged<ResourceConfig> {
   const { spec, metadata } = resource;

@@ -1,14 +1,10 @@
 // Turns a RootKey into its configuration; refuses an initial value that could not be stored.
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
+import { rootKeyOf } from "../claimed-name.ts";
+import type { RootKey } from "../objects.ts";
+import type { Judged } from "../verdict.ts";
 import { initialValueText } from "./initial-value.ts";
-import type { RootKey } from "./objects.ts";
-import type { Judged } from "./verdict.ts";
-
-/** The segment after `/json/`: `spec.key`, else the object's own name. */
-export function rootKeyOf(rootKey: RootKey): string {
-  return rootKey.spec.key ?? rootKey.metadata.name;
-}
 
 export function compileRootKey(rootKey: RootKey, bounds: { readonly maxDocumentBytes: number }): Judged<RootKeyConfig> {
   const initialValue = initialValueText(rootKey.spec.initialValue, bounds.maxDocumentBytes);

@@ -2,14 +2,10 @@
 // that worked goes on working then, with the role and the access that the spec says now.
 
 import type { UserConfig } from "../../core/config/types.ts";
-import type { PasswordCredential, Resolved } from "./credentials.ts";
-import type { ProjectUser } from "./objects.ts";
-import type { Outcome } from "./verdict.ts";
-
-/** The name that logs in: `spec.username`, else the object's own. */
-export function usernameOf(user: ProjectUser): string {
-  return user.spec.username ?? user.metadata.name;
-}
+import { usernameOf } from "../claimed-name.ts";
+import type { PasswordCredential, Resolved } from "../credentials.ts";
+import type { ProjectUser } from "../objects.ts";
+import type { Outcome } from "../verdict.ts";
 
 /** `former` = what is published of this user. */
 export function compileUser(

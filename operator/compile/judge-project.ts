@@ -2,11 +2,11 @@
 // signing ring missing, or a host of it somebody else's; the last costs it that host only.
 
 import type { ProjectConfig, ProjectParts, SigningRing } from "../../core/config/types.ts";
+import type { Project } from "../objects.ts";
+import type { Judged, Refusal, Verdict } from "../verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
 import { compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant } from "./hosts.ts";
-import type { Project } from "./objects.ts";
-import type { Judged, Refusal, Verdict } from "./verdict.ts";
 
 export interface ProjectSurroundings {
   readonly hosts: HostGrant;

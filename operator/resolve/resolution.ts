@@ -2,7 +2,7 @@
 // facts for the status that follow from them.
 
 import type { Secret } from "../../core/manifests/object.ts";
-import type { Resolved } from "../compile/credentials.ts";
+import type { Resolved } from "../credentials.ts";
 import type { Random } from "./mint.ts";
 import type { SecretWrite } from "./secret-write.ts";
 

@@ -1,12 +1,12 @@
 // Turns an ApiKey and its Secrets into the hashes to publish. A key is minted once, when there has never been one, and when
 // rotation.id changes; it is never minted anew because its Secret went away. Refuses foreign Secrets and lost keys.
 
+import { durationSeconds } from "../../core/config/duration.ts";
 import type { KeyConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { LiveKeys } from "../compile/credentials.ts";
-import { durationSeconds } from "../compile/duration.ts";
-import type { ApiKey } from "../compile/objects.ts";
-import { type Notice, refuse } from "../compile/verdict.ts";
+import type { LiveKeys } from "../credentials.ts";
+import type { ApiKey } from "../objects.ts";
+import { type Notice, refuse } from "../verdict.ts";
 import { type KeyRecord, readKeyRecord } from "./key-record.ts";
 import { keyIdOf, mintApiKey, sha256Hex } from "./mint.ts";
 import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";

@@ -2,9 +2,9 @@
 // key hashes, the Secrets to write first, and the facts for each object's status.
 
 import type { ProjectParts, SigningRing } from "../../core/config/types.ts";
-import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../compile/credentials.ts";
-import type { ProjectObjects } from "../compile/project-objects.ts";
-import { type Judged, refuse } from "../compile/verdict.ts";
+import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+import { type Judged, refuse } from "../verdict.ts";
 import type { ResolveTools } from "./resolution.ts";
 import { type KeyStatus, resolveKey } from "./resolve-key.ts";
 import { type ProjectKeys, resolveSigning } from "./resolve-signing.ts";

@@ -2,8 +2,8 @@
 // A lost ring comes back from what is published, else a new one is made and all sessions end. Refuses a foreign Secret.
 
 import type { Json, SigningRing } from "../../core/config/types.ts";
-import type { Project } from "../compile/objects.ts";
-import { type Judged, refuse } from "../compile/verdict.ts";
+import type { Project } from "../objects.ts";
+import { type Judged, refuse } from "../verdict.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
 import type { FindSecret } from "./resolution.ts";
 import { isOwn, signingSecretName } from "./secret-names.ts";

@@ -4,10 +4,10 @@
 import type { UserConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { PasswordRefused } from "../../core/password/hash-password.ts";
-import { usernameOf } from "../compile/compile-user.ts";
-import type { PasswordCredential, Resolved } from "../compile/credentials.ts";
-import type { ProjectUser } from "../compile/objects.ts";
-import { type Notice, refuse } from "../compile/verdict.ts";
+import { usernameOf } from "../claimed-name.ts";
+import type { PasswordCredential, Resolved } from "../credentials.ts";
+import type { ProjectUser } from "../objects.ts";
+import { type Notice, refuse } from "../verdict.ts";
 import { mintPassword } from "./mint.ts";
 import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
 import { sealRecord } from "./sealed-record.ts";

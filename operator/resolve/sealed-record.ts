@@ -4,7 +4,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Json } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { CustomResource } from "../compile/objects.ts";
+import type { CustomResource } from "../objects.ts";
 import { entryText } from "./secret-write.ts";
 
 export interface Sealing {

@@ -2,7 +2,7 @@
 // of another owner is never overwritten, and a restored backup is recognised.
 
 import type { Kind, Secret } from "../../core/manifests/object.ts";
-import type { ApiKey, CustomResource } from "../compile/objects.ts";
+import type { ApiKey, CustomResource } from "../objects.ts";
 
 export const kindLabel = "jsonplane.io/kind";
 export const nameLabel = "jsonplane.io/name";

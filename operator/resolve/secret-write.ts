@@ -1,7 +1,7 @@
 // What the resolve stage wants written, before anything that depends on it is published: whole Secrets, in order.
 
 import type { Secret } from "../../core/manifests/object.ts";
-import type { CustomResource } from "../compile/objects.ts";
+import type { CustomResource } from "../objects.ts";
 import { ownLabels } from "./secret-names.ts";
 
 export interface SecretWrite {

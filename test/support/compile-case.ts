@@ -6,14 +6,14 @@ import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import type { JsonObject, ProjectParts } from "../../core/config/types.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
-import type { Credentials, KeyCredential } from "../../operator/compile/credentials.ts";
 import { groupByProject } from "../../operator/compile/group-objects.ts";
 import { assignHosts, noHosts } from "../../operator/compile/hosts.ts";
-import type { CustomResource } from "../../operator/compile/objects.ts";
-import type { ProjectObjects } from "../../operator/compile/project-objects.ts";
-import type { Reason } from "../../operator/compile/reasons.ts";
 import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
-import { refuse, type Verdict } from "../../operator/compile/verdict.ts";
+import type { Credentials, KeyCredential } from "../../operator/credentials.ts";
+import type { CustomResource } from "../../operator/objects.ts";
+import type { ProjectObjects } from "../../operator/project-objects.ts";
+import type { Reason } from "../../operator/reasons.ts";
+import { refuse, type Verdict } from "../../operator/verdict.ts";
 
 export interface CompileCase {
   /** One sentence: what the case proves. */

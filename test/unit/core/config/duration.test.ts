@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { durationSeconds } from "../../../../operator/compile/duration.ts";
+import { durationSeconds } from "../../../../core/config/duration.ts";
 
 describe("durationSeconds", () => {
   it.each([
