@@ -1,0 +1,109 @@
+// Commands that know whether they were written to a connection, and an outlet that joins the commands of one turn of the
+// event loop into one write. ioredis asks a command for its bytes exactly when it writes them: all of this hangs there.
+
+import { Command } from "ioredis";
+import type { Script } from "./script.ts";
+
+export type Argument = string | number;
+
+interface Corkable {
+  cork(): void;
+  uncork(): void;
+}
+
+/** What one client's connections share: which of them are held back for this turn, and which scripts each one knows. */
+export class Outlet {
+  readonly #held = new Set<Corkable>();
+  readonly #known = new WeakMap<object, Set<string>>();
+
+  /** Holds back what is written to `socket` until this turn's callbacks have run: one packet instead of many. */
+  hold(socket: object): void {
+    if (!isCorkable(socket) || this.#held.has(socket)) return;
+    this.#held.add(socket);
+    socket.cork();
+    setImmediate(() => {
+      this.#held.delete(socket);
+      socket.uncork();
+    });
+  }
+
+  /** True when the script was sent whole over this connection before; notes that it is being sent now. */
+  knows(socket: object, script: Script): boolean {
+    const known = this.#known.get(socket) ?? new Set<string>();
+    this.#known.set(socket, known);
+    if (known.has(script.sha)) return true;
+    known.add(script.sha);
+    return false;
+  }
+}
+
+function isCorkable(socket: object): socket is Corkable {
+  return "cork" in socket && "uncork" in socket;
+}
+
+export interface Call {
+  readonly name: string;
+  readonly args: readonly Argument[];
+  /** The first one decides the slot in a Cluster; ioredis knows no module's commands. */
+  readonly keys: readonly string[];
+}
+
+export class TrackedCommand extends Command {
+  /** True once its bytes were handed to a connection: only then can it have had an effect. */
+  sent = false;
+  readonly #keys: string[];
+  readonly #outlet: Outlet;
+
+  constructor(call: Call, outlet: Outlet) {
+    super(call.name, [...call.args], { replyEncoding: "utf8" });
+    this.#keys = [...call.keys];
+    this.#outlet = outlet;
+  }
+
+  override getKeys(): string[] {
+    return this.#keys;
+  }
+
+  override toWritable(socket: object): string | Buffer {
+    this.#outlet.hold(socket);
+    // Given up while it waited for a connection: its caller was told that nothing happened, and ioredis has to write
+    // something that is answered once.
+    if (this.isSettled) {
+      this.name = "ping";
+      this.args = [];
+    } else {
+      this.sent = true;
+    }
+    return super.toWritable(socket);
+  }
+}
+
+export interface ScriptCall {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly Argument[];
+}
+
+/** Sends a script whole the first time over each connection, and by its hash from then on. */
+export class ScriptCommand extends TrackedCommand {
+  readonly #script: Script;
+  readonly #outlet: Outlet;
+  readonly #alwaysWhole: boolean;
+
+  /** `alwaysWhole`: the server has just said that it doesn't know the hash. */
+  constructor(call: ScriptCall, outlet: Outlet, alwaysWhole: boolean) {
+    const args = [call.script.sha, call.keys.length, ...call.keys, ...call.args];
+    super({ name: "evalsha", args, keys: call.keys }, outlet);
+    this.#script = call.script;
+    this.#outlet = outlet;
+    this.#alwaysWhole = alwaysWhole;
+  }
+
+  override toWritable(socket: object): string | Buffer {
+    const isKnown = this.#outlet.knows(socket, this.#script);
+    const byHash = isKnown && !this.#alwaysWhole;
+    this.name = byHash ? "evalsha" : "eval";
+    this.args[0] = byHash ? this.#script.sha : this.#script.lua;
+    return super.toWritable(socket);
+  }
+}

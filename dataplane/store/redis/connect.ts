@@ -1,0 +1,121 @@
+// Turns a store URL into an ioredis client that sends nothing twice and keeps nothing for later: no resending, no queue while
+// it is away, a time limit per command. Refuses with StoreUnavailable when the first connection fails.
+
+import { Cluster, Redis, type RedisOptions } from "ioredis";
+import { StoreUnavailable } from "../port.ts";
+import { replyCode } from "./failure.ts";
+import type { Credentials, RedisTarget, ServerAddress } from "./redis-url.ts";
+
+export type Client = Redis | Cluster;
+
+export interface ConnectOptions {
+  readonly target: RedisTarget;
+  /** Milliseconds for an answer. */
+  readonly commandTimeout: number;
+  /** Shown by CLIENT LIST. */
+  readonly name: string;
+}
+
+/** Milliseconds before each attempt to connect again, so that a restarted server has its clients back within a second. */
+const firstRetry = 50;
+const slowestRetry = 1_000;
+const connectTimeout = 3_000;
+
+export async function connect(options: ConnectOptions): Promise<Client> {
+  const client = clientOf(options);
+  // Without a listener ioredis prints; every call that fails says so itself.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    client.disconnect();
+    throw new StoreUnavailable("Redis can't be reached", { cause: error });
+  }
+  return client;
+}
+
+export function isReady(client: Client): boolean {
+  return client.status === "ready";
+}
+
+function clientOf(options: ConnectOptions): Client {
+  const { target } = options;
+  switch (target.kind) {
+    case "standalone":
+      return new Redis({
+        ...commonOptions(options),
+        ...target.server,
+        db: target.db,
+        enableOfflineQueue: false,
+        retryStrategy: delay,
+      });
+    case "sentinel":
+      return new Redis({
+        ...commonOptions(options),
+        sentinels: [...target.sentinels],
+        ...prefixed(target.sentinelCredentials),
+        name: target.name,
+        db: target.db,
+        enableTLSForSentinelMode: target.tls,
+        ...(target.tls ? { sentinelTLS: {} } : {}),
+        enableOfflineQueue: false,
+        retryStrategy: delay,
+        sentinelRetryStrategy: delay,
+      });
+    case "cluster":
+      return clusterOf(target.nodes, options);
+  }
+}
+
+function clusterOf(nodes: readonly ServerAddress[], options: ConnectOptions): Cluster {
+  return new Cluster(
+    nodes.map((node) => ({ ...node })),
+    {
+      redisOptions: commonOptions(options),
+      lazyConnect: true,
+      clusterRetryStrategy: delay,
+      // A command for a node that is being connected waits for it, at most the time limit; gateway.ts refuses commands while
+      // the cluster as a whole is away, which ioredis would keep without a limit.
+      enableOfflineQueue: true,
+      // A command may be sent again only after a node refused it (MOVED, ASK, TRYAGAIN), never because a connection ended.
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 0,
+      retryDelayOnTryAgain: 50,
+      maxRedirections: 5,
+      slotsRefreshTimeout: connectTimeout,
+      slotsRefreshInterval: 5_000,
+    },
+  );
+}
+
+function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
+  return {
+    ...target.credentials,
+    ...(target.tls ? { tls: {} } : {}),
+    connectionName: name,
+    lazyConnect: true,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout,
+    // A server that went silent without closing the connection is left, so that later commands fail before they are sent.
+    socketTimeout: commandTimeout + 500,
+    connectTimeout,
+    maxLoadingRetryTime: slowestRetry,
+    // RedisJSON shapes some replies differently under RESP3, and Lua sees RESP2: one shape everywhere.
+    protocol: 2 as const,
+    // After a failover behind one address the old primary answers READONLY until somebody connects anew.
+    reconnectOnError: (error: Error) => replyCode(error) === "READONLY",
+  } satisfies RedisOptions;
+}
+
+function delay(attempt: number): number {
+  const backoff = Math.min(firstRetry * 2 ** Math.min(attempt - 1, 10), slowestRetry);
+  return backoff * (0.75 + Math.random() / 4);
+}
+
+function prefixed(credentials: Credentials) {
+  return {
+    ...(credentials.username === undefined ? {} : { sentinelUsername: credentials.username }),
+    ...(credentials.password === undefined ? {} : { sentinelPassword: credentials.password }),
+  };
+}

@@ -1,0 +1,67 @@
+// Budgets that all replicas share. A window opens with the first spending and lasts its whole length, so that at most twice
+// the limit can be spent around its end; names are kept as hashes only.
+//
+// Budgets of one call that concern one project (`<kind>:<project>:…`) share a slot and are spent in one step. Budgets of
+// several projects are spent project by project, and given back when a later one is exhausted: never more than a budget
+// holds, for a moment less.
+
+import { hash } from "node:crypto";
+import type { Clock } from "../../../core/clock.ts";
+import type { Budget, CounterStore, SpendOutcome } from "../port.ts";
+import { code } from "./codes.ts";
+import type { Gateway } from "./gateway.ts";
+import { counterKey } from "./keys.ts";
+import { numberOf, scriptReply } from "./reply.ts";
+import { loadScript } from "./script.ts";
+
+interface Group {
+  readonly keys: readonly string[];
+  readonly budgets: readonly Budget[];
+}
+
+export function createCounters(gateway: Gateway, clock: Clock): CounterStore {
+  const spendBudgets = loadScript("spend-budgets-n", "write");
+  const refundBudgets = loadScript("refund-budgets-n", "write");
+
+  const spend = async ({ keys, budgets }: Group): Promise<SpendOutcome> => {
+    const limits = budgets.flatMap(({ limit, windowSeconds }) => [limit, windowSeconds * 1000]);
+    const reply = scriptReply(await gateway.run(spendBudgets, keys, [clock.now(), ...limits]));
+    if (reply.code === code.done) return { outcome: "spent" };
+    return { outcome: "exhausted", retryAfterSeconds: Math.ceil(numberOf(reply.rest[0]) / 1000) };
+  };
+
+  const refund = async (groups: readonly Group[]): Promise<void> => {
+    for (const { keys } of groups) await gateway.run(refundBudgets, keys, [clock.now()]);
+  };
+
+  return {
+    async spend(budgets) {
+      const groups = groupsOf(budgets);
+      for (const [at, group] of groups.entries()) {
+        const answer = await spend(group);
+        if (answer.outcome === "exhausted") {
+          await refund(groups.slice(0, at));
+          return answer;
+        }
+      }
+      return { outcome: "spent" };
+    },
+    refund: (budgets) => refund(groupsOf(budgets)),
+  };
+}
+
+function groupsOf(budgets: readonly Budget[]): readonly Group[] {
+  const groups = new Map<string, { keys: string[]; budgets: Budget[] }>();
+  for (const budget of budgets) {
+    const scope = shortHash(budget.name.split(":")[1] ?? "");
+    const group = groups.get(scope) ?? { keys: [], budgets: [] };
+    groups.set(scope, group);
+    group.keys.push(counterKey(scope, hash("sha256", budget.name)));
+    group.budgets.push(budget);
+  }
+  return [...groups.values()];
+}
+
+function shortHash(text: string): string {
+  return hash("sha256", text).slice(0, 16);
+}

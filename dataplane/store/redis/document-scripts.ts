@@ -1,0 +1,109 @@
+// Typed wrappers of the scripts that read and write values inside one document: the only place that knows the positions of
+// their keys and arguments.
+
+import type { DocumentRead, DocumentRefusal, Path } from "../port.ts";
+import { code } from "./codes.ts";
+import type { Gateway } from "./gateway.ts";
+import type { DocumentKeys } from "./keys.ts";
+import { numberOf, type ScriptReply, scriptReply, textOf, unexpectedCode } from "./reply.ts";
+import { loadScript } from "./script.ts";
+
+export interface WriteValue {
+  readonly keys: DocumentKeys;
+  readonly path: Path;
+  readonly text: string;
+  readonly maxBytes: number;
+}
+
+export interface ReplaceContainer extends WriteValue {
+  /** SHA-1 of the text that was read at `path`. */
+  readonly previous: string;
+}
+
+type Created = { readonly outcome: "created" };
+type Replaced = { readonly outcome: "replaced" };
+export type MissingDocument = { readonly outcome: "missing_document" };
+
+export interface DocumentScripts {
+  /** False when something is stored already. */
+  initialise(keys: DocumentKeys, text: string): Promise<boolean>;
+  read(keys: DocumentKeys, path: Path): Promise<DocumentRead | MissingDocument>;
+  insert(call: WriteValue): Promise<Created | DocumentRefusal>;
+  put(call: WriteValue & { readonly mayCreate: boolean }): Promise<Created | Replaced | DocumentRefusal>;
+  remove(keys: DocumentKeys, path: Path): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
+  replaceContainer(call: ReplaceContainer): Promise<"done" | "conflict" | "document_too_large">;
+}
+
+export function createDocumentScripts(gateway: Gateway): DocumentScripts {
+  const initialise = loadScript("initialise-document-2", "write");
+  const read = loadScript("read-value-1", "read");
+  const insert = loadScript("insert-value-2", "write");
+  const put = loadScript("put-value-2", "write");
+  const remove = loadScript("remove-value-2", "write");
+  const replaceContainer = loadScript("replace-container-2", "write");
+  const both = ({ value, size }: DocumentKeys) => [value, size];
+
+  return {
+    async initialise(keys, text) {
+      return scriptReply(await gateway.run(initialise, both(keys), [text])).code === code.done;
+    },
+    async read(keys, path) {
+      const reply = scriptReply(await gateway.run(read, [keys.value], path));
+      if (reply.code === code.missing_document) return { outcome: "missing_document" };
+      if (reply.code === code.not_found) return { outcome: "not_found" };
+      return { outcome: "found", text: withoutBrackets(textOf(reply.rest[0])) };
+    },
+    async insert({ keys, path, text, maxBytes }) {
+      const reply = scriptReply(await gateway.run(insert, both(keys), [text, maxBytes, ...path]));
+      return reply.code === code.created ? { outcome: "created" } : refusal(insert.name, reply);
+    },
+    async put({ keys, path, text, maxBytes, mayCreate }) {
+      const args = [text, maxBytes, mayCreate ? 1 : 0, ...path];
+      const reply = scriptReply(await gateway.run(put, both(keys), args));
+      if (reply.code === code.created) return { outcome: "created" };
+      return reply.code === code.replaced ? { outcome: "replaced" } : refusal(put.name, reply);
+    },
+    async remove(keys, path) {
+      const reply = scriptReply(await gateway.run(remove, both(keys), path));
+      return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
+    },
+    async replaceContainer({ keys, path, text, maxBytes, previous }) {
+      const args = [previous, text, maxBytes, ...path];
+      const reply = scriptReply(await gateway.run(replaceContainer, both(keys), args));
+      if (reply.code === code.done) return "done";
+      return reply.code === code.conflict ? "conflict" : "document_too_large";
+    },
+  };
+}
+
+/** Redis JSON answers a `$` path with a list of what it found: of one value, here. */
+export function withoutBrackets(list: string): string {
+  return list.slice(1, -1);
+}
+
+function refusal(script: string, { code: found, rest }: ScriptReply): DocumentRefusal {
+  switch (found) {
+    case code.missing_document:
+      return { outcome: "missing_document" };
+    case code.parent_not_found:
+      return { outcome: "parent_not_found" };
+    case code.not_a_container:
+      return { outcome: "not_a_container" };
+    case code.invalid_index:
+      return { outcome: "invalid_index" };
+    case code.index_out_of_range:
+      return { outcome: "index_out_of_range", length: numberOf(rest[0]) };
+    case code.index_not_found:
+      return { outcome: "index_not_found", length: numberOf(rest[0]) };
+    case code.key_exists:
+      return { outcome: "key_exists" };
+    case code.create_refused:
+      return { outcome: "create_refused" };
+    case code.document_too_large:
+      return { outcome: "document_too_large" };
+    case code.not_found:
+      return { outcome: "not_found" };
+    default:
+      throw unexpectedCode(script, found);
+  }
+}

@@ -1,0 +1,89 @@
+// One Redis JSON document per root key, read and changed in place by one script per request; keys that no path can name go
+// through odd-paths.ts. Refuses as the port says.
+
+import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
+import type { DocumentRead, DocumentRef, DocumentStore, Path } from "../port.ts";
+import { addressableLength, unambiguousPath } from "./document-path.ts";
+import {
+  createDocumentScripts,
+  type DocumentScripts,
+  type MissingDocument,
+  withoutBrackets,
+} from "./document-scripts.ts";
+import type { Gateway } from "./gateway.ts";
+import { type DocumentKeys, documentKeys } from "./keys.ts";
+import { createOddPaths } from "./odd-paths.ts";
+import { optionalText } from "./reply.ts";
+
+/** Levels of nesting of a whole document. */
+const maxDepth = 64;
+
+export function createDocuments(gateway: Gateway): DocumentStore {
+  const scripts = createDocumentScripts(gateway);
+  const odd = createOddPaths(scripts);
+  return {
+    initialise: (document, text) => scripts.initialise(documentKeys(document), text),
+    readAt: (document, path) => read(gateway, scripts, document, path),
+    async insertAt(document, path, text, { maxBytes }) {
+      if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
+      const write = { keys: documentKeys(document), path, text, maxBytes };
+      const answer = isPlain(path)
+        ? await scripts.insert(write)
+        : await odd.change(write, (container, { below, depth }) => insertAt(container, below, text, maxDepth - depth));
+      return answer.outcome === "created" ? { outcome: "created", text } : answer;
+    },
+    async putAt(document, path, text, { maxBytes, mayCreate }) {
+      if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
+      const write = { keys: documentKeys(document), path, text, maxBytes };
+      const answer = isPlain(path)
+        ? await scripts.put({ ...write, mayCreate })
+        : await odd.change(write, (container, { below, depth }) =>
+            putAt(container, below, text, { mayCreate, maxDepth: maxDepth - depth }),
+          );
+      return answer.outcome === "created" || answer.outcome === "replaced" ? { outcome: answer.outcome, text } : answer;
+    },
+    async removeAt(document, path) {
+      const keys = documentKeys(document);
+      if (isPlain(path)) return scripts.remove(keys, path);
+      const write = { keys, path, maxBytes: Number.MAX_SAFE_INTEGER };
+      return odd.change(write, (container, { below }) => removeAt(container, below));
+    },
+    async purgeDocument(document) {
+      const { value, size } = documentKeys(document);
+      await gateway.write(value, "UNLINK", value, size);
+    },
+  };
+}
+
+function isPlain(path: Path): boolean {
+  return addressableLength(path) === path.length;
+}
+
+async function read(
+  gateway: Gateway,
+  scripts: DocumentScripts,
+  document: DocumentRef,
+  path: Path,
+): Promise<DocumentRead | MissingDocument> {
+  const keys = documentKeys(document);
+  const named = addressableLength(path);
+  const found = await readPlain(gateway, scripts, keys, path.slice(0, named));
+  return found.outcome === "found" && named < path.length ? readAt(found.text, path.slice(named)) : found;
+}
+
+async function readPlain(
+  gateway: Gateway,
+  scripts: DocumentScripts,
+  keys: DocumentKeys,
+  path: Path,
+): Promise<DocumentRead | MissingDocument> {
+  if (path.length === 0) {
+    const whole = optionalText(await gateway.read(keys.value, "JSON.GET", keys.value));
+    return whole === undefined ? { outcome: "missing_document" } : { outcome: "found", text: whole };
+  }
+  const only = unambiguousPath(path);
+  if (only === undefined) return scripts.read(keys, path);
+  const list = optionalText(await gateway.read(keys.value, "JSON.GET", keys.value, only));
+  if (list === undefined) return { outcome: "missing_document" };
+  return list === "[]" ? { outcome: "not_found" } : { outcome: "found", text: withoutBrackets(list) };
+}

@@ -1,0 +1,68 @@
+// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have happened, OutcomeUnknown
+// when a write was sent and not answered, RedisFault for answers that mean a defect.
+
+import { ReplyError } from "ioredis";
+import { OutcomeUnknown, StoreUnavailable } from "../port.ts";
+
+/** An answer that no correct program gets from a healthy server; `code` is the first word of Redis' error. */
+export class RedisFault extends Error {
+  override readonly name = "RedisFault";
+  readonly code: string;
+
+  constructor(message: string, facts: { readonly code: string; readonly cause?: unknown }) {
+    super(message, { cause: facts.cause });
+    this.code = facts.code;
+  }
+}
+
+/**
+ * Refused before anything was done, and worth another try later. A script is refused as a whole: each one writes first
+ * with a command that Redis refuses in all of these states, and once a script has written, Redis lets it finish.
+ */
+const refusals: ReadonlySet<string> = new Set([
+  "ASK",
+  "BUSY",
+  "CLUSTERDOWN",
+  "LOADING",
+  "MASTERDOWN",
+  "MISCONF",
+  "MOVED",
+  "NOAUTH",
+  "NOPERM",
+  "NOREPLICAS",
+  "NOSCRIPT",
+  "OOM",
+  "READONLY",
+  "TRYAGAIN",
+  "WRONGPASS",
+]);
+
+/** The code of an error that Redis answered with; undefined when it isn't one. */
+export function replyCode(error: unknown): string | undefined {
+  if (!(error instanceof ReplyError)) return undefined;
+  return /^[A-Z]+/.exec((error as Error).message)?.[0] ?? "ERR";
+}
+
+export function isUnknownScript(error: unknown): boolean {
+  return replyCode(error) === "NOSCRIPT";
+}
+
+export interface Attempt {
+  readonly what: string;
+  readonly kind: "read" | "write";
+  /** Whether its bytes were handed to a connection. */
+  readonly sent: boolean;
+}
+
+export function failureOf(error: unknown, attempt: Attempt): Error {
+  if (error instanceof StoreUnavailable) return error;
+  const code = replyCode(error);
+  if (code !== undefined) {
+    if (refusals.has(code)) return new StoreUnavailable(`Redis refused ${attempt.what}: ${code}`, { cause: error });
+    return new RedisFault(`Redis failed ${attempt.what}: ${code}`, { code, cause: error });
+  }
+  if (attempt.kind === "write" && attempt.sent) {
+    return new OutcomeUnknown(`No answer to ${attempt.what}`, { cause: error });
+  }
+  return new StoreUnavailable(`${attempt.what} could not be done`, { cause: error });
+}

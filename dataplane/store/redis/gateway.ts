@@ -1,0 +1,58 @@
+// Sends commands and scripts to Redis, each at most once, and turns every failure into an error of the port. The one thing
+// that is sent again is a script that Redis did not know by its hash: that refusal had no effect.
+
+import { StoreUnavailable } from "../port.ts";
+import { type Argument, type Call, Outlet, ScriptCommand, TrackedCommand } from "./command.ts";
+import { type Client, isReady } from "./connect.ts";
+import { type Attempt, failureOf, isUnknownScript } from "./failure.ts";
+import type { Script } from "./script.ts";
+
+export interface Gateway {
+  /** A command that changes nothing; `key` decides the slot. */
+  read(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
+  /** A command that writes; `args` hold `key` where the command wants it. */
+  write(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>;
+  /** True when a command could be sent now. */
+  ready(): boolean;
+  /** Ends the connections at once. */
+  disconnect(): void;
+}
+
+export function createGateway(client: Client): Gateway {
+  const outlet = new Outlet();
+
+  const deliver = async (command: TrackedCommand, what: string): Promise<unknown> => {
+    if (!isReady(client)) throw new StoreUnavailable(`Redis is away; ${what} was not sent`);
+    return await client.sendCommand(command);
+  };
+
+  const send = async (command: TrackedCommand, attempt: Omit<Attempt, "sent">): Promise<unknown> => {
+    try {
+      return await deliver(command, attempt.what);
+    } catch (error) {
+      throw failureOf(error, { ...attempt, sent: command.sent });
+    }
+  };
+
+  const single = (kind: Script["kind"], call: Call) =>
+    send(new TrackedCommand(call, outlet), { what: call.name, kind });
+
+  return {
+    read: (key, name, ...args) => single("read", { name, args, keys: [key] }),
+    write: (key, name, ...args) => single("write", { name, args, keys: [key] }),
+    async run(script, keys, args) {
+      const attempt = { what: script.name, kind: script.kind };
+      const call = { script, keys, args };
+      const command = new ScriptCommand(call, outlet, false);
+      try {
+        return await deliver(command, attempt.what);
+      } catch (error) {
+        if (!isUnknownScript(error)) throw failureOf(error, { ...attempt, sent: command.sent });
+      }
+      return await send(new ScriptCommand(call, outlet, true), attempt);
+    },
+    ready: () => isReady(client),
+    disconnect: () => client.disconnect(),
+  };
+}

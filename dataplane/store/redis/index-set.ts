@@ -1,0 +1,101 @@
+// The set of a collection's indexes as Redis holds it: which fields, in which sorted sets, how far each one is built. Turns the
+// stored hash into an IndexSet and a declaration into the set that follows; pure.
+
+import type { IndexField } from "../../../core/config/types.ts";
+import { membersOf } from "../../../core/json/members.ts";
+import { encodeSortValue, fieldValue } from "../order.ts";
+import type { IndexState } from "../port.ts";
+import { listOf, optionalText } from "./reply.ts";
+
+/** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
+const encoding = 1;
+
+export interface StoredIndex {
+  /** Number of its sorted sets: never used again in the life of this index set, so that a dropped index leaves nothing. */
+  readonly slot: number;
+  readonly encoding: number;
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly state: IndexState["state"];
+}
+
+export interface IndexSet {
+  /** Differs whenever other entries have to be written; "" when nothing was declared. */
+  readonly version: string;
+  readonly revision: number;
+  readonly nextSlot: number;
+  readonly indexes: readonly StoredIndex[];
+  /** The member of ids that building goes on after; undefined when nothing is building. */
+  readonly cursor: string | undefined;
+}
+
+/** The hash's fields that `indexSetOf` wants, in its order. */
+export const indexSetFields = ["version", "revision", "next", "fields", "cursor"] as const;
+
+export function indexSetOf(reply: unknown): IndexSet {
+  const [version, revision, nextSlot, fields, cursor] = listOf(reply).map(optionalText);
+  return {
+    version: version ?? "",
+    revision: Number(revision ?? Number.NEGATIVE_INFINITY),
+    nextSlot: Number(nextSlot ?? 1),
+    indexes: storedIndexesOf(fields ?? "[]"),
+    cursor,
+  };
+}
+
+export function storedIndexesOf(text: string): readonly StoredIndex[] {
+  return JSON.parse(text) as readonly StoredIndex[];
+}
+
+export function indexStates(indexes: readonly StoredIndex[]): readonly IndexState[] {
+  return indexes.map(({ name, path, state }) => ({ field: { name, path }, state }));
+}
+
+export interface Declaration {
+  readonly nextSlot: number;
+  readonly indexes: readonly StoredIndex[];
+  readonly dropped: readonly StoredIndex[];
+  /** Where building goes on; undefined when nothing is building. */
+  readonly cursor: string | undefined;
+}
+
+/** The set that follows `current`: fields that stay keep their entries, new ones start as building. */
+export function declare(current: IndexSet, fields: readonly IndexField[]): Declaration {
+  let nextSlot = current.nextSlot;
+  let hasNew = false;
+  const indexes = fields.map((field): StoredIndex => {
+    const kept = current.indexes.find((index) => isSame(index, field));
+    if (kept !== undefined) return kept;
+    hasNew = true;
+    const slot = nextSlot;
+    nextSlot += 1;
+    return { slot, encoding, name: field.name, path: field.path, state: "building" };
+  });
+  const dropped = current.indexes.filter((index) => !indexes.includes(index));
+  return { nextSlot, indexes, dropped, cursor: hasNew ? "" : cursorOf(current, indexes) };
+}
+
+function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | undefined {
+  return indexes.some(({ state }) => state === "building") ? (current.cursor ?? "") : undefined;
+}
+
+function isSame(index: StoredIndex, field: IndexField): boolean {
+  const samePath = index.path.length === field.path.length && index.path.every((name, at) => name === field.path[at]);
+  return samePath && index.name === field.name && index.encoding === encoding;
+}
+
+export function allReady(indexes: readonly StoredIndex[]): readonly StoredIndex[] {
+  return indexes.map((index) => ({ ...index, state: "ready" }));
+}
+
+/** The encoded value of each index in an object's text. */
+export function encodedValues(indexes: readonly StoredIndex[], text: string): readonly string[] {
+  if (indexes.length <= 2) return indexes.map(({ path }) => encodeSortValue(fieldValue(text, path)));
+  // One pass over the text for all indexes: a text may be long, and there may be sixteen.
+  const members = new Map<string, string>();
+  for (const { name, valueStart, valueEnd } of membersOf(text)) members.set(name, text.slice(valueStart, valueEnd));
+  return indexes.map(({ path: [first = "", ...below] }) => {
+    const value = members.get(first);
+    return encodeSortValue(value === undefined ? undefined : fieldValue(value, below));
+  });
+}

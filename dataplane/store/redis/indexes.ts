@@ -1,0 +1,127 @@
+// Declares a collection's indexes, builds them over existing objects in small steps, and purges collections. Every step is
+// one script that checks what the step was computed from, so that it can be cut anywhere and taken up by another replica.
+
+import { randomBytes } from "node:crypto";
+import type { IndexField } from "../../../core/config/types.ts";
+import type { ObjectStore } from "../port.ts";
+import type { Gateway } from "./gateway.ts";
+import type { BuildBatch, BuiltObject, IndexScripts } from "./index-scripts.ts";
+import { allReady, declare, encodedValues, type IndexSet, indexStates, type StoredIndex } from "./index-set.ts";
+import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
+import type { KnownIndexes } from "./known-indexes.ts";
+import { sha1 } from "./objects.ts";
+import { textsOf } from "./reply.ts";
+
+/** A builder that died is followed by another one after this time. */
+const lockMilliseconds = 5_000;
+/** Bytes of documents in one step. */
+const bytesPerStep = 1024 * 1024;
+/** Entries and documents in one step: some milliseconds. */
+const entriesPerStep = 500;
+const objectsPerStep = 150;
+const objectsPerPurge = 100;
+
+export interface IndexParts {
+  readonly gateway: Gateway;
+  readonly scripts: IndexScripts;
+  readonly known: KnownIndexes;
+}
+
+type Indexes = Pick<ObjectStore, "declareIndexes" | "buildIndexes" | "indexes" | "purge">;
+
+export function createIndexes(parts: IndexParts): Indexes {
+  const { scripts, known } = parts;
+  // Tells this replica's lock from others'.
+  const token = randomToken();
+  return {
+    async declareIndexes(collection, fields, revision) {
+      const keys = collectionKeys(collection);
+      await known.reload(keys);
+      const indexes = await known.withCurrent(keys, (set) =>
+        revision > set.revision ? follow(scripts, keys, set, { fields, revision }) : Promise.resolve(set.indexes),
+      );
+      await known.reload(keys);
+      return indexStates(indexes);
+    },
+    async indexes(collection) {
+      return indexStates((await known.reload(collectionKeys(collection))).indexes);
+    },
+    async buildIndexes(collection) {
+      const keys = collectionKeys(collection);
+      const building = buildingOf((await known.get(keys)).indexes);
+      const maxObjects = Math.min(objectsPerStep, Math.ceil(entriesPerStep / Math.max(1, building.length)));
+      const batch = await scripts.beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes: bytesPerStep });
+      if (batch.outcome !== "more") return batch.outcome;
+      const progress = await addBatch(scripts, keys, token, batch);
+      if (progress === "stale" || progress === "done") await known.reload(keys);
+      return progress === "stale" ? "more" : progress;
+    },
+    purge: (collection, batch) => purge(parts, collectionKeys(collection), batch),
+  };
+}
+
+interface Wanted {
+  readonly fields: readonly IndexField[];
+  readonly revision: number;
+}
+
+function follow(scripts: IndexScripts, keys: CollectionKeys, set: IndexSet, { fields, revision }: Wanted) {
+  const declaration = declare(set, fields);
+  // Random, so that a version never comes back: not even after a purge that began the numbering anew.
+  return scripts.declare({ keys, version: set.version, newVersion: randomToken(), revision, declaration });
+}
+
+function buildingOf(indexes: readonly StoredIndex[]): readonly StoredIndex[] {
+  return indexes.filter(({ state }) => state === "building");
+}
+
+function addBatch(scripts: IndexScripts, keys: CollectionKeys, token: string, batch: BuildBatch & { outcome: "more" }) {
+  const { version, indexes, objects, isLast } = batch;
+  const building = buildingOf(indexes);
+  // A member without a document would be a trace of a foreign hand: there is nothing to index.
+  const built = objects.filter(({ text }) => text !== "").map((object) => builtObject(object, building));
+  const cursor = objects.at(-1)?.member ?? "";
+  const ready = isLast ? allReady(indexes) : undefined;
+  return scripts.addEntries({ keys, token, version, building, objects: built, cursor, built: ready });
+}
+
+function builtObject(
+  object: { readonly member: string; readonly text: string },
+  building: readonly StoredIndex[],
+): BuiltObject {
+  const { member, text } = object;
+  return { ...idAndOwner(member), hash: sha1(text), values: encodedValues(building, text) };
+}
+
+/** A member of ids is `<id> 0 <owner>`. */
+function idAndOwner(member: string): { readonly id: string; readonly owner: string } {
+  const end = member.indexOf(separator);
+  return { id: member.slice(0, end), owner: member.slice(end + separator.length) };
+}
+
+/** Drops the indexes first, which spares taking every entry out of them. */
+async function purge(
+  { gateway, scripts, known }: IndexParts,
+  keys: CollectionKeys,
+  batch: number,
+): Promise<"done" | "more"> {
+  await known.reload(keys);
+  await known.withCurrent(keys, (set) =>
+    set.indexes.length > 0 ? follow(scripts, keys, set, { fields: [], revision: 0 }) : Promise.resolve(set.indexes),
+  );
+  for (let left = batch; left > 0; left -= objectsPerPurge) {
+    const most = Math.min(left, objectsPerPurge);
+    const members = textsOf(await gateway.read(keys.ids, "ZRANGE", keys.ids, 0, most - 1));
+    const progress = await scripts.purge(
+      keys,
+      members.map((member) => ({ member, ...idAndOwner(member) })),
+    );
+    await known.reload(keys);
+    if (progress === "done") return "done";
+  }
+  return "more";
+}
+
+function randomToken(): string {
+  return randomBytes(8).toString("hex");
+}

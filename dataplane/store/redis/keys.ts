@@ -1,0 +1,92 @@
+// Names of everything that the store keeps in Redis. Keys that one script touches share a hash tag, so that they live in one
+// slot of a Cluster; a name that could end a tag early is refused with RangeError.
+
+import type { ProjectRef } from "../../../core/config/types.ts";
+import type { CollectionRef, DocumentRef, Owner } from "../port.ts";
+
+/** Separates the parts of a sorted set's member; no id, owner or encoded value holds it. */
+export const separator = "\0";
+
+export interface CollectionKeys {
+  /** The hash tag's content: the collection's name in caches. */
+  readonly tag: string;
+  /** Hash: which indexes there are (index-set.ts). */
+  readonly indexSet: string;
+  /** String: token of the replica that builds indexes. */
+  readonly buildLock: string;
+  /** Sorted set of `<id> 0 <owner>`. */
+  readonly ids: string;
+  /** What the key of each document begins with; its id follows. */
+  readonly documentPrefix: string;
+  document(id: string): string;
+  /** Sorted set of one owner's ids. */
+  owned(owner: Owner): string;
+  /** Sorted set of `<value> 0 <id>` of index `slot`. */
+  index(slot: number): string;
+  /** Sorted set of `<owner> 0 <value> 0 <id>` of index `slot`. */
+  ownIndex(slot: number): string;
+}
+
+export function collectionKeys(collection: CollectionRef): CollectionKeys {
+  const tag = `${projectTag(collection.project)}/${safe(collection.resource)}`;
+  const base = `jp:{${tag}}:`;
+  return {
+    tag,
+    indexSet: `${base}indexes`,
+    buildLock: `${base}build-lock`,
+    ids: `${base}ids`,
+    documentPrefix: `${base}doc:`,
+    document: (id) => `${base}doc:${id}`,
+    owned: (owner) => `${base}owned:${owner}`,
+    index: (slot) => `${base}index:${slot}`,
+    ownIndex: (slot) => `${base}own-index:${slot}`,
+  };
+}
+
+export interface DocumentKeys {
+  readonly value: string;
+  /** Bytes of the value's canonical text. */
+  readonly size: string;
+}
+
+export function documentKeys(document: DocumentRef): DocumentKeys {
+  const base = `jp:{${projectTag(document.project)}/json/${safe(document.rootKey)}}:`;
+  return { value: `${base}value`, size: `${base}size` };
+}
+
+export interface SessionKeys {
+  /** Sorted set of `<created> 0 <id>`. */
+  readonly byCreation: string;
+  /** Sorted set of `<user name> 0 <created> 0 <id>`. */
+  readonly byUser: string;
+  /** Sorted set of `<user name> 0 <created> 0 <id>`, scored by expiry. */
+  readonly byExpiry: string;
+  session(id: string): string;
+}
+
+export function sessionKeys(project: ProjectRef): SessionKeys {
+  const base = `jp:{${projectTag(project)}}:`;
+  return {
+    byCreation: `${base}sessions:by-creation`,
+    byUser: `${base}sessions:by-user`,
+    byExpiry: `${base}sessions:by-expiry`,
+    session: (id) => `${base}session:${id}`,
+  };
+}
+
+/** The stream and the sorted set through which every replica learns which sessions were ended. */
+export const revocations = { stream: "{jsonplane}:revocations", set: "{jsonplane}:revocations:live" } as const;
+
+/** `scope` decides the slot, `digest` names the budget in it; both are hex. */
+export function counterKey(scope: string, digest: string): string {
+  return `jp:{budget/${scope}}:${digest}`;
+}
+
+function projectTag(project: ProjectRef): string {
+  return `${safe(project.namespace)}/${safe(project.name)}`;
+}
+
+function safe(name: string): string {
+  if (!/^[A-Za-z0-9._-]{1,253}$/.test(name)) throw new RangeError(`"${name}" can't be part of a key's name`);
+  return name;
+}

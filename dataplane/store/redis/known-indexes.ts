@@ -1,0 +1,50 @@
+// What this replica knows of each collection's index set, loaded on first use and again whenever a script says that it is
+// stale. A script refused so had no effect, so the attempt is made anew; refuses with StoreUnavailable when that never ends.
+
+import { LRUCache } from "lru-cache";
+import { StoreUnavailable } from "../port.ts";
+import type { IndexScripts } from "./index-scripts.ts";
+import type { IndexSet } from "./index-set.ts";
+import type { CollectionKeys } from "./keys.ts";
+
+const collectionsKnown = 10_000;
+/** Each repetition means that somebody declared indexes in between. */
+const mostAttempts = 25;
+
+export interface KnownIndexes {
+  /** The set as known; loads it when it isn't. */
+  get(keys: CollectionKeys): Promise<IndexSet>;
+  reload(keys: CollectionKeys): Promise<IndexSet>;
+  /** Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. */
+  withCurrent<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
+}
+
+export function createKnownIndexes(scripts: Pick<IndexScripts, "load">): KnownIndexes {
+  // Promises, so that calls that need the same set at once load it once.
+  const known = new LRUCache<string, Promise<IndexSet>>({ max: collectionsKnown });
+
+  const load = (keys: CollectionKeys): Promise<IndexSet> => {
+    const loading = scripts.load(keys);
+    known.set(keys.tag, loading);
+    loading.catch(() => forget(keys, loading));
+    return loading;
+  };
+
+  const forget = (keys: CollectionKeys, set: Promise<IndexSet>) => {
+    if (known.peek(keys.tag) === set) known.delete(keys.tag);
+  };
+
+  return {
+    get: (keys) => known.get(keys.tag) ?? load(keys),
+    reload: load,
+    async withCurrent(keys, attempt) {
+      for (let made = 0; made < mostAttempts; made += 1) {
+        const loading = known.get(keys.tag) ?? load(keys);
+        const answer = await attempt(await loading);
+        if (answer !== "stale") return answer;
+        forget(keys, loading);
+      }
+      throw new StoreUnavailable(`The indexes of ${keys.tag} change faster than they can be read`);
+    },
+  };
+}

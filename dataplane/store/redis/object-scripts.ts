@@ -1,0 +1,182 @@
+// Typed wrappers of the scripts that read and write single objects and pages: the only place that knows the positions of
+// their keys and arguments.
+
+import type { Code } from "./codes.ts";
+import { code } from "./codes.ts";
+import type { Gateway } from "./gateway.ts";
+import type { StoredIndex } from "./index-set.ts";
+import { type CollectionKeys, separator } from "./keys.ts";
+import { numberOf, type ScriptReply, scriptReply, textOf, textsOf, unexpectedCode } from "./reply.ts";
+import { loadScript } from "./script.ts";
+
+/** Most bytes of texts that one script call reads: it holds Redis for some milliseconds. */
+export const bytesPerCall = 4 * 1024 * 1024;
+
+/** An index and the encoded value of the object at hand. */
+export interface IndexEntry {
+  readonly index: StoredIndex;
+  readonly value: string;
+}
+
+/** An index whose entry a replace writes anew; both values are the same when it is still building. */
+export interface IndexMove {
+  readonly index: StoredIndex;
+  readonly before: string;
+  readonly after: string;
+}
+
+export interface CreateObject {
+  readonly keys: CollectionKeys;
+  readonly version: string;
+  readonly maxObjects: number;
+  readonly id: string;
+  readonly owner: string;
+  readonly text: string;
+  readonly entries: readonly IndexEntry[];
+}
+
+export interface ReplaceObject {
+  readonly keys: CollectionKeys;
+  readonly version: string;
+  /** SHA-1 of the text that was read. */
+  readonly previous: string;
+  readonly id: string;
+  readonly owner: string;
+  readonly text: string;
+  readonly moves: readonly IndexMove[];
+}
+
+export interface RemoveObject {
+  readonly keys: CollectionKeys;
+  readonly version: string;
+  readonly previous: string;
+  readonly id: string;
+  readonly owner: string;
+  readonly entries: readonly IndexEntry[];
+}
+
+export interface OwnedObject {
+  readonly text: string;
+  readonly owner: string;
+}
+
+export interface ReadPage {
+  readonly keys: CollectionKeys;
+  /** The sorted set to read. */
+  readonly set: string;
+  /** Present when the set is an index: its index set's version. */
+  readonly version?: string;
+  /** What every member of the page begins with; absent = all members. */
+  readonly begin?: string;
+  /** Whether a member begins or ends with the id. */
+  readonly idIs: "first" | "last";
+  readonly offset: number;
+  readonly limit: number;
+  readonly descending: boolean;
+}
+
+export interface PageReply {
+  readonly count: number;
+  readonly texts: readonly string[];
+  /** Ids of the page that did not fit in one call. */
+  readonly rest: readonly string[];
+}
+
+export interface ScanReply {
+  readonly texts: readonly string[];
+  /** Member to go on after, undefined at the end. */
+  readonly after: string | undefined;
+}
+
+/** Outcomes of the scripts that write objects, as codes. */
+export type ObjectCode = Extract<Code, 0 | 1 | 2 | 3 | 4>;
+
+export interface ObjectScripts {
+  create(call: CreateObject): Promise<ObjectCode>;
+  replace(call: ReplaceObject): Promise<ObjectCode>;
+  remove(call: RemoveObject): Promise<ObjectCode>;
+  /** Undefined when there is none, or `owner` doesn't own it. */
+  read(keys: CollectionKeys, id: string, owner?: string): Promise<OwnedObject | undefined>;
+  page(call: ReadPage): Promise<PageReply | "stale">;
+  /** Reads as many of the documents as fit; `done` says how many ids were done with. */
+  documents(
+    keys: CollectionKeys,
+    ids: readonly string[],
+  ): Promise<{ readonly done: number; readonly texts: readonly string[] }>;
+  scan(keys: CollectionKeys, set: string, after: string): Promise<ScanReply>;
+}
+
+const objectsPerScan = 250;
+
+export function createObjectScripts(gateway: Gateway): ObjectScripts {
+  const create = loadScript("create-object-n", "write");
+  const replace = loadScript("replace-object-n", "write");
+  const remove = loadScript("remove-object-n", "write");
+  const read = loadScript("read-object-2", "read");
+  const page = loadScript("read-page-2", "read");
+  const documents = loadScript("read-documents-n", "read");
+  const scan = loadScript("scan-objects-1", "read");
+
+  return {
+    async create({ keys, version, maxObjects, id, owner, text, entries }) {
+      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
+      const args = [version, maxObjects, id, owner, text, ...entries.map(({ value }) => value)];
+      return objectCode(create.name, scriptReply(await gateway.run(create, own, args)));
+    },
+    async replace({ keys, version, previous, id, owner, text, moves }) {
+      const own = [keys.indexSet, keys.document(id), ...indexKeys(keys, moves)];
+      const args = [version, previous, id, owner, text, ...moves.flatMap(({ before, after }) => [before, after])];
+      return objectCode(replace.name, scriptReply(await gateway.run(replace, own, args)));
+    },
+    async remove({ keys, version, previous, id, owner, entries }) {
+      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
+      const args = [version, previous, id, owner, ...entries.map(({ value }) => value)];
+      return objectCode(remove.name, scriptReply(await gateway.run(remove, own, args)));
+    },
+    async read(keys, id, owner = "") {
+      const reply = scriptReply(await gateway.run(read, [keys.ids, keys.document(id)], [id, owner]));
+      if (reply.code === code.not_found) return undefined;
+      return { text: textOf(reply.rest[0]), owner: textOf(reply.rest[1]) };
+    },
+    async page(call) {
+      const reply = scriptReply(await gateway.run(page, [call.set, call.keys.indexSet], pageArguments(call)));
+      if (reply.code === code.stale_index_set) return "stale";
+      const [count, texts, rest] = reply.rest;
+      return { count: numberOf(count), texts: textsOf(texts), rest: textsOf(rest) };
+    },
+    async documents(keys, ids) {
+      const reply = scriptReply(await gateway.run(documents, ids.map(keys.document), [bytesPerCall]));
+      return { done: numberOf(reply.rest[0]), texts: textsOf(reply.rest[1]) };
+    },
+    async scan(keys, set, after) {
+      const args = [keys.documentPrefix, after, objectsPerScan, bytesPerCall];
+      const reply = scriptReply(await gateway.run(scan, [set], args));
+      return { texts: textsOf(reply.rest[0]), after: textOf(reply.rest[1]) || undefined };
+    },
+  };
+}
+
+/** Both sorted sets of each index. */
+export function indexKeys(keys: CollectionKeys, of: readonly { readonly index: StoredIndex }[]): readonly string[] {
+  return of.flatMap(({ index }) => [keys.index(index.slot), keys.ownIndex(index.slot)]);
+}
+
+function pageArguments(call: ReadPage): readonly (string | number)[] {
+  const { version = "*", begin = "", keys, idIs, offset, limit, descending } = call;
+  // The first text after all that begin so: what ends in the separator, the lowest byte, goes on with the next one.
+  const after = begin === "" ? "" : `${begin.slice(0, -separator.length)}\u0001`;
+  return [version, begin, after, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
+}
+
+function objectCode(script: string, reply: ScriptReply): ObjectCode {
+  switch (reply.code) {
+    case code.done:
+    case code.stale_index_set:
+    case code.quota_exceeded:
+    case code.conflict:
+    case code.not_found:
+      return reply.code;
+    default:
+      throw unexpectedCode(script, reply.code);
+  }
+}

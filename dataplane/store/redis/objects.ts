@@ -1,0 +1,108 @@
+// Single objects in Redis JSON: created, replaced and removed together with their index entries in one script each, which
+// compares the text it replaces and the version of the indexes it knows. Refuses as the port says.
+
+import { hash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type NewObject, type ObjectStore, StoreUnavailable } from "../port.ts";
+import { code } from "./codes.ts";
+import { RedisFault } from "./failure.ts";
+import type { Gateway } from "./gateway.ts";
+import { encodedValues, type IndexSet } from "./index-set.ts";
+import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
+import type { KnownIndexes } from "./known-indexes.ts";
+import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
+import { optionalText } from "./reply.ts";
+
+/** How long a remove goes on against others that change the same object. */
+const patienceMilliseconds = 2_000;
+
+export interface ObjectParts {
+  readonly gateway: Gateway;
+  readonly scripts: ObjectScripts;
+  readonly known: KnownIndexes;
+}
+
+export function createObjects(parts: ObjectParts): Pick<ObjectStore, "create" | "read" | "replace" | "remove"> {
+  const { gateway, scripts, known } = parts;
+  return {
+    async create(collection, object, maxObjects) {
+      const keys = collectionKeys(collection);
+      const { id, owner, text } = checked(object);
+      const answer = await known.withCurrent(keys, async (set) => {
+        const entries = entriesOf(set, text);
+        const reply = await scripts.create({ keys, version: set.version, maxObjects, id, owner, text, entries });
+        return reply === code.stale_index_set ? "stale" : reply;
+      });
+      if (answer === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
+      return answer === code.quota_exceeded ? { outcome: "quota_exceeded" } : { outcome: "created", text };
+    },
+    async read(collection, id, { owner }) {
+      const keys = collectionKeys(collection);
+      if (owner !== undefined) {
+        const found = await scripts.read(keys, id, owner);
+        return found && { text: found.text };
+      }
+      const document = keys.document(id);
+      const text = optionalText(await gateway.read(document, "JSON.GET", document));
+      return text === undefined ? undefined : { text };
+    },
+    async replace(collection, object, previous) {
+      const keys = collectionKeys(collection);
+      const { id, owner, text } = checked(object);
+      const answer = await known.withCurrent(keys, async (set) => {
+        const moves = movesOf(set, previous.text, text);
+        const call = { keys, version: set.version, previous: sha1(previous.text), id, owner, text, moves };
+        const reply = await scripts.replace(call);
+        return reply === code.stale_index_set ? "stale" : reply;
+      });
+      if (answer === code.not_found) return { outcome: "not_found" };
+      return answer === code.conflict ? { outcome: "conflict" } : { outcome: "replaced", text };
+    },
+    async remove(collection, id, { owner }) {
+      const keys = collectionKeys(collection);
+      const deadline = performance.now() + patienceMilliseconds;
+      for (let attempts = 1; ; attempts += 1) {
+        const found = await scripts.read(keys, id, owner);
+        if (found === undefined) return false;
+        const answer = await removeFound(parts, keys, id, found);
+        if (answer !== code.conflict) return answer === code.done;
+        if (performance.now() > deadline) throw new StoreUnavailable(`Others keep changing the object ${id}`);
+        await sleep(Math.random() * Math.min(attempts, 20));
+      }
+    },
+  };
+}
+
+function removeFound({ scripts, known }: ObjectParts, keys: CollectionKeys, id: string, found: OwnedObject) {
+  return known.withCurrent(keys, async (set) => {
+    const entries = entriesOf(set, found.text);
+    const call = { keys, version: set.version, previous: sha1(found.text), id, owner: found.owner, entries };
+    const reply = await scripts.remove(call);
+    return reply === code.stale_index_set ? "stale" : reply;
+  });
+}
+
+export function sha1(text: string): string {
+  return hash("sha1", text);
+}
+
+function entriesOf(set: IndexSet, text: string): readonly IndexEntry[] {
+  const values = encodedValues(set.indexes, text);
+  return set.indexes.map((index, at) => ({ index, value: values[at] ?? "" }));
+}
+
+function movesOf(set: IndexSet, before: string, after: string): readonly IndexMove[] {
+  const old = encodedValues(set.indexes, before);
+  const fresh = encodedValues(set.indexes, after);
+  const moves = set.indexes.map((index, at) => ({ index, before: old[at] ?? "", after: fresh[at] ?? "" }));
+  // The builder leaves out what was changed since it read it: an index that is building needs every entry from its writers.
+  return moves.filter((move) => move.before !== move.after || move.index.state === "building");
+}
+
+/** An id or owner with a NUL would run into its neighbour in an index. */
+function checked(object: NewObject): NewObject {
+  if (object.id.includes(separator) || object.owner.includes(separator)) {
+    throw new RangeError("The id or owner of an object holds a NUL");
+  }
+  return object;
+}

@@ -1,0 +1,81 @@
+// Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their documents; a page
+// of more than 4 MiB takes further calls, which read the documents that the first one named.
+
+import type { FieldPage, ObjectStore, Owner, Page, Visibility } from "../port.ts";
+import type { Gateway } from "./gateway.ts";
+import type { StoredIndex } from "./index-set.ts";
+import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
+import type { KnownIndexes } from "./known-indexes.ts";
+import type { ObjectScripts, PageReply } from "./object-scripts.ts";
+import { numberOf } from "./reply.ts";
+
+export interface PageParts {
+  readonly gateway: Gateway;
+  readonly scripts: ObjectScripts;
+  readonly known: KnownIndexes;
+}
+
+export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation" | "pageByField" | "count" | "scan"> {
+  const { gateway, scripts, known } = parts;
+  return {
+    async pageByCreation(collection, visible, range) {
+      const keys = collectionKeys(collection);
+      const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
+      // Only the page of an index can be stale.
+      return whole(scripts, keys, reply === "stale" ? { count: 0, texts: [], rest: [] } : reply);
+    },
+    async pageByField(collection, { owner }, query, range) {
+      const keys = collectionKeys(collection);
+      // What is known not to be ready may be by now: nothing tells this replica when another one has built it.
+      const isKnown = readyIndex((await known.get(keys)).indexes, query.index) !== undefined;
+      if (!isKnown) await known.reload(keys);
+      const reply = await known.withCurrent(keys, async ({ version, indexes }) => {
+        const index = readyIndex(indexes, query.index);
+        if (index === undefined) return undefined;
+        return scripts.page({ keys, version, ...placeOf(keys, index, owner, query.equals), idIs: "last", ...range });
+      });
+      if (reply === undefined) return { outcome: "not_ready" };
+      return { outcome: "page", ...(await whole(scripts, keys, reply)) } satisfies FieldPage;
+    },
+    async count(collection, visible) {
+      const set = idsOf(collectionKeys(collection), visible);
+      return numberOf(await gateway.read(set, "ZCARD", set));
+    },
+    async *scan(collection, visible) {
+      const keys = collectionKeys(collection);
+      const set = idsOf(keys, visible);
+      let after: string | undefined = "";
+      while (after !== undefined) {
+        const reply = await scripts.scan(keys, set, after);
+        if (reply.texts.length > 0) yield reply.texts;
+        after = reply.after;
+      }
+    },
+  };
+}
+
+function idsOf(keys: CollectionKeys, { owner }: Visibility): string {
+  return owner === undefined ? keys.ids : keys.owned(owner);
+}
+
+function readyIndex(indexes: readonly StoredIndex[], name: string): StoredIndex | undefined {
+  return indexes.find((index) => index.name === name && index.state === "ready");
+}
+
+/** The sorted set to read and what the page's members begin with. */
+function placeOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | undefined, equals: string | undefined) {
+  const parts = [owner, equals].filter((part) => part !== undefined);
+  const set = owner === undefined ? keys.index(index.slot) : keys.ownIndex(index.slot);
+  return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
+}
+
+async function whole(scripts: ObjectScripts, keys: CollectionKeys, reply: PageReply): Promise<Page> {
+  const texts = [...reply.texts];
+  let rest = reply.rest;
+  while (rest.length > 0) {
+    const further = await scripts.documents(keys, rest);
+    texts.push(...further.texts);
+    rest = rest.slice(further.done);
+  }
+  return { count: reply.count, texts };
+}

@@ -1,0 +1,80 @@
+// The store on Redis JSON: standalone, behind Sentinels or a Cluster (redis-url.ts says how to name one). Refuses to open with
+// InvalidRedisUrl, StoreUnavailable, or RedisFault when the server has no JSON module.
+
+import type { Clock } from "../../../core/clock.ts";
+import type { Store, StoreObservation } from "../port.ts";
+import { connect } from "./connect.ts";
+import { createCounters } from "./counters.ts";
+import { createDocuments } from "./documents.ts";
+import { followEndedSessions, rereadMilliseconds } from "./ended-sessions.ts";
+import { RedisFault } from "./failure.ts";
+import { createGateway, type Gateway } from "./gateway.ts";
+import { createIndexScripts } from "./index-scripts.ts";
+import { createIndexes } from "./indexes.ts";
+import { createKnownIndexes } from "./known-indexes.ts";
+import { createObjectScripts } from "./object-scripts.ts";
+import { createObjects } from "./objects.ts";
+import { observedStore } from "./observed-store.ts";
+import { createPages } from "./pages.ts";
+import { parseRedisUrl } from "./redis-url.ts";
+import { createSessionScripts } from "./session-scripts.ts";
+import { createSessions } from "./sessions.ts";
+
+export interface RedisStoreOptions {
+  /** redis://, rediss://, redis+sentinel:// or redis+cluster:// (redis-url.ts). */
+  readonly url: string;
+  readonly clock: Clock;
+  /** Called after each call of the store. */
+  readonly observe?: (observation: StoreObservation) => void;
+  /** Milliseconds to wait for an answer, 2,000 by default. */
+  readonly commandTimeoutMs?: number;
+}
+
+export async function createRedisStore(options: RedisStoreOptions): Promise<Store> {
+  const target = parseRedisUrl(options.url);
+  const commandTimeout = options.commandTimeoutMs ?? 2_000;
+  const open = async (name: string, patience: number) =>
+    createGateway(await connect({ target, name, commandTimeout: patience }));
+  const gateway = await open("jsonplane", commandTimeout);
+  try {
+    await requireJson(gateway);
+  } catch (error) {
+    gateway.disconnect();
+    throw error;
+  }
+  const { clock } = options;
+  const indexScripts = createIndexScripts(gateway);
+  const parts = { gateway, scripts: createObjectScripts(gateway), known: createKnownIndexes(indexScripts) };
+  return observedStore(
+    {
+      ...createObjects(parts),
+      ...createPages(parts),
+      ...createIndexes({ ...parts, scripts: indexScripts }),
+      ...createDocuments(gateway),
+      ...createSessions(createSessionScripts(gateway), clock),
+      ...createCounters(gateway, clock),
+      followEndedSessions: (onEnded) =>
+        followEndedSessions(
+          { open: () => open("jsonplane-ended-sessions", rereadMilliseconds + commandTimeout), clock },
+          onEnded,
+        ),
+      health: () => ({ reachable: gateway.ready() }),
+      close: async () => gateway.disconnect(),
+    },
+    options.observe,
+  );
+}
+
+/** A server without the module fails each request in another way; better one clear word at the start. */
+async function requireJson(gateway: Gateway): Promise<void> {
+  const key = "jp:{probe}:json";
+  try {
+    await gateway.read(key, "JSON.TYPE", key);
+  } catch (cause) {
+    if (!(cause instanceof RedisFault)) throw cause;
+    throw new RedisFault("This Redis has no JSON module: use Redis 8, Redis Stack, or load RedisJSON", {
+      code: "NOJSON",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,42 @@
+-- Purpose: adds the index entries of objects that still are what the builder read, and notes how far it came. An object that
+-- was changed since has its entries already: its writer knew the building indexes, or the version would differ.
+-- KEYS: 1 index set, 2 lock, then the documents, then two per building index: index, own index
+-- ARGV: 1 builder's token, 2 version of the index set, 3 cursor, 4 fields once all are built ("" = not yet), 5 number of
+--       documents, then per document: SHA-1 of its text, id, owner, and one encoded value per building index
+-- Returns: {done}: all are built | {more} | {stale_index_set} | {busy}: the lock was lost
+local code = { done = 0, stale_index_set = 1, busy = 5, more = 6 }
+local index_set, lock = KEYS[1], KEYS[2]
+local token, version, cursor, built, documents = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local first_document, first_index = 3, 3 + documents
+local at = 6
+
+-- include index-version
+
+if redis.call("GET", lock) ~= token then
+  return { code.busy }
+end
+if not is_current(index_set, version) then
+  return { code.stale_index_set }
+end
+for key = first_document, first_index - 1 do
+  local hash, id, owner = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  at = at + 3
+  local text = redis.call("JSON.GET", KEYS[key])
+  local is_same = text and redis.sha1hex(text) == hash
+  for index = first_index, #KEYS, 2 do
+    if is_same then
+      local entry = ARGV[at] .. "\0" .. id
+      redis.call("ZADD", KEYS[index], 0, entry)
+      redis.call("ZADD", KEYS[index + 1], 0, owner .. "\0" .. entry)
+    end
+    at = at + 1
+  end
+end
+if built == "" then
+  redis.call("HSET", index_set, "cursor", cursor)
+  return { code.more }
+end
+redis.call("HSET", index_set, "fields", built)
+redis.call("HDEL", index_set, "cursor")
+redis.call("DEL", lock)
+return { code.done }

@@ -1,0 +1,58 @@
+-- Purpose: adds a new key to an object, or inserts into an array at an index up to its length ("-" = the end).
+-- KEYS: 1 document, 2 its size
+-- ARGV: 1 text, 2 most bytes of the document, then the path's segments, at least one
+-- Returns: {created} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {key_exists}
+--          | {index_out_of_range, length} | {document_too_large}
+local code = {
+  missing_document = 10,
+  parent_not_found = 11,
+  not_a_container = 12,
+  invalid_index = 13,
+  index_out_of_range = 14,
+  key_exists = 16,
+  document_too_large = 18,
+  created = 19,
+}
+local document, size = KEYS[1], KEYS[2]
+local text, most = ARGV[1], tonumber(ARGV[2])
+local first, last = 3, #ARGV
+
+-- include document-path
+-- include document-parent
+
+local path, kind = parent_of(document, first, last)
+if not path then
+  return { kind }
+end
+local segment = ARGV[last]
+local length, index, added
+if kind == "object" then
+  if kind_at(document, key_under(path, segment)) ~= "" then
+    return { code.key_exists }
+  end
+  length = redis.call("JSON.OBJLEN", document, path)[1]
+  added = name_size(segment) + #text
+else
+  length = redis.call("JSON.ARRLEN", document, path)[1]
+  if segment == "-" then
+    index = length
+  elseif not is_index(segment) then
+    return { code.invalid_index }
+  elseif tonumber(segment) > length then
+    return { code.index_out_of_range, length }
+  else
+    index = segment
+  end
+  added = #text
+end
+local new_size = size_of(document, size) + added + (length > 0 and 1 or 0)
+if new_size > most then
+  return { code.document_too_large }
+end
+if index then
+  redis.call("JSON.ARRINSERT", document, path, index, text)
+else
+  redis.call("JSON.SET", document, key_under(path, segment), text)
+end
+redis.call("SET", size, new_size)
+return { code.created }

@@ -1,0 +1,31 @@
+-- Purpose: live sessions, newest first, from a bounded number of members.
+-- KEYS: 1 sorted set; the sessions' keys are derived: which they are, only the set knows, and they share its slot
+-- ARGV: 1 prefix of the sessions' keys, 2 lower and 3 upper bound of the members, as ZRANGE BYLEX takes them, 4 most sessions,
+--       5 now in Unix seconds, 6 most members
+-- Returns: {done, sessions, upper bound to go on with ("" = at the end)}: each session as HGETALL gives it
+local code = { done = 0 }
+local set = KEYS[1]
+local prefix, lower, upper = ARGV[1], ARGV[2], ARGV[3]
+local most, now, batch = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+
+local function expiry_of(session)
+  for field = 1, #session, 2 do
+    if session[field] == "expires" then
+      return tonumber(session[field + 1])
+    end
+  end
+  return 0
+end
+
+local sessions = {}
+local members = redis.call("ZRANGE", set, upper, lower, "BYLEX", "REV", "LIMIT", 0, batch)
+for at = 1, #members do
+  local session = redis.call("HGETALL", prefix .. string.match(members[at], "^.*%z(.*)$"))
+  if expiry_of(session) > now then
+    sessions[#sessions + 1] = session
+  end
+  if #sessions == most then
+    return { code.done, sessions, "" }
+  end
+end
+return { code.done, sessions, #members < batch and "" or "(" .. members[#members] }

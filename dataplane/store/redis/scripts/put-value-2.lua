@@ -1,0 +1,64 @@
+-- Purpose: replaces a value, or adds a missing last key of an object.
+-- KEYS: 1 document, 2 its size
+-- ARGV: 1 text, 2 most bytes of the document, 3 "1" when a key may be added, then the path's segments: none = the whole value
+-- Returns: {replaced} | {created} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index}
+--          | {index_not_found, length} | {create_refused} | {document_too_large}
+local code = {
+  missing_document = 10,
+  parent_not_found = 11,
+  not_a_container = 12,
+  invalid_index = 13,
+  index_not_found = 15,
+  create_refused = 17,
+  document_too_large = 18,
+  created = 19,
+  replaced = 20,
+}
+local document, size = KEYS[1], KEYS[2]
+local text, most, may_create = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1"
+local first, last = 4, #ARGV
+
+-- include document-path
+-- include document-parent
+
+local function put(path, new_size, outcome)
+  if new_size > most then
+    return { code.document_too_large }
+  end
+  redis.call("JSON.SET", document, path, text)
+  redis.call("SET", size, new_size)
+  return { outcome }
+end
+
+if last < first then
+  if not kind_at(document, "$") then
+    return { code.missing_document }
+  end
+  return put("$", #text, code.replaced)
+end
+local path, kind = parent_of(document, first, last)
+if not path then
+  return { kind }
+end
+local segment = ARGV[last]
+local target
+if kind == "object" then
+  target = key_under(path, segment)
+  if kind_at(document, target) == "" then
+    if not may_create then
+      return { code.create_refused }
+    end
+    local comma = redis.call("JSON.OBJLEN", document, path)[1] > 0 and 1 or 0
+    return put(target, size_of(document, size) + name_size(segment) + #text + comma, code.created)
+  end
+else
+  if not is_index(segment) then
+    return { code.invalid_index }
+  end
+  local length = redis.call("JSON.ARRLEN", document, path)[1]
+  if tonumber(segment) >= length then
+    return { code.index_not_found, length }
+  end
+  target = element_under(path, segment)
+end
+return put(target, size_of(document, size) + #text - value_size(document, target), code.replaced)

@@ -1,0 +1,48 @@
+-- Purpose: a page of a sorted set's members by rank, with the texts of their documents, and how many members there are.
+-- KEYS: 1 sorted set, 2 index set; the documents' keys are derived: which they are, only the set knows, and they share its slot
+-- ARGV: 1 version of the index set, "*" when the sorted set is no index, 2 what every member of the page begins with ("" = all),
+--       3 the first text after those, 4 prefix of the documents' keys, 5 which part of a member the id is: "first" or "last",
+--       6 offset, 7 limit, 8 "1" for descending, 9 most bytes
+-- Returns: {done, count, texts, ids of the page that are still to be read} | {stale_index_set}
+local code = { done = 0, stale_index_set = 1 }
+local set, index_set = KEYS[1], KEYS[2]
+local version, from, to, prefix = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+-- Greedy, so that it looks for the last NUL from the end: a value can be a thousand bytes long.
+local part = ARGV[5] == "first" and "^(%Z+)" or "^.*%z(.*)$"
+local offset, limit, descending = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] == "1"
+local budget = tonumber(ARGV[9])
+
+-- include index-version
+-- include read-texts
+
+if version ~= "*" and not is_current(index_set, version) then
+  return { code.stale_index_set }
+end
+local base, count = 0, 0
+if from == "" then
+  count = redis.call("ZCARD", set)
+else
+  count = redis.call("ZLEXCOUNT", set, "[" .. from, "(" .. to)
+  if count > 0 then
+    base = redis.call("ZLEXCOUNT", set, "-", "(" .. from)
+  end
+end
+if offset >= count then
+  return { code.done, count, {}, {} }
+end
+local length = math.min(limit, count - offset)
+local start = descending and base + count - offset - length or base + offset
+local members = redis.call("ZRANGE", set, start, start + length - 1)
+local ids, keys = {}, {}
+for at = 1, #members do
+  local place = descending and #members + 1 - at or at
+  local id = string.match(members[at], part)
+  ids[place] = id
+  keys[place] = prefix .. id
+end
+local texts, done = read_texts(keys, budget)
+local rest = {}
+for at = done + 1, #ids do
+  rest[#rest + 1] = ids[at]
+end
+return { code.done, count, texts, rest }

@@ -1,0 +1,14 @@
+-- Purpose: gives one back to every budget whose window is still open.
+-- KEYS: budgets
+-- ARGV: 1 now in Unix milliseconds
+-- Returns: {done}
+local code = { done = 0 }
+local now = tonumber(ARGV[1])
+
+for at = 1, #KEYS do
+  local state = redis.call("HMGET", KEYS[at], "used", "until")
+  if state[1] and tonumber(state[1]) > 0 and now < tonumber(state[2]) then
+    redis.call("HINCRBY", KEYS[at], "used", -1)
+  end
+end
+return { code.done }

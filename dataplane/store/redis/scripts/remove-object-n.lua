@@ -1,0 +1,37 @@
+-- Purpose: removes an object while its stored text is still the one that the writer read, and its index entries.
+-- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 document, then two per index: index, own index
+-- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, then one per index: encoded value
+-- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
+local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
+local index_set, ids, owned, document = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local version, previous, id, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local first_index, first_value = 5, 5
+
+-- include index-version
+
+local stored = redis.call("JSON.GET", document)
+if not stored then
+  return { code.not_found }
+end
+if redis.sha1hex(stored) ~= previous then
+  return { code.conflict }
+end
+if not is_current(index_set, version) then
+  return { code.stale_index_set }
+end
+-- Keys of a wrong type are refused here, while nothing is written yet.
+redis.call("ZCARD", ids)
+redis.call("ZCARD", owned)
+for at = first_index, #KEYS do
+  redis.call("ZCARD", KEYS[at])
+end
+redis.call("DEL", document)
+redis.call("ZREM", ids, id .. "\0" .. owner)
+redis.call("ZREM", owned, id)
+for at = first_value, #ARGV do
+  local entry = ARGV[at] .. "\0" .. id
+  local key = first_index + 2 * (at - first_value)
+  redis.call("ZREM", KEYS[key], entry)
+  redis.call("ZREM", KEYS[key + 1], owner .. "\0" .. entry)
+end
+return { code.done }

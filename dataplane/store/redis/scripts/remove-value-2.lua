@@ -1,0 +1,45 @@
+-- Purpose: removes a key of an object, or an element of an array.
+-- KEYS: 1 document, 2 its size
+-- ARGV: the path's segments, at least one
+-- Returns: {done} | {missing_document} | {not_found} | {invalid_index}
+local code = {
+  done = 0,
+  not_found = 4,
+  missing_document = 10,
+  parent_not_found = 11,
+  not_a_container = 12,
+  invalid_index = 13,
+}
+local document, size = KEYS[1], KEYS[2]
+local first, last = 1, #ARGV
+
+-- include document-path
+-- include document-parent
+
+local path, kind = parent_of(document, first, last)
+if not path then
+  return { kind == code.missing_document and kind or code.not_found }
+end
+local segment = ARGV[last]
+local old_size = size_of(document, size)
+local length, gone
+if kind == "object" then
+  local target = key_under(path, segment)
+  if kind_at(document, target) == "" then
+    return { code.not_found }
+  end
+  length = redis.call("JSON.OBJLEN", document, path)[1]
+  gone = name_size(segment) + value_size(document, target)
+  redis.call("JSON.DEL", document, target)
+else
+  if not is_index(segment) then
+    return { code.invalid_index }
+  end
+  length = redis.call("JSON.ARRLEN", document, path)[1]
+  if tonumber(segment) >= length then
+    return { code.not_found }
+  end
+  gone = #redis.call("JSON.ARRPOP", document, path, segment)[1]
+end
+redis.call("SET", size, old_size - gone - (length > 1 and 1 or 0))
+return { code.done }

@@ -1,0 +1,36 @@
+-- Purpose: replaces an object while its stored text is still the one that the writer read, and moves its index entries.
+-- KEYS: 1 index set, 2 document, then two per index whose entry is written: index, own index
+-- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 text,
+--       then two per index whose entry is written: encoded value before, after
+-- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
+local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
+local index_set, document = KEYS[1], KEYS[2]
+local version, previous, id, owner, text = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local first_index, first_value = 3, 6
+
+-- include index-version
+
+local stored = redis.call("JSON.GET", document)
+if not stored then
+  return { code.not_found }
+end
+if redis.sha1hex(stored) ~= previous then
+  return { code.conflict }
+end
+if not is_current(index_set, version) then
+  return { code.stale_index_set }
+end
+-- Keys of a wrong type are refused here, while nothing is written yet.
+for at = first_index, #KEYS do
+  redis.call("ZCARD", KEYS[at])
+end
+redis.call("JSON.SET", document, "$", text)
+for at = first_index, #KEYS, 2 do
+  local value = first_value + at - first_index
+  local before, after = ARGV[value] .. "\0" .. id, ARGV[value + 1] .. "\0" .. id
+  redis.call("ZREM", KEYS[at], before)
+  redis.call("ZADD", KEYS[at], 0, after)
+  redis.call("ZREM", KEYS[at + 1], owner .. "\0" .. before)
+  redis.call("ZADD", KEYS[at + 1], 0, owner .. "\0" .. after)
+end
+return { code.done }

@@ -1,0 +1,19 @@
+-- Purpose: the next objects in order of creation after a member of a sorted set of ids.
+-- KEYS: 1 sorted set; the documents' keys are derived: which they are, only the set knows, and they share its slot
+-- ARGV: 1 prefix of the documents' keys, 2 member to go on after ("" = from the start), 3 most members, 4 most bytes
+-- Returns: {done, texts, member to go on after ("" = at the end)}
+local code = { done = 0 }
+local set = KEYS[1]
+local prefix, after, most, budget = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+
+-- include read-texts
+
+local start = after == "" and "-" or "(" .. after
+local members = redis.call("ZRANGE", set, start, "+", "BYLEX", "LIMIT", 0, most)
+local keys = {}
+for at = 1, #members do
+  keys[at] = prefix .. string.match(members[at], "^%Z+")
+end
+local texts, done = read_texts(keys, budget)
+local isLast = done == #members and #members < most
+return { code.done, texts, isLast and "" or members[done] }

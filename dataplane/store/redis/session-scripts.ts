@@ -1,0 +1,113 @@
+// Typed wrappers of the scripts that keep sessions: the only place that knows the positions of their keys and arguments.
+
+import type { SessionRecord } from "../port.ts";
+import { code } from "./codes.ts";
+import type { Gateway } from "./gateway.ts";
+import { revocations, type SessionKeys } from "./keys.ts";
+import { fieldsOf, listOf, scriptReply, textOf } from "./reply.ts";
+import { loadScript } from "./script.ts";
+
+/** Where a session stands in the sorted sets. */
+export interface SessionPlace {
+  readonly id: string;
+  readonly username: string;
+  /** Time of creation in a form that sorts as text. */
+  readonly sortable: string;
+}
+
+export interface PutSession {
+  readonly keys: SessionKeys;
+  readonly session: SessionRecord;
+  readonly sortable: string;
+  /** Unix seconds. */
+  readonly now: number;
+  readonly millisecondsToLive: number;
+}
+
+export interface ListSessions {
+  readonly keys: SessionKeys;
+  readonly set: string;
+  /** Bounds of the members, as ZRANGE BYLEX takes them. */
+  readonly lower: string;
+  readonly upper: string;
+  readonly limit: number;
+  readonly now: number;
+}
+
+export interface SessionList {
+  readonly sessions: readonly SessionRecord[];
+  /** Upper bound to go on with; undefined at the end. */
+  readonly upper: string | undefined;
+}
+
+export interface RevokeSession {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly tokensExpire: number;
+  /** Revocations whose tokens expired up to here are forgotten. */
+  readonly forget: number;
+}
+
+export interface SessionScripts {
+  put(call: PutSession): Promise<void>;
+  read(keys: SessionKeys, id: string): Promise<SessionRecord | undefined>;
+  touch(keys: SessionKeys, id: string, times: { readonly lastRefresh: number; readonly now: number }): Promise<boolean>;
+  remove(keys: SessionKeys, place: SessionPlace): Promise<boolean>;
+  list(call: ListSessions): Promise<SessionList>;
+  revoke(call: RevokeSession): Promise<void>;
+}
+
+const membersPerList = 500;
+/** Followers that fell further behind read the sorted set. */
+const streamLength = 10_000;
+
+export function createSessionScripts(gateway: Gateway): SessionScripts {
+  const put = loadScript("put-session-4", "write");
+  const touch = loadScript("touch-session-1", "write");
+  const remove = loadScript("remove-session-4", "write");
+  const list = loadScript("list-sessions-1", "read");
+  const revoke = loadScript("revoke-session-2", "write");
+  const allKeys = (keys: SessionKeys, id: string) => [keys.session(id), keys.byCreation, keys.byUser, keys.byExpiry];
+
+  return {
+    async put({ keys, session, sortable, now, millisecondsToLive }) {
+      const { id, username, credentialRevision, created, lastRefresh, expires } = session;
+      const record = [id, username, credentialRevision, created, sortable, lastRefresh, expires];
+      await gateway.run(put, allKeys(keys, id), [...record, now, millisecondsToLive]);
+    },
+    async read(keys, id) {
+      const key = keys.session(id);
+      return sessionOf(await gateway.read(key, "HGETALL", key));
+    },
+    async touch(keys, id, { lastRefresh, now }) {
+      const reply = await gateway.run(touch, [keys.session(id)], [lastRefresh, now]);
+      return scriptReply(reply).code === code.done;
+    },
+    async remove(keys, { id, username, sortable }) {
+      const reply = await gateway.run(remove, allKeys(keys, id), [id, username, sortable]);
+      return scriptReply(reply).code === code.done;
+    },
+    async list({ keys, set, lower, upper, limit, now }) {
+      const args = [keys.session(""), lower, upper, limit, now, membersPerList];
+      const [sessions, next] = scriptReply(await gateway.run(list, [set], args)).rest;
+      const found = listOf(sessions).map(sessionOf);
+      return { sessions: found.filter((session) => session !== undefined), upper: textOf(next) || undefined };
+    },
+    async revoke({ id, tokensExpire, forget }) {
+      await gateway.run(revoke, [revocations.stream, revocations.set], [id, tokensExpire, forget, streamLength]);
+    },
+  };
+}
+
+function sessionOf(reply: unknown): SessionRecord | undefined {
+  const fields = fieldsOf(reply);
+  if (fields.size === 0) return undefined;
+  return {
+    id: fields.get("id") ?? "",
+    username: fields.get("username") ?? "",
+    credentialRevision: fields.get("revision") ?? "",
+    created: Number(fields.get("created")),
+    lastRefresh: Number(fields.get("last_refresh")),
+    expires: Number(fields.get("expires")),
+  };
+}

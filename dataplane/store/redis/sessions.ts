@@ -1,0 +1,66 @@
+// Sessions in Redis: one hash per session that goes by itself, and sorted sets to list them by. Ending one tells every replica
+// first and forgets it then, so that a crash in between leaves a session that can be ended again.
+
+import type { Clock } from "../../../core/clock.ts";
+import type { SessionRecord, SessionStore } from "../port.ts";
+import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
+import type { SessionPlace, SessionScripts } from "./session-scripts.ts";
+
+/** Seconds for which a revocation outlives its tokens: what clocks of replicas may differ by. */
+const grace = 60;
+
+type Sessions = Omit<SessionStore, "followEndedSessions">;
+
+export function createSessions(scripts: SessionScripts, clock: Clock): Sessions {
+  const now = () => Math.floor(clock.now() / 1000);
+
+  /** The record unless it has expired: Redis' clock may run behind ours. */
+  const live = async (keys: SessionKeys, id: string): Promise<SessionRecord | undefined> => {
+    const session = await scripts.read(keys, id);
+    return session !== undefined && session.expires > now() ? session : undefined;
+  };
+
+  return {
+    async putSession(project, session) {
+      const millisecondsToLive = Math.round(session.expires * 1000 - clock.now());
+      if (millisecondsToLive <= 0) return;
+      const { sortable } = placeOf(session);
+      await scripts.put({ keys: sessionKeys(project), session, sortable, now: now(), millisecondsToLive });
+    },
+    session: (project, id) => live(sessionKeys(project), id),
+    touchSession: (project, id, lastRefresh) => scripts.touch(sessionKeys(project), id, { lastRefresh, now: now() }),
+    async endSession(project, id, tokensExpire) {
+      const keys = sessionKeys(project);
+      const session = await live(keys, id);
+      if (session === undefined) return false;
+      await scripts.revoke({ id, tokensExpire, forget: now() - grace });
+      return scripts.remove(keys, placeOf(session));
+    },
+    async sessions(project, { username, limit }) {
+      const keys = sessionKeys(project);
+      const set = username === undefined ? keys.byCreation : keys.byUser;
+      const sessions: SessionRecord[] = [];
+      let bounds: Bounds | undefined = boundsOf(username);
+      while (bounds !== undefined && sessions.length < limit) {
+        const found = await scripts.list({ keys, set, ...bounds, limit: limit - sessions.length, now: now() });
+        sessions.push(...found.sessions);
+        bounds = found.upper === undefined ? undefined : { lower: bounds.lower, upper: found.upper };
+      }
+      return sessions;
+    },
+  };
+}
+
+interface Bounds {
+  readonly lower: string;
+  readonly upper: string;
+}
+
+function boundsOf(username: string | undefined): Bounds {
+  if (username === undefined) return { lower: "-", upper: "+" };
+  return { lower: `[${username}${separator}`, upper: `(${username}\u0001` };
+}
+
+function placeOf({ id, username, created }: SessionRecord): SessionPlace {
+  return { id, username, sortable: String(created).padStart(12, "0") };
+}

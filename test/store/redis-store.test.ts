@@ -1,0 +1,66 @@
+// Runs the store's conformance suite against real Redis JSON: one server, and a Cluster of three. The first goes by a clock
+// that the suite moves, the second by the time of day, so that Redis' own expiry is seen as well.
+
+import { afterAll, beforeAll, describe } from "vitest";
+import { type Clock, systemClock } from "../../core/clock.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
+import { describeCounterStore } from "./contract/counters.ts";
+import { describeDocumentStore } from "./contract/documents.ts";
+import type { MakeStore, StoreUnderTest } from "./contract/fixture.ts";
+import { describeObjectStore } from "./contract/objects.ts";
+import { describeSessionStore } from "./contract/sessions.ts";
+
+describe("one Redis", () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  describeStore("Redis store", async () => {
+    const clock = manualClock();
+    return { ...(await replicas(redis.url, clock)), advance: (milliseconds) => clock.advance(milliseconds) };
+  });
+});
+
+describe("a Cluster of three", () => {
+  let cluster: TestRedisCluster;
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+  });
+  afterAll(() => cluster.stop());
+
+  describeStore("Redis Cluster store", () => {
+    const addresses = cluster.nodes.map(({ host, port }) => `${host}:${port}`);
+    return replicas(`redis+cluster://${addresses.join(",")}`, systemClock);
+  });
+});
+
+function describeStore(name: string, make: MakeStore): void {
+  describeObjectStore(name, make);
+  describeDocumentStore(name, make);
+  describeSessionStore(name, make);
+  describeCounterStore(name, make);
+}
+
+/** A store, and as many others as are opened, all closed together. */
+async function replicas(url: string, clock: Clock): Promise<StoreUnderTest> {
+  const opened: Store[] = [];
+  const open = async () => {
+    const store = await createRedisStore({ url, clock });
+    opened.push(store);
+    return store;
+  };
+  return {
+    store: await open(),
+    open,
+    clock,
+    async close() {
+      await Promise.all(opened.map((store) => store.close()));
+    },
+  };
+}
