@@ -22,9 +22,10 @@ export interface Entries {
 }
 
 export function createEntries(database: DatabaseSync): Entries {
-  const insert = database.prepare(
-    "INSERT INTO entries (ordering, owner, value, id, object) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-  );
+  const insertSql = "INSERT INTO entries (ordering, owner, value, id, object) VALUES (?, ?, ?, ?, ?)";
+  /** Fails on an entry that exists: two objects of one id must not pass silently. */
+  const insert = database.prepare(insertSql);
+  const insertIfMissing = database.prepare(`${insertSql} ON CONFLICT DO NOTHING`);
   const drop = database.prepare("DELETE FROM entries WHERE ordering = ? AND owner = ? AND value = ? AND id = ?");
 
   function insertBoth(ordering: number, { everyone }: Collection, value: string, { owner, id, object }: Indexed): void {
@@ -61,7 +62,10 @@ export function createEntries(database: DatabaseSync): Entries {
     },
     addTo(indexes, collection, object) {
       for (const { ordering, field } of indexes) {
-        insertBoth(ordering, collection, encodedAt(object.text, field.path), object);
+        const value = encodedAt(object.text, field.path);
+        for (const owner of [collection.everyone, object.owner]) {
+          insertIfMissing.run(ordering, owner, value, object.id, object.object);
+        }
       }
     },
   };

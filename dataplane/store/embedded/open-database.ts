@@ -1,7 +1,7 @@
 // Turns a data folder into an open database of the current schema version, locked against every other process; refuses,
 // with a sentence for the person who started the program, a folder that is in use, unwritable, damaged, foreign or newer.
 
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { meaningOf, resultCode, sqlite } from "./failures.ts";
@@ -32,8 +32,9 @@ function fileIn(directory: string): string {
   const file = join(directory, fileName);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // SQLite would make the file readable to all; its log takes over the mode that it finds.
-    closeSync(openSync(file, "a", 0o600));
+    // SQLite would make the file readable to all; its log takes over the mode that it finds. An existing file is never opened
+    // here: closing it would let go of the lock that another store of this process may hold on it.
+    if (!existsSync(file)) closeSync(openSync(file, "ax", 0o600));
     return file;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -43,6 +43,7 @@ export function createTransactions(database: DatabaseSync, hooks: TransactionHoo
     try {
       if (isClosed) throw closed();
       const result = work();
+      isReachable = true;
       observe(operation, started);
       return Promise.resolve(result);
     } catch (failure) {

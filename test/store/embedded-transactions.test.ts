@@ -1,0 +1,95 @@
+// How the embedded store groups writes, keeps a defect to itself, reports its calls, and closes.
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import { type Store, type StoreObservation, StoreUnavailable } from "../../dataplane/store/port.ts";
+import { expectIndexesExact } from "../support/check-integrity.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { idOf, objectOf } from "../support/stored-objects.ts";
+import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
+
+const plenty = 1_000_000;
+
+describe("writes to an embedded store", () => {
+  let store: Store;
+  let observed: StoreObservation[];
+
+  beforeEach(async () => {
+    observed = [];
+    const observe = (observation: StoreObservation) => observed.push(observation);
+    store = await createEmbeddedStore({ directory: ":memory:", clock: manualClock(), observe });
+  });
+  afterEach(() => store.close());
+
+  it("can't be seen before they are acknowledged", async () => {
+    const collection = freshCollection();
+    const created = store.create(collection, objectOf(1, {}), plenty);
+    expect(await store.read(collection, idOf(1), {})).toBeUndefined();
+    await created;
+    expect(await store.read(collection, idOf(1), {})).toEqual({ text: objectOf(1, {}).text });
+  });
+
+  it("take place in the order they were sent in", async () => {
+    const collection = freshCollection();
+    const [first, second] = [objectOf(1, { a: "1" }), objectOf(1, { a: "2" })];
+    const answers = [
+      store.create(collection, first, plenty),
+      store.replace(collection, second, first),
+      store.replace(collection, first, first),
+      store.remove(collection, idOf(1), {}),
+      store.remove(collection, idOf(1), {}),
+    ];
+    expect(await Promise.all(answers)).toEqual([
+      { outcome: "created", text: first.text },
+      { outcome: "replaced", text: second.text },
+      { outcome: "conflict" },
+      true,
+      false,
+    ]);
+  });
+
+  it("are not harmed by a defect in one of their group", async () => {
+    const collection = freshCollection();
+    await store.declareIndexes(collection, [{ name: "a", path: ["a"] }], 1);
+    await store.create(collection, objectOf(50, { a: "1" }), plenty);
+    const answers = Array.from({ length: 100 }, (_, n) => store.create(collection, objectOf(n, { a: "2" }), plenty));
+    const settled = await Promise.allSettled(answers);
+    const refused = settled.flatMap(({ status }, n) => (status === "rejected" ? [n] : []));
+    expect(refused).toEqual([50]);
+    // One from before and 99 of the group.
+    expect(await store.count(collection, {})).toBe(100);
+    await expectIndexesExact(store, collection, ["user:alice"]);
+    expect(observed.filter(({ outcome }) => outcome === "error")).toHaveLength(1);
+    expect(store.health()).toEqual({ reachable: true });
+  });
+
+  it("are reported once each, with their time, and reads as well", async () => {
+    const document = freshDocument();
+    await store.initialise(document, "{}");
+    await store.insertAt(document, ["a"], "1", { maxBytes: 100 });
+    await store.readAt(document, ["a"]);
+    await store.sessions(freshProject(), { limit: 1 });
+    expect(
+      observed.filter(({ operation }) => operation !== "sweep").map(({ operation, outcome }) => [operation, outcome]),
+    ).toEqual([
+      ["initialise", "ok"],
+      ["insertAt", "ok"],
+      ["readAt", "ok"],
+      ["sessions", "ok"],
+    ]);
+    for (const { seconds } of observed) expect(seconds).toBeGreaterThanOrEqual(0);
+  });
+
+  it("that are under way end before the store closes, and later calls are refused", async () => {
+    const collection = freshCollection();
+    const answers = Array.from({ length: 2_000 }, (_, n) => store.create(collection, objectOf(n, {}), plenty));
+    const closing = store.close();
+    await expect(store.create(collection, objectOf(3_000, {}), plenty)).rejects.toThrow(StoreUnavailable);
+    await expect(store.read(collection, idOf(1), {})).rejects.toThrow(StoreUnavailable);
+    expect(store.health()).toEqual({ reachable: false });
+    for (const { outcome } of await Promise.all(answers)) expect(outcome).toBe("created");
+    await closing;
+    await store.close();
+    await expect(store.readAt(freshDocument(), [])).rejects.toThrow(StoreUnavailable);
+  });
+});
