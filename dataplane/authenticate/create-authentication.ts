@@ -62,7 +62,6 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     tokens,
     throttle,
     passwords,
-    ended,
     newId,
     observe,
   });

@@ -7,7 +7,6 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import { OutcomeUnknown, type SessionStore, StoreUnavailable } from "../store/port.ts";
 import type { LoginAnswer } from "./authentication.ts";
-import type { EndedSessions } from "./ended-sessions.ts";
 import { liveValue } from "./live-lookup.ts";
 import type { Observe } from "./observation.ts";
 import { parseAuthorization } from "./parse-authorization.ts";
@@ -29,7 +28,6 @@ export interface OpenSessionDeps {
   readonly tokens: Tokens;
   readonly throttle: Throttle;
   readonly passwords: PasswordVerifier;
-  readonly ended: EndedSessions;
   readonly newId: () => string;
   readonly observe: Observe;
 }
@@ -148,7 +146,7 @@ async function refresh(
   if (credential.kind === "absent") throw refreshTokenRequired(project.config);
   if (credential.kind !== "bearer") throw invalidRefreshToken(project.config);
   const claims = await deps.tokens.read(project, "refresh", credential.token);
-  if (claims === undefined || deps.ended.has(claims.sid)) throw invalidRefreshToken(project.config);
+  if (claims === undefined) throw invalidRefreshToken(project.config);
   const user = liveValue(await deps.directory.user(project, claims.sub));
   if (user?.credentialRevision !== claims.cv) throw invalidRefreshToken(project.config);
   const now = unixSeconds(deps.clock);

@@ -193,7 +193,7 @@ describe("a login is refused", () => {
 
 describe("failed logins", () => {
   test("are counted: after ten, even the right password from there must wait, and other addresses need not", async () => {
-    const { login, comparisons, observed } = await scene();
+    const { login, comparisons, calls, observed } = await scene();
     for (let i = 0; i < 10; i += 1) await refusalOf(() => login(basic("alice", "wrong")));
     for (let i = 0; i < 3; i += 1) {
       const problem = await refusalOf(() => login());
@@ -201,6 +201,7 @@ describe("failed logins", () => {
       expect(problem.headers).toEqual({ "Retry-After": "300" });
     }
     expect(comparisons()).toBe(10);
+    expect(calls("spend")).toBe(11);
     expect(observed.at(-1)).toMatchObject({ kind: "login", outcome: "throttled" });
     await login(basic("alice"), "192.0.2.8");
     await login(basic("bob"));

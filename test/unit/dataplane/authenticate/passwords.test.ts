@@ -1,5 +1,6 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { verify } from "argon2";
+import { describe, expect, test, vi } from "vitest";
 import { hashPassword } from "../../../../core/password/hash-password.ts";
 import {
   createPasswordVerifier,
@@ -7,6 +8,18 @@ import {
   passwordConcurrency,
 } from "../../../../dataplane/authenticate/passwords.ts";
 import { cheapCost, refusalOf } from "../../../support/authentication.ts";
+
+// Counted, and still the real one.
+vi.mock("argon2", async (original) => {
+  const argon2 = await original<typeof import("argon2")>();
+  return { ...argon2, verify: vi.fn(argon2.verify) };
+});
+
+/** Variant, version and cost of an argon2 string, in one order. */
+function workOf(hash: string): readonly string[] {
+  const [, variant = "", version = "", cost = ""] = hash.split("$");
+  return [variant, version, ...cost.split(",").sort()];
+}
 
 /** An attempt that lasts until the test lets it go. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
@@ -24,6 +37,18 @@ describe("comparing a password", () => {
     expect(await compare(hash, "Secret")).toBe(false);
     expect(await compare(hash, "")).toBe(false);
     expect(await compare(undefined, "secret")).toBe(false);
+  });
+
+  test("does the same work for an unknown user as for a known one: one argon2 of the same cost", async () => {
+    const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1 });
+    const stored = await hashPassword("secret");
+    vi.mocked(verify).mockClear();
+    for (const hash of [stored, undefined]) await verifier.inTurn((compare) => compare(hash, "wrong"));
+    const [known, unknown, ...more] = vi.mocked(verify).mock.calls;
+    expect(more).toEqual([]);
+    expect(workOf(unknown?.[0] ?? "")).toEqual(workOf(known?.[0] ?? ""));
+    expect(workOf(stored)).toEqual(["argon2id", "v=19", "m=19456", "p=1", "t=2"]);
+    expect([known?.[1], unknown?.[1]]).toEqual(["wrong", "wrong"]);
   });
 
   test("with a stored string that is no hash fails loudly and frees its place", async () => {

@@ -224,6 +224,16 @@ describe("ending a session", () => {
     }
   });
 
+  test("works here at once, before the store tells its followers", async () => {
+    const deaf = { ...store.store, followEndedSessions: async () => ({ stop: async () => undefined }) };
+    const { authentication, live } = await authenticationScene({ store: deaf, projects: [bookshop], clock });
+    const alice = await login("alice");
+    await authentication.endSession(live(), await callerOf(alice), alice.session_id);
+    expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
+      "invalid_credentials",
+    );
+  });
+
   test("outlasts every token of it, also when the life of tokens was shortened since and a replica starts late", async () => {
     scene.memory.put(changed(bookshop, withSessions({ accessTokenSeconds: 24 * 3600 })));
     const alice = await login("alice");

@@ -83,6 +83,8 @@ test("no user name can be written so that it shares the budget of another", asyn
   await fail(throttle, { ...alice, username: "x:all" }, 10);
   await fail(throttle, { ...alice, username: "x" }, 10);
   await fail(throttle, { ...alice, username: "user:x" }, 10);
+  await fail(throttle, { ...alice, username: "all" }, 10);
+  await fail(throttle, alice, 10);
 });
 
 test("a flood on an exhausted budget asks the store once a second", async () => {
