@@ -6,7 +6,7 @@
 
 import { characterAt, faultOf, type JsonFault, JsonRefusal } from "./fault.ts";
 import { doubleRewrite, integerRewrite, numberEnd, wholeEnd } from "./scan-number.ts";
-import { plainStringEnd, scanString } from "./scan-string.ts";
+import { nextSpecial, scanString } from "./scan-string.ts";
 
 export type { JsonFault } from "./fault.ts";
 
@@ -51,11 +51,14 @@ class Canonicaliser {
   readonly #open: Container[] = [];
   /** Names of all open objects, outer ones first; an object with many keeps only its latest here. */
   readonly #names: string[] = [];
+  #inName = false;
   #at = 0;
   /** All before this position is in #written already, in canonical form. */
   #kept = 0;
   #written = "";
   #depth = 0;
+  /** Where the next character stands that takes a string out of the plain case (nextSpecial), as far as is known. */
+  #special = -1;
 
   constructor(source: string, maxDepth: number) {
     this.#source = source;
@@ -73,9 +76,10 @@ class Canonicaliser {
     return { text, kind, depth: this.#depth };
   }
 
-  /** The way to where reading stopped, for a fault's pointer. */
+  /** The way to where reading stopped, for a fault's pointer; up to the object when one of its names can't be read. */
   path(): (string | number)[] {
-    return this.#open.map((container, level) => {
+    const containers = this.#inName ? this.#open.slice(0, -1) : this.#open;
+    return containers.map((container, level) => {
       if (!container.isObject) return container.index;
       const end = this.#open[level + 1]?.firstName ?? this.#names.length;
       return this.#names[end - 1] ?? "";
@@ -155,10 +159,12 @@ class Canonicaliser {
 
   #memberName(): void {
     const start = this.#at;
+    this.#inName = true;
     if (this.#source.charCodeAt(start) !== unit.quote) throw this.#unexpected("a member's name in quotes");
     const plain = this.#string();
     const source = this.#source;
     const name: string = plain ? source.slice(start + 1, this.#at - 1) : JSON.parse(source.slice(start, this.#at));
+    this.#inName = false;
     this.#noteName(name, start);
     this.#skipSpace();
     if (this.#source.charCodeAt(this.#at) !== unit.colon) throw this.#unexpected("':'");
@@ -172,7 +178,7 @@ class Canonicaliser {
     const names = this.#names;
     const first = container.firstName;
     if (container.names === undefined && names.length - first < fewNames) {
-      const known = names.indexOf(name, first) >= 0;
+      const known = includesFrom(names, first, name);
       names.push(name);
       if (known) throw duplicate(start);
       return;
@@ -187,9 +193,10 @@ class Canonicaliser {
   /** Reads a string; true when its value is the very text between the quotes. */
   #string(): boolean {
     const start = this.#at;
-    const plainEnd = plainStringEnd(this.#source, start);
-    if (plainEnd > 0) {
-      this.#at = plainEnd;
+    if (this.#special < start) this.#special = nextSpecial(this.#source, start);
+    const close = this.#source.indexOf('"', start + 1);
+    if (close > 0 && close < this.#special) {
+      this.#at = close + 1;
       return true;
     }
     const { end, rewrite } = scanString(this.#source, start);
@@ -222,9 +229,9 @@ class Canonicaliser {
 
   #skipSpace(): void {
     const start = this.#at;
-    if (this.#source.charCodeAt(start) > 0x20) return;
+    if (start >= this.#source.length || this.#source.charCodeAt(start) > 0x20) return;
     let at = start;
-    while (isSpace(this.#source.charCodeAt(at))) at++;
+    while (at < this.#source.length && isSpace(this.#source.charCodeAt(at))) at++;
     if (at === start) return;
     this.#at = at;
     this.#replace(start, "");
@@ -234,6 +241,11 @@ class Canonicaliser {
     const found = characterAt(this.#source, this.#at);
     return new JsonRefusal("malformed_json", `Expected ${wanted}, found ${found}`, this.#at);
   }
+}
+
+function includesFrom(names: readonly string[], first: number, name: string): boolean {
+  for (let at = first; at < names.length; at++) if (names[at] === name) return true;
+  return false;
 }
 
 function wordOf(first: number): string | undefined {

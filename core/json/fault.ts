@@ -37,12 +37,12 @@ export function pointerOf(path: readonly (string | number)[]): string {
   return shortened(segments.map((segment) => `/${segment}`).join(""), maxPointer);
 }
 
-/** Names one character without letting a control character through. */
+/** Names one character; only printable ASCII is shown, for others can hide or turn what stands around them. */
 export function characterAt(source: string, at: number): string {
   const code = source.codePointAt(at);
   if (code === undefined) return "the end of the text";
-  const visible = code > 0x20 && code !== 0x7f && code < 0xd800;
-  return visible ? `'${String.fromCodePoint(code)}'` : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  if (code > 0x20 && code < 0x7f) return `'${String.fromCharCode(code)}'`;
+  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 export function faultOf(refusal: JsonRefusal, source: string, path: readonly (string | number)[]): JsonFault {

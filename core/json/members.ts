@@ -55,13 +55,12 @@ function nameIn(text: string, start: number, end: number): string {
 /** The text of the value reached from `text` through object keys only; undefined when there is none. */
 export function valueAt(text: string, path: readonly string[]): string | undefined {
   let start = 0;
-  let end = text.length;
   for (const name of path) {
     const member = text.charCodeAt(start) === 0x7b ? memberAt(text, start, JSON.stringify(name)) : undefined;
     if (member === undefined) return undefined;
-    ({ start, end } = member.value);
+    start = member.valueStart;
   }
-  return text.slice(start, end);
+  return start === 0 ? text : text.slice(start, endOfValue(text, start));
 }
 
 /** Puts each value text of `changes` in its member's place, new members at the end, in the order of `changes`. */

@@ -28,17 +28,22 @@ export function shortestText(value: number): string {
 
 /** The double that Redis JSON reads from a text of at most 19 digits. */
 function readBack(text: string): number {
-  const sign = text.startsWith("-") ? -1 : 1;
-  const [mantissa = "", exponentText = "0"] = (sign < 0 ? text.slice(1) : text).split("e");
-  const [whole = "", fraction = ""] = mantissa.split(".");
-  const exponent = Number(exponentText) - fraction.length;
-  return sign * scaled(Number(whole + fraction), exponent);
+  const letter = text.indexOf("e");
+  const mantissa = letter < 0 ? text : text.slice(0, letter);
+  const exponent = letter < 0 ? 0 : Number(text.slice(letter + 1));
+  const dot = mantissa.indexOf(".");
+  if (dot < 0) return scaled(Number(mantissa), exponent);
+  const digits = mantissa.slice(0, dot) + mantissa.slice(dot + 1);
+  return scaled(Number(digits), exponent - (mantissa.length - dot - 1));
 }
 
+/** Correctly rounded, which `10 ** n` is not. */
+const powersOfTen = Array.from({ length: 309 }, (_, exponent) => Number(`1e${exponent}`));
+
 function scaled(significand: number, exponent: number): number {
-  if (exponent >= 0) return significand * Number(`1e${exponent}`);
-  if (exponent >= -308) return significand / Number(`1e${-exponent}`);
-  return scaled(significand / 1e308, exponent + 308);
+  if (exponent < -308) return scaled(significand / 1e308, exponent + 308);
+  const power = powersOfTen[Math.abs(exponent)] ?? Number.POSITIVE_INFINITY;
+  return exponent < 0 ? significand / power : significand * power;
 }
 
 /** Significant digits of at most 15 and a small power of ten are exact in one operation: nothing to check. */

@@ -1,7 +1,7 @@
 // Reads, inserts, replaces and removes one value inside a canonical document text, by the key/value rules of the HTTP
 // contract; answers with the new document, or with the reason why the path or the value can't be used.
 
-import { depthOf, elementAt, memberAt, type Span } from "./walk.ts";
+import { depthOf, elementAt, endOfValue, memberAt } from "./walk.ts";
 
 /** Decoded path segments; whether one is a key or an index, its container's type decides. */
 export type Path = readonly string[];
@@ -37,23 +37,24 @@ export function isTooDeep(path: Path, value: string, maxDepth: number): boolean 
   return path.length > maxDepth || path.length + depthOf(value) > maxDepth;
 }
 
-type Step = Span | "missing" | "scalar";
+/** Where a value starts, or why there is none. */
+type Place = number | "missing" | "scalar";
 
-/** From the container at `start` to the value under `segment`. */
-function step(text: string, start: number, segment: string): Step {
+/** From the value at `start` to the one under `segment`. */
+function step(text: string, start: number, segment: string): Place {
   const first = text.charAt(start);
-  if (first === openObject) return memberAt(text, start, JSON.stringify(segment))?.value ?? "missing";
+  if (first === openObject) return memberAt(text, start, JSON.stringify(segment))?.valueStart ?? "missing";
   if (first !== openArray) return "scalar";
   const index = indexOf(segment);
   if (index === undefined) return "missing";
   const element = elementAt(text, start, index);
-  return "start" in element ? element : "missing";
+  return "start" in element ? element.start : "missing";
 }
 
-function walk(text: string, path: Path): Step {
-  let here: Span = { start: 0, end: text.length };
+function walk(text: string, path: Path): Place {
+  let here = 0;
   for (const segment of path) {
-    const next = step(text, here.start, segment);
+    const next = step(text, here, segment);
     if (typeof next === "string") return next;
     here = next;
   }
@@ -62,33 +63,34 @@ function walk(text: string, path: Path): Step {
 
 interface Parent {
   readonly isObject: boolean;
-  readonly span: Span;
+  readonly start: number;
+  /** The last segment of the path. */
   readonly last: string;
 }
 
 /** The container that a write changes. */
 function parentOf(text: string, path: Path): Parent | SpliceRefusal {
-  const found = walk(text, path.slice(0, -1));
-  if (found === "missing") return { outcome: "parent_not_found" };
-  if (found === "scalar") return { outcome: "not_a_container" };
-  const first = text.charAt(found.start);
+  const start = walk(text, path.slice(0, -1));
+  if (start === "missing") return { outcome: "parent_not_found" };
+  if (start === "scalar") return { outcome: "not_a_container" };
+  const first = text.charAt(start);
   if (first !== openObject && first !== openArray) return { outcome: "not_a_container" };
-  return { isObject: first === openObject, span: found, last: path.at(-1) ?? "" };
+  return { isObject: first === openObject, start, last: path.at(-1) ?? "" };
 }
 
-function replaced(text: string, { start, end }: Span, value: string): string {
-  return text.slice(0, start) + value + text.slice(end);
+function replaced(text: string, start: number, value: string): string {
+  return text.slice(0, start) + value + text.slice(endOfValue(text, start));
 }
 
 /** Adds `entry` behind the last one of the container. */
-function appended(text: string, { end }: Span, entry: string): string {
-  // Only an opening bracket can stand before the closing one of an empty container: strings end in a quote.
-  const isEmpty = "{[".includes(text.charAt(end - 2));
-  return `${text.slice(0, end - 1)}${isEmpty ? "" : ","}${entry}${text.slice(end - 1)}`;
+function appended(text: string, { start }: Parent, entry: string): string {
+  const close = endOfValue(text, start) - 1;
+  return `${text.slice(0, close)}${close === start + 1 ? "" : ","}${entry}${text.slice(close)}`;
 }
 
-/** Takes an entry out, with the comma before or behind it. */
-function cut(text: string, { start, end }: Span): string {
+/** Takes out the entry that starts at `start`, and the comma before or behind it. */
+function cut(text: string, start: number, valueStart: number): string {
+  const end = endOfValue(text, valueStart);
   if (text.charAt(end) === ",") return text.slice(0, start) + text.slice(end + 1);
   const from = text.charAt(start - 1) === "," ? start - 1 : start;
   return text.slice(0, from) + text.slice(end);
@@ -99,7 +101,7 @@ export function readAt(text: string, path: Path): ReadOutcome {
   const found = walk(text, path);
   return typeof found === "string"
     ? { outcome: "not_found" }
-    : { outcome: "found", text: text.slice(found.start, found.end) };
+    : { outcome: "found", text: text.slice(found, endOfValue(text, found)) };
 }
 
 /**
@@ -113,23 +115,23 @@ export function insertAt(text: string, path: Path, value: string, maxDepth: numb
   return parent.isObject ? insertKey(text, parent, value) : insertElement(text, parent, value);
 }
 
-function insertKey(text: string, { span, last }: Parent, value: string): InsertOutcome {
-  const name = JSON.stringify(last);
-  if (memberAt(text, span.start, name) !== undefined) return { outcome: "key_exists" };
-  return { outcome: "created", document: appended(text, span, `${name}:${value}`) };
+function insertKey(text: string, parent: Parent, value: string): InsertOutcome {
+  const name = JSON.stringify(parent.last);
+  if (memberAt(text, parent.start, name) !== undefined) return { outcome: "key_exists" };
+  return { outcome: "created", document: appended(text, parent, `${name}:${value}`) };
 }
 
-function insertElement(text: string, { span, last }: Parent, value: string): InsertOutcome {
-  if (last === "-") return { outcome: "created", document: appended(text, span, value) };
-  const index = indexOf(last);
+function insertElement(text: string, parent: Parent, value: string): InsertOutcome {
+  if (parent.last === "-") return { outcome: "created", document: appended(text, parent, value) };
+  const index = indexOf(parent.last);
   if (index === undefined) return { outcome: "invalid_index" };
-  const element = elementAt(text, span.start, index);
+  const element = elementAt(text, parent.start, index);
   if ("start" in element) {
     const document = `${text.slice(0, element.start)}${value},${text.slice(element.start)}`;
     return { outcome: "created", document };
   }
   if (index > element.length) return { outcome: "index_out_of_range", length: element.length };
-  return { outcome: "created", document: appended(text, span, value) };
+  return { outcome: "created", document: appended(text, parent, value) };
 }
 
 /** Replaces a value, or adds a missing last key of an object. An empty path replaces the whole document. */
@@ -141,20 +143,20 @@ export function putAt(text: string, path: Path, value: string, options: PutOptio
   return parent.isObject ? putKey(text, parent, value, options.mayCreate) : putElement(text, parent, value);
 }
 
-function putKey(text: string, { span, last }: Parent, value: string, mayCreate: boolean): PutOutcome {
-  const name = JSON.stringify(last);
-  const member = memberAt(text, span.start, name);
-  if (member !== undefined) return { outcome: "replaced", document: replaced(text, member.value, value) };
+function putKey(text: string, parent: Parent, value: string, mayCreate: boolean): PutOutcome {
+  const name = JSON.stringify(parent.last);
+  const member = memberAt(text, parent.start, name);
+  if (member !== undefined) return { outcome: "replaced", document: replaced(text, member.valueStart, value) };
   if (!mayCreate) return { outcome: "create_refused" };
-  return { outcome: "created", document: appended(text, span, `${name}:${value}`) };
+  return { outcome: "created", document: appended(text, parent, `${name}:${value}`) };
 }
 
-function putElement(text: string, { span, last }: Parent, value: string): PutOutcome {
-  const index = indexOf(last);
+function putElement(text: string, parent: Parent, value: string): PutOutcome {
+  const index = indexOf(parent.last);
   if (index === undefined) return { outcome: "invalid_index" };
-  const element = elementAt(text, span.start, index);
+  const element = elementAt(text, parent.start, index);
   if (!("start" in element)) return { outcome: "index_not_found", length: element.length };
-  return { outcome: "replaced", document: replaced(text, element, value) };
+  return { outcome: "replaced", document: replaced(text, element.start, value) };
 }
 
 /**
@@ -165,13 +167,13 @@ export function removeAt(text: string, path: Path): RemoveOutcome {
   const parent = parentOf(text, path);
   if ("outcome" in parent) return { outcome: "not_found" };
   if (parent.isObject) {
-    const member = memberAt(text, parent.span.start, JSON.stringify(parent.last));
+    const member = memberAt(text, parent.start, JSON.stringify(parent.last));
     if (member === undefined) return { outcome: "not_found" };
-    return { outcome: "removed", document: cut(text, { start: member.nameStart, end: member.value.end }) };
+    return { outcome: "removed", document: cut(text, member.nameStart, member.valueStart) };
   }
   const index = indexOf(parent.last);
   if (index === undefined) return { outcome: "invalid_index" };
-  const element = elementAt(text, parent.span.start, index);
+  const element = elementAt(text, parent.start, index);
   if (!("start" in element)) return { outcome: "not_found" };
-  return { outcome: "removed", document: cut(text, element) };
+  return { outcome: "removed", document: cut(text, element.start, element.start) };
 }

@@ -78,41 +78,40 @@ export function depthOf(text: string): number {
   return deepest;
 }
 
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The element at `index` of the array that starts at `start`, or the array's length when it is shorter. */
-export function elementAt(text: string, start: number, index: number): Span | { readonly length: number } {
+/**
+ * Where the element at `index` of the array at `start` begins, or the array's length when it is shorter. What lies behind
+ * the element is not looked at: a walk down a path passes every character once.
+ */
+export function elementAt(text: string, start: number, index: number): ElementPlace {
   let at = start + 1;
   if (text.charCodeAt(at) === closeArray) return { length: 0 };
-  for (let passed = 0; ; passed++) {
+  for (let passed = 0; passed < index; passed++) {
     const end = endOfValue(text, at);
-    if (passed === index) return { start: at, end };
     if (text.charCodeAt(end) !== comma) return { length: passed + 1 };
     at = end + 1;
   }
+  return { start: at };
 }
 
-export interface MemberSpan {
+export type ElementPlace = { readonly start: number } | { readonly length: number };
+
+export interface MemberPlace {
   /** Of the name's opening quote. */
   readonly nameStart: number;
-  readonly value: Span;
+  readonly valueStart: number;
 }
 
-/** The member whose name has the canonical text `nameText` (quotes included), of the object that starts at `start`. */
-export function memberAt(text: string, start: number, nameText: string): MemberSpan | undefined {
-  let at = start + 1;
-  if (text.charCodeAt(at) === closeObject) return undefined;
+/** The member of the object at `start` whose name is `nameText` in canonical text, quotes included. */
+export function memberAt(text: string, start: number, nameText: string): MemberPlace | undefined {
+  let nameStart = start + 1;
+  if (text.charCodeAt(nameStart) === closeObject) return undefined;
   for (;;) {
-    const nameStart = at;
-    const nameEnd = endOfString(text, at);
-    const valueEnd = endOfValue(text, nameEnd + 1);
-    if (nameEnd - nameStart === nameText.length && text.startsWith(nameText, nameStart)) {
-      return { nameStart, value: { start: nameEnd + 1, end: valueEnd } };
+    const valueStart = endOfString(text, nameStart) + 1;
+    if (valueStart - nameStart === nameText.length + 1 && text.startsWith(nameText, nameStart)) {
+      return { nameStart, valueStart };
     }
-    if (text.charCodeAt(valueEnd) !== comma) return undefined;
-    at = valueEnd + 1;
+    const end = endOfValue(text, valueStart);
+    if (text.charCodeAt(end) !== comma) return undefined;
+    nameStart = end + 1;
   }
 }
