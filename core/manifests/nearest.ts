@@ -9,18 +9,22 @@ export function nearest(name: string, candidates: readonly string[]): string | u
   return first !== undefined && first.distance <= most ? first.candidate : undefined;
 }
 
-/** Levenshtein's distance, case ignored, names cut at 64 characters. */
+/** Levenshtein's distance with swapped neighbours as one edit, case ignored, names cut at 64 characters. */
 function distanceOf(left: string, right: string): number {
   const a = left.slice(0, 64).toLowerCase();
   const b = right.slice(0, 64).toLowerCase();
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  // Distances between the first `row` characters of one and the first `column` of the other.
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
+    rows.push(current);
     for (let column = 1; column <= b.length; column++) {
-      const replaced = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const replaced = at(row - 1, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swap = swapped ? at(row - 2, column - 2) + 1 : replaced;
+      current.push(Math.min(replaced, swap, at(row - 1, column) + 1, at(row, column - 1) + 1));
     }
-    previous = current;
   }
-  return previous[b.length] ?? 0;
+  return at(a.length, b.length);
 }
