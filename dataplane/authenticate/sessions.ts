@@ -32,10 +32,11 @@ type KnownCaller = Exclude<Caller, { readonly kind: "anonymous" }>;
 export const maxListedSessions = 10_000;
 
 /**
- * How long an ended session is remembered at least, in seconds: the longest life that a Project may give its access
- * tokens, because those that are out keep theirs when the Project's setting is lowered.
+ * Seconds for which an ended session is remembered at least. Tokens live no longer than the Project's setting says now
+ * (verify-access-token.ts); this is for a setting that is lowered and raised again while tokens are out. Not longer, because
+ * replicas read the whole memory again and again.
  */
-export const longestAccessTokenSeconds = 24 * 3600;
+const rememberAtLeast = 3600;
 
 export function createSessions(deps: SessionsDeps): Sessions {
   return {
@@ -77,7 +78,7 @@ async function end(deps: SessionsDeps, project: LiveProject, caller: KnownCaller
   const { record } = await reachable(deps, project, caller, id);
   const mayEnd = isOwn(caller, record) || caller.access === "Write";
   if (!mayEnd) throw sessionNotFound();
-  const longest = Math.max(project.config.sessions.accessTokenSeconds, longestAccessTokenSeconds);
+  const longest = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
   const tokensExpire = Math.floor(deps.clock.now() / 1000) + longest;
   if (!(await deps.store.endSession(project.config, id, tokensExpire))) throw sessionNotFound();
   deps.ended.add(id, tokensExpire);

@@ -48,12 +48,14 @@ export function createAccessTokenVerifier({ directory, clock, tokens, ended }: A
 
   const judge = (project: LiveProject, header: string, entry: KnownToken): Caller | Promise<Caller> =>
     withLive(directory.user(project, entry.claims.sub), (user) => {
-      const { cv, sid, exp } = entry.claims;
+      const { cv, sid, iat, exp } = entry.claims;
       if (user === undefined || user.credentialRevision !== cv || ended.has(sid)) {
         known.delete(header);
         throw invalidCredentials(project.config);
       }
-      if (exp * 1000 <= clock.now()) {
+      // A life that was shortened since counts for tokens that are out, too; ended sessions are remembered by it.
+      const expires = Math.min(exp, iat + project.config.sessions.accessTokenSeconds);
+      if (expires * 1000 <= clock.now()) {
         known.delete(header);
         throw accessTokenExpired(project.config);
       }

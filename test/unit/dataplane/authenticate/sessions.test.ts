@@ -234,13 +234,15 @@ describe("ending a session", () => {
     );
   });
 
-  test("outlasts every token of it, also when the life of tokens was shortened since and a replica starts late", async () => {
-    scene.memory.put(changed(bookshop, withSessions({ accessTokenSeconds: 24 * 3600 })));
+  test("outlasts every token of it, also when their life is shortened and lengthened again and a replica starts late", async () => {
+    const long = changed(bookshop, withSessions({ accessTokenSeconds: 3600 }));
+    scene.memory.put(long);
     const alice = await login("alice");
     scene.memory.put(bookshop);
     await end(await key("ops"), alice);
-    clock.advance(24 * 3_600_000 - 1000);
-    const newcomer = await authenticationScene({ store: store.store, projects: [bookshop], clock });
+    clock.advance(3_600_000 - 1000);
+    scene.memory.put(long);
+    const newcomer = await authenticationScene({ store: store.store, projects: [long], clock });
     for (const { authentication, live } of [scene, newcomer]) {
       expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
         "invalid_credentials",

@@ -23,6 +23,7 @@ import {
   withConfig,
   withKey,
   withoutUser,
+  withSessions,
   withSigningKeys,
   withUser,
 } from "../../../support/projects.ts";
@@ -101,6 +102,15 @@ describe("an access token", () => {
         'Bearer realm="default/bookshop", error="invalid_token", error_description="The token has expired"',
       );
     }
+  });
+
+  test("lives no longer than the project says now, although it says more itself", async () => {
+    const { authentication, live, memory, clock, basis, refusal } = await scene();
+    const token = accessToken(basis, { claims: { exp: basis.nowSeconds + 3600 } });
+    clock.advance(60_000);
+    await authentication.authenticate(live(), bearer(token));
+    memory.put(changed(bookshop, withSessions({ accessTokenSeconds: 60 })));
+    expect((await refusal(token)).code).toBe("token_expired");
   });
 
   test("works while the store can't be reached: no request asks it", async () => {
