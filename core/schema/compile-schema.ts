@@ -1,11 +1,14 @@
 // Turns the JSON Schema of an ApiResource into a validator with bounded work and the list of its declared properties; it
 // refuses, with a pointer and what to write instead, every schema that can't be checked safely.
 
-import { Ajv } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import formatsPlugin from "ajv-formats";
 import type { IndexField, JsonObject } from "../config/types.ts";
 import type { ProblemItem } from "../errors/problem.ts";
+import { ajvValidator } from "./ajv-validator.ts";
+import { checkJson } from "./check-json.ts";
+import { checkTree } from "./check-tree.ts";
+import { declaredProperties, isClosed } from "./declared-properties.ts";
+import { readSchema } from "./read-schema.ts";
+import { SchemaReport } from "./report.ts";
 
 export interface SchemaProblem {
   /** RFC 6901 pointer into the schema. */
@@ -41,28 +44,19 @@ export type SchemaResult =
 
 /** Compiles a schema, or says everything that is wrong with it. Never throws on bad input. */
 export function compileSchema(schema: JsonObject): SchemaResult {
-  const options = { allErrors: true, ownProperties: true, strict: false, logger: false, addUsedSchema: false } as const;
-  const ajv = String(schema.$schema ?? "").includes("draft-07") ? new Ajv(options) : new Ajv2020(options);
-  formatsPlugin.default(ajv);
-  try {
-    const check = ajv.compile(schema);
-    const validate = (value: unknown): readonly ProblemItem[] =>
-      check(value)
-        ? []
-        : (check.errors ?? []).slice(0, 100).map((error) => ({
-            pointer: error.instancePath,
-            keyword: error.keyword,
-            message: error.message ?? "is invalid",
-          }));
-    const properties = new Map<string, DeclaredProperty>();
-    for (const [name, property] of Object.entries((schema.properties ?? {}) as JsonObject)) {
-      const types = [(property as JsonObject).type ?? []].flat() as JsonType[];
-      properties.set(name, { name, path: [name], types });
-    }
-    return { ok: true, schema: { validate, properties, closed: schema.additionalProperties === false, warnings: [] } };
-  } catch (error) {
-    return { ok: false, problems: [{ pointer: "", message: error instanceof Error ? error.message : String(error) }] };
-  }
+  const report = new SchemaReport();
+  const read = checkJson(schema, report) ? readSchema(schema, report) : undefined;
+  if (read !== undefined && report.problems.length === 0) checkTree(read, report);
+  if (read === undefined || report.problems.length > 0) return { ok: false, problems: report.problems };
+  return {
+    ok: true,
+    schema: {
+      validate: ajvValidator(read),
+      properties: declaredProperties(read.root),
+      closed: isClosed(read.root),
+      warnings: report.warnings,
+    },
+  };
 }
 
 const scalarTypes: ReadonlySet<JsonType> = new Set(["string", "number", "integer", "boolean", "null"]);

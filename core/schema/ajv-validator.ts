@@ -1,0 +1,112 @@
+// Turns a checked schema tree into a validator: an ajv instance of its own compiles it and is let go with it, so that
+// nothing stays of schemas that are replaced. A validation ends with its failures or when its budget is spent.
+
+import type { CodeKeywordDefinition, Format } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { ProblemItem } from "../errors/problem.ts";
+import { replacedKeywords, schemaKeywords, withoutFailuresOfParts } from "./ajv-keywords.ts";
+import { emitSchema, functionPath, hiddenPatterns } from "./emit-schema.ts";
+import { ExactIntegers, readExactly } from "./exact-integers.ts";
+import { checkedFormat } from "./formats.ts";
+import { validationLimits } from "./limits.ts";
+import { problemItem } from "./messages.ts";
+import type { Patterns } from "./patterns.ts";
+import type { SchemaRead } from "./read-schema.ts";
+import type { SchemaNode } from "./schema-tree.ts";
+import { type Failure, ValidationContext } from "./validators.ts";
+import { type Meter, WorkExhausted } from "./work.ts";
+
+export type Validate = (value: unknown, canonicalText: string) => readonly ProblemItem[];
+
+const schemaKey = "schema";
+
+export function ajvValidator({ root, nodes, patterns }: SchemaRead): Validate {
+  const context = new ValidationContext();
+  const ajv = createAjv(nodes, patterns, context.meter);
+  for (const keyword of replacedKeywords) ajv.removeKeyword(keyword);
+  for (const definition of schemaKeywords({ context, patterns })) ajv.addKeyword(definition);
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+    ajv.removeKeyword(keyword).addKeyword(withoutFailuresOfParts(definition));
+  }
+  ajv.addSchema(emitSchema(root, nodes), schemaKey);
+  const find = (path: string) => {
+    const check = ajv.getSchema(`${schemaKey}${path}`);
+    if (check === undefined) throw new TypeError(`ajv has no function for ${path}`);
+    return check;
+  };
+  context.compiled((id) => find(functionPath(id)));
+  const check = find("");
+  const needsDigits = nodes.some(({ assertions }) => assertions.has("multipleOf") || assertions.has("uniqueItems"));
+  return (value, canonicalText) => {
+    const exact = needsDigits ? readExactly(canonicalText) : undefined;
+    context.exact = exact?.integers ?? new ExactIntegers();
+    context.meter.left = validationLimits.work;
+    try {
+      const isValid = check(exact === undefined ? value : exact.value);
+      return isValid === true ? [] : itemsOf((check.errors ?? []) as readonly Failure[]);
+    } catch (error) {
+      if (error instanceof WorkExhausted) return [exhausted];
+      throw error;
+    } finally {
+      // ajv keeps the last failures on the function.
+      check.errors = null;
+      context.exact = new ExactIntegers();
+    }
+  };
+}
+
+const exhausted: ProblemItem = {
+  pointer: "",
+  keyword: "$schema",
+  message: "Checking the object against its schema takes more work than one request may; send fewer or smaller members",
+};
+
+function itemsOf(failures: readonly Failure[]): readonly ProblemItem[] {
+  // What stands under then and else fails for itself; ajv adds one more entry that says so.
+  const told = failures.filter(({ keyword }) => keyword !== "if");
+  return told.slice(0, validationLimits.errors).map(problemItem);
+}
+
+function createAjv(nodes: readonly SchemaNode[], patterns: Patterns, meter: Meter): Ajv2020 {
+  patterns.add(hiddenPatterns.whole, "");
+  patterns.add(hiddenPatterns.anywhere, "");
+  const regExp = Object.assign(
+    (source: string) => {
+      const matcher = patterns.matcher(source);
+      return { test: (text: string) => matcher.test(text, meter), toString: () => source };
+    },
+    // Only read where ajv writes standalone code, which it does not do here.
+    { code: "" },
+  );
+  const ajv = new Ajv2020({
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    inlineRefs: false,
+    logger: false,
+    allErrors: true,
+    messages: false,
+    ownProperties: true,
+    formats: formatsOf(nodes, meter),
+    code: { regExp: regExp as never, optimize: false },
+  });
+  // The keywords that need it are replaced; without it ajv writes less code.
+  ajv.opts.unevaluated = false;
+  ajv.opts.dynamicRef = false;
+  return ajv;
+}
+
+function formatsOf(nodes: readonly SchemaNode[], meter: Meter): Record<string, Format> {
+  const formats: Record<string, Format> = {};
+  for (const { assertions } of nodes) {
+    const name = assertions.get("format");
+    if (typeof name !== "string" || Object.hasOwn(formats, name)) continue;
+    const format = checkedFormat(name);
+    if (format === undefined) formats[name] = true;
+    else if (format.type === "string") formats[name] = { validate: (text: string) => format.fits(text, meter) };
+    else formats[name] = { type: "number", validate: (value: number) => format.fits(value, meter) };
+  }
+  return formats;
+}

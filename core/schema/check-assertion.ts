@@ -1,0 +1,132 @@
+// Judges the value of one keyword that is no schema; says what is wrong with it and where inside.
+
+import type { Json } from "../config/types.ts";
+import { schemaLimits } from "./limits.ts";
+import { below } from "./pointer.ts";
+import type { AssertionKeyword } from "./schema-tree.ts";
+
+export interface Fault {
+  /** Relative to the keyword's value. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+const typeNames: readonly Json[] = ["string", "number", "integer", "boolean", "null", "array", "object"];
+
+type Check = (value: Json) => Fault | undefined;
+
+const checks: Readonly<Record<AssertionKeyword, Check>> = {
+  type: checkType,
+  enum: (value) => {
+    if (!Array.isArray(value) || value.length === 0) return here("Write enum as a list of at least one value");
+    return firstFault(value, numbersWithin);
+  },
+  const: numbersWithin,
+  multipleOf: (value) => {
+    if (typeof value === "number" && value <= 0) return here("Write multipleOf as a number greater than 0");
+    return checkNumber(value);
+  },
+  maximum: checkNumber,
+  exclusiveMaximum: checkExclusive,
+  minimum: checkNumber,
+  exclusiveMinimum: checkExclusive,
+  maxLength: checkCount,
+  minLength: checkCount,
+  maxItems: checkCount,
+  minItems: checkCount,
+  maxContains: checkCount,
+  minContains: checkCount,
+  maxProperties: checkCount,
+  minProperties: checkCount,
+  uniqueItems: (value) => (typeof value === "boolean" ? undefined : here("Write true or false")),
+  pattern: checkString,
+  format: checkString,
+  required: (value) =>
+    typeof value === "boolean"
+      ? here('Write required beside "properties", as a list of member names: "required": ["title"]')
+      : checkNames(value),
+  dependentRequired: (value) => {
+    if (!isObject(value)) return here("Write an object of lists of member names");
+    for (const [name, names] of Object.entries(value)) {
+      const fault = checkNames(names);
+      if (fault !== undefined) return { ...fault, pointer: below("", name) + fault.pointer };
+    }
+    return undefined;
+  },
+};
+
+/** Undefined when the value is what the keyword wants. */
+export function checkAssertion(keyword: AssertionKeyword, value: Json): Fault | undefined {
+  return checks[keyword](value);
+}
+
+export function isAssertion(keyword: string): keyword is AssertionKeyword {
+  return Object.hasOwn(checks, keyword);
+}
+
+export function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function here(message: string): Fault {
+  return { pointer: "", message };
+}
+
+function checkType(value: Json): Fault | undefined {
+  const names = Array.isArray(value) ? value : [value];
+  if (names.length === 0) return here("Write at least one type");
+  const unknown = names.findIndex((name) => !typeNames.includes(name));
+  if (unknown >= 0) {
+    return { pointer: Array.isArray(value) ? `/${unknown}` : "", message: `Write one of ${typeNames.join(", ")}` };
+  }
+  return new Set(names).size < names.length ? here("Write each type once") : undefined;
+}
+
+function checkNumber(value: Json): Fault | undefined {
+  return typeof value === "number" ? numbersWithin(value) : here("Write a number, without quotes");
+}
+
+function checkExclusive(value: Json): Fault | undefined {
+  if (typeof value === "boolean") return here("Write the bound itself here, in place of minimum or maximum: a number");
+  return checkNumber(value);
+}
+
+function checkCount(value: Json): Fault | undefined {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0)
+    return here("Write a whole number, 0 or more");
+  return numbersWithin(value);
+}
+
+function checkString(value: Json): Fault | undefined {
+  return typeof value === "string" ? undefined : here("Write a string");
+}
+
+function checkNames(value: Json): Fault | undefined {
+  if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
+    return here("Write a list of member names");
+  }
+  return new Set(value).size < value.length ? here("Write each name once") : undefined;
+}
+
+/** Every number in the value is one that doubles tell apart from its neighbours. */
+function numbersWithin(value: Json): Fault | undefined {
+  if (typeof value === "number") {
+    if (Math.abs(value) <= schemaLimits.number) return undefined;
+    return here(`Numbers in a schema go to ${schemaLimits.number} (2^53-1); beyond it, use a string with a pattern`);
+  }
+  if (Array.isArray(value)) return firstFault(value, numbersWithin);
+  if (!isObject(value)) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const fault = numbersWithin(member);
+    if (fault !== undefined) return { ...fault, pointer: below("", name) + fault.pointer };
+  }
+  return undefined;
+}
+
+function firstFault(values: readonly Json[], check: Check): Fault | undefined {
+  for (const [index, value] of values.entries()) {
+    const fault = check(value);
+    if (fault !== undefined) return { ...fault, pointer: `/${index}${fault.pointer}` };
+  }
+  return undefined;
+}

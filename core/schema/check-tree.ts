@@ -1,0 +1,123 @@
+// Judges a schema as a whole: refuses references that lead back to themselves without going into the value, schemas that
+// multiply by references, roots that admit no object, and names that the service keeps for itself.
+
+import { isObject } from "./check-assertion.ts";
+import { schemaLimits } from "./limits.ts";
+import { below } from "./pointer.ts";
+import type { SchemaRead } from "./read-schema.ts";
+import type { SchemaReport } from "./report.ts";
+import { alwaysInPlace, inPlace, type SchemaNode, type SchemaTree, schemasPerValue } from "./schema-tree.ts";
+
+/** Top-level names that a schema can't declare: the service's own members, and query parameters of lists. */
+export const reservedNames: ReadonlySet<string> = new Set([
+  "id",
+  "_metadata",
+  "_sort",
+  "_limit",
+  "_offset",
+  "_fields",
+  "_count",
+  "_cursor",
+]);
+
+export function checkTree({ root, nodes }: SchemaRead, report: SchemaReport): void {
+  // The other checks follow references and would not come back from a loop.
+  if (!checkLoops(nodes, report)) return;
+  checkMultiplication(nodes, report);
+  checkRoot(root, report);
+}
+
+function checkLoops(nodes: readonly SchemaNode[], report: SchemaReport): boolean {
+  const done = new Set<SchemaNode>();
+  const open = new Set<SchemaNode>();
+  let sound = true;
+  const visit = (node: SchemaNode): void => {
+    open.add(node);
+    for (const { tree, pointer } of inPlace(node)) {
+      if (typeof tree === "boolean" || done.has(tree)) continue;
+      if (open.has(tree)) {
+        sound = false;
+        report.problem(
+          pointer,
+          "This leads back to itself for one and the same value; refer to it below properties or items",
+        );
+      } else {
+        visit(tree);
+      }
+    }
+    open.delete(node);
+    done.add(node);
+  };
+  for (const node of nodes) if (!done.has(node)) visit(node);
+  return sound;
+}
+
+/** References to references can double with every step: 40 small schemas would stand for a million millions. */
+function checkMultiplication(nodes: readonly SchemaNode[], report: SchemaReport): void {
+  const counts = new Map<SchemaNode, number>();
+  const worst = nodes.find((node) => schemasPerValue(node, counts) > schemaLimits.schemasPerValue);
+  if (worst === undefined) return;
+  const message = `More than ${schemaLimits.schemasPerValue} schemas apply to one value here, once references are followed; refer less often`;
+  report.problem(worst.pointer, message);
+}
+
+function checkRoot(root: SchemaNode, report: SchemaReport): void {
+  for (const tree of reachable(root, alwaysInPlace)) {
+    if (typeof tree === "boolean") {
+      if (!tree) report.problem("", "The schema refuses every object; describe an object: write type: object");
+    } else {
+      checkAdmitsObjects(tree, report);
+    }
+  }
+  const parts = (node: SchemaNode) => [...inPlace(node)].map(({ tree }) => tree);
+  for (const tree of reachable(root, parts)) if (typeof tree !== "boolean") checkReserved(tree, report);
+}
+
+/** `root` and all that `partsOf` leads to, each once. */
+function reachable(root: SchemaNode, partsOf: (node: SchemaNode) => readonly SchemaTree[]): ReadonlySet<SchemaTree> {
+  const found = new Set<SchemaTree>([root]);
+  for (const tree of found) {
+    if (typeof tree !== "boolean") for (const part of partsOf(tree)) found.add(part);
+  }
+  return found;
+}
+
+function checkAdmitsObjects(node: SchemaNode, report: SchemaReport): void {
+  const type = node.assertions.get("type");
+  if (type !== undefined && !(type === "object" || (Array.isArray(type) && type.includes("object")))) {
+    report.problem(below(node.pointer, "type"), "What is stored is always an object; write object");
+  }
+  const constant = node.assertions.get("const");
+  const listed = node.assertions.get("enum");
+  if (constant !== undefined && !isObject(constant)) refuseValues(node, "const", report);
+  if (Array.isArray(listed) && !listed.some(isObject)) refuseValues(node, "enum", report);
+}
+
+function refuseValues(node: SchemaNode, keyword: "const" | "enum", report: SchemaReport): void {
+  report.problem(below(node.pointer, keyword), "What is stored is always an object; allow one");
+}
+
+function checkReserved(node: SchemaNode, report: SchemaReport): void {
+  for (const keyword of ["properties", "dependentSchemas"] as const) {
+    for (const name of node.named.get(keyword)?.keys() ?? []) {
+      if (reservedNames.has(name)) report.problem(below(below(node.pointer, keyword), name), reservedMessage(name));
+    }
+  }
+  checkReservedList(node.assertions.get("required"), below(node.pointer, "required"), report);
+  const dependent = node.assertions.get("dependentRequired");
+  for (const [name, names] of isObject(dependent) ? Object.entries(dependent) : []) {
+    const pointer = below(below(node.pointer, "dependentRequired"), name);
+    if (reservedNames.has(name)) report.problem(pointer, reservedMessage(name));
+    checkReservedList(names, pointer, report);
+  }
+}
+
+function checkReservedList(names: unknown, pointer: string, report: SchemaReport): void {
+  for (const [index, name] of Array.isArray(names) ? names.entries() : []) {
+    if (reservedNames.has(name)) report.problem(below(pointer, index), reservedMessage(name));
+  }
+}
+
+function reservedMessage(name: string): string {
+  return `The service keeps the top-level name ${name} for itself, and the schema never sees it; write another name`;
+}

@@ -1,0 +1,116 @@
+// Lists what a schema declares for sorting, filtering and indexes: the root's properties and those of nested objects, with
+// their types, and whether other top-level members are refused.
+
+import type { Json } from "../config/types.ts";
+import type { DeclaredProperty, JsonType } from "./compile-schema.ts";
+import { alwaysInPlace, type SchemaNode, type SchemaTree } from "./schema-tree.ts";
+
+const maxProperties = 1000;
+const maxPathLength = 8;
+
+interface Place {
+  readonly path: readonly string[];
+  /** All schemas that declare this property. */
+  readonly trees: readonly SchemaTree[];
+  /** Schema objects on the way here: one that contains itself is entered once. */
+  readonly above: ReadonlySet<SchemaNode>;
+}
+
+/** Top-level properties first, then by depth, each level in order of declaration; a literal name wins over a path. */
+export function declaredProperties(root: SchemaNode): ReadonlyMap<string, DeclaredProperty> {
+  const found = new Map<string, DeclaredProperty>();
+  const waiting: Place[] = [{ path: [], trees: [root], above: new Set() }];
+  for (const place of waiting) {
+    const nodes = unconditional(place.trees).filter((tree) => typeof tree !== "boolean");
+    if (place.path.length >= maxPathLength || nodes.some((node) => place.above.has(node))) continue;
+    const above = new Set([...place.above, ...nodes]);
+    for (const [name, trees] of propertiesOf(nodes)) {
+      if (unconditional(trees).includes(false) || found.size >= maxProperties) continue;
+      const path = [...place.path, name];
+      const dotted = path.join(".");
+      if (!found.has(dotted)) found.set(dotted, { name: dotted, path, types: typesOf(trees) ?? [] });
+      waiting.push({ path, trees, above });
+    }
+  }
+  return found;
+}
+
+/** True when the schema refuses every undeclared top-level member, whatever the rest of the object is. */
+export function isClosed(root: SchemaNode): boolean {
+  const nodes = unconditional([root]).filter((tree) => typeof tree !== "boolean");
+  const hasPatterns = nodes.some((node) => (node.named.get("patternProperties")?.size ?? 0) > 0);
+  const isConditional = nodes.some(
+    ({ lists, single, named }) =>
+      lists.has("anyOf") || lists.has("oneOf") || single.has("if") || named.has("dependentSchemas"),
+  );
+  return nodes.some(
+    ({ single, named }) =>
+      (single.get("additionalProperties") === false && (named.get("patternProperties")?.size ?? 0) === 0) ||
+      (single.get("unevaluatedProperties") === false && !hasPatterns && !isConditional),
+  );
+}
+
+/** The schemas themselves, and all that apply whenever they do. */
+function unconditional(trees: readonly SchemaTree[]): readonly SchemaTree[] {
+  const found = new Set(trees);
+  for (const tree of found) {
+    if (typeof tree !== "boolean") for (const part of alwaysInPlace(tree)) found.add(part);
+  }
+  return [...found];
+}
+
+function propertiesOf(nodes: readonly SchemaNode[]): ReadonlyMap<string, readonly SchemaTree[]> {
+  const byName = new Map<string, SchemaTree[]>();
+  for (const node of nodes) {
+    for (const [name, tree] of node.named.get("properties") ?? []) {
+      const trees = byName.get(name);
+      if (trees === undefined) byName.set(name, [tree]);
+      else trees.push(tree);
+    }
+  }
+  return byName;
+}
+
+/** The types that all the schemas allow together; undefined when they restrict none. */
+function typesOf(trees: readonly SchemaTree[]): readonly JsonType[] | undefined {
+  let types: readonly JsonType[] | undefined;
+  for (const tree of unconditional(trees)) {
+    if (typeof tree === "boolean") continue;
+    for (const own of ownTypes(tree)) types = types === undefined ? own : bothTypes(types, own);
+  }
+  return types;
+}
+
+/** What each keyword of the schema object, its references and allOf aside, allows. */
+function ownTypes({ assertions, lists }: SchemaNode): readonly (readonly JsonType[])[] {
+  const found: (readonly JsonType[])[] = [];
+  const type = assertions.get("type");
+  if (type !== undefined) found.push([type].flat() as JsonType[]);
+  const listed = assertions.get("enum");
+  if (Array.isArray(listed)) found.push(distinct(listed.map(typeOf)));
+  const constant = assertions.get("const");
+  if (constant !== undefined) found.push([typeOf(constant)]);
+  for (const keyword of ["anyOf", "oneOf"] as const) {
+    const options = (lists.get(keyword) ?? []).map((tree) => (tree === false ? [] : typesOf([tree])));
+    if (options.length > 0 && options.every((types) => types !== undefined)) found.push(distinct(options.flat()));
+  }
+  return found;
+}
+
+function distinct(types: readonly JsonType[]): readonly JsonType[] {
+  const all = new Set(types);
+  return [...all].filter((type) => type !== "integer" || !all.has("number"));
+}
+
+function bothTypes(one: readonly JsonType[], other: readonly JsonType[]): readonly JsonType[] {
+  const narrowed = (types: readonly JsonType[], by: readonly JsonType[]) =>
+    types.filter((type) => by.includes(type) || (type === "integer" && by.includes("number")));
+  return distinct([...narrowed(one, other), ...narrowed(other, one)]);
+}
+
+function typeOf(value: Json): JsonType {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value as "string" | "boolean" | "object";
+}

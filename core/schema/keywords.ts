@@ -1,0 +1,123 @@
+// The keywords of the two drafts, by how their values are read, and the draft that a schema asks for.
+
+import type { Json, JsonObject } from "../config/types.ts";
+import type { SchemaReport } from "./report.ts";
+import type { Dialect, ListKeyword, NamedKeyword, SingleKeyword } from "./schema-tree.ts";
+
+const singleKeywords = [
+  "not",
+  "if",
+  "then",
+  "else",
+  "items",
+  "contains",
+  "additionalProperties",
+  "propertyNames",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+] as const satisfies readonly SingleKeyword[];
+const listKeywords = ["allOf", "anyOf", "oneOf", "prefixItems"] as const satisfies readonly ListKeyword[];
+const namedKeywords = [
+  "properties",
+  "patternProperties",
+  "dependentSchemas",
+] as const satisfies readonly NamedKeyword[];
+
+const onlyIn2020: ReadonlySet<string> = new Set([
+  "prefixItems",
+  "dependentRequired",
+  "dependentSchemas",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "minContains",
+  "maxContains",
+  "$anchor",
+  "$dynamicAnchor",
+  "$dynamicRef",
+]);
+
+const onlyInDraft07: ReadonlySet<string> = new Set(["additionalItems", "dependencies"]);
+
+export function isSingle(keyword: string): keyword is SingleKeyword {
+  return singleKeywords.some((known) => known === keyword);
+}
+
+export function isList(keyword: string): keyword is ListKeyword {
+  return listKeywords.some((known) => known === keyword);
+}
+
+export function isNamed(keyword: string): keyword is NamedKeyword {
+  return namedKeywords.some((known) => known === keyword);
+}
+
+/** False for keywords that only the other draft has. */
+export function isOfDialect(keyword: string, dialect: Dialect): boolean {
+  return dialect === "2020-12" ? !onlyInDraft07.has(keyword) : !onlyIn2020.has(keyword);
+}
+
+interface AnnotationRule {
+  readonly message: string;
+  fits(value: Json): boolean;
+}
+
+const text: AnnotationRule = { message: "Write a string", fits: (value) => typeof value === "string" };
+const flag: AnnotationRule = { message: "Write true or false", fits: (value) => typeof value === "boolean" };
+const anything: AnnotationRule = { message: "", fits: () => true };
+
+/** Keywords that describe and never refuse a value. */
+export const annotations: ReadonlyMap<string, AnnotationRule> = new Map([
+  ["title", text],
+  ["description", text],
+  ["$comment", text],
+  ["contentEncoding", text],
+  ["contentMediaType", text],
+  ["contentSchema", anything],
+  ["default", anything],
+  ["examples", { message: "Write a list of values", fits: (value: Json) => Array.isArray(value) }],
+  ["readOnly", flag],
+  ["writeOnly", flag],
+  ["deprecated", flag],
+]);
+
+/** What an unknown keyword was most likely meant to be, where another draft or OpenAPI has it. */
+const replacements: ReadonlyMap<string, string> = new Map([
+  ["additionalItems", "write items beside prefixItems"],
+  ["dependencies", "write dependentRequired or dependentSchemas"],
+  ["nullable", 'write "type": ["string", "null"]'],
+  ["example", "write examples, a list"],
+  ["id", "write $id"],
+  ["divisibleBy", "write multipleOf"],
+  ["extends", "write allOf"],
+  ["disallow", "write not"],
+]);
+
+export function unknownKeyword(keyword: string, dialect: Dialect): string {
+  const replacement = replacements.get(keyword);
+  if (replacement !== undefined) return `${keyword} is no keyword of ${dialect} and is ignored; ${replacement}`;
+  if (dialect === "draft-07" && onlyIn2020.has(keyword)) {
+    return `${keyword} is no keyword of draft-07 and is ignored; leave $schema out to use 2020-12`;
+  }
+  return `${keyword} is no keyword of ${dialect} and is ignored`;
+}
+
+const dialects: ReadonlyMap<string, Dialect> = new Map([
+  ["https://json-schema.org/draft/2020-12/schema", "2020-12"],
+  ["http://json-schema.org/draft-07/schema", "draft-07"],
+]);
+
+/** The draft that `$schema` names, 2020-12 when it names none; undefined, and reported, for any other. */
+export function dialectOf(schema: JsonObject, report: SchemaReport): Dialect | undefined {
+  if (!Object.hasOwn(schema, "$schema")) return "2020-12";
+  const named = schema.$schema;
+  const dialect =
+    typeof named === "string"
+      ? dialects.get(named.replace(/#$/u, "").replace(/^https:(?=.*draft-07)/u, "http:"))
+      : undefined;
+  if (dialect === undefined) {
+    report.problem(
+      "/$schema",
+      "Write https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#; leave it out for 2020-12",
+    );
+  }
+  return dialect;
+}

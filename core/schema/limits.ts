@@ -1,0 +1,28 @@
+// The bounds of a schema and of the work that a validation may cost. docs/reference/json-schema.md states them, with what
+// was measured.
+
+export const schemaLimits = {
+  /** Bytes of the schema's JSON text. */
+  bytes: 128 * 1024,
+  /** Levels of nesting of the schema's JSON text. */
+  depth: 64,
+  /** Schemas inside the schema, itself included. */
+  subschemas: 1000,
+  /** Schemas that apply to one and the same value, once `$ref`, `allOf` and the like are followed. */
+  schemasPerValue: 5000,
+  /** Steps of all patterns together, after repetitions are written out. */
+  patternSteps: 20_000,
+  /** `maxItems` beside `uniqueItems`. */
+  uniqueItems: 1000,
+  /** Magnitude of numbers in a schema: beyond it doubles skip integers. */
+  number: Number.MAX_SAFE_INTEGER,
+  /** Problems and warnings reported of one schema. */
+  reports: 50,
+} as const;
+
+export const validationLimits = {
+  /** Entries of `errors[]`. */
+  errors: 100,
+  /** Units of Meter that one validation may spend. */
+  work: 20_000_000,
+} as const;

@@ -1,0 +1,161 @@
+// Runs the program of a pattern over a text in one pass, as a deterministic automaton that is built as far as texts need
+// it. Every character and every new state is charged, so that a hostile pattern runs out of budget and not of time.
+
+import type { Meter } from "../work.ts";
+import type { Instruction, Program } from "./program.ts";
+
+/** What stands before a position, as far as assertions ask. */
+type Before = 0 | 1 | 2;
+const atStart: Before = 0;
+const afterOther: Before = 1;
+const afterWord: Before = 2;
+
+interface State {
+  /** Where the automaton may stand, before the empty steps that depend on the next character. */
+  readonly places: readonly number[];
+  readonly before: Before;
+  /** By symbol; undefined = not built yet. */
+  readonly next: (State | typeof accepted | undefined)[];
+  acceptsAtEnd: boolean | undefined;
+}
+
+/** A class of code points that no set of the pattern tells apart. */
+interface Symbol {
+  readonly id: number;
+  readonly word: boolean;
+  readonly members: readonly boolean[];
+}
+
+const accepted = "accepted";
+const endOfText = undefined;
+
+/** States, their places and transitions kept per pattern; beyond it all are dropped and built again: some 200 KiB. */
+const maxCachedEntries = 10_000;
+const maxCachedSymbols = 2_000;
+
+export class PatternMatcher {
+  readonly #program: Program;
+  readonly #states = new Map<string, State>();
+  /** By code point: ASCII in a list, because most texts are ASCII and a list is five times as fast. */
+  readonly #ascii: (Symbol | undefined)[] = new Array<Symbol | undefined>(128).fill(undefined);
+  readonly #symbols = new Map<number, Symbol>();
+  readonly #symbolsByMembers = new Map<string, Symbol>();
+  #cachedEntries = 0;
+
+  constructor(program: Program) {
+    this.#program = program;
+  }
+
+  /** Instructions of the program, a measure of what it costs to keep and to run. */
+  get steps(): number {
+    return this.#program.instructions.length;
+  }
+
+  /** True when some part of `text` matches. @throws WorkExhausted */
+  test(text: string, meter: Meter): boolean {
+    meter.spend(2 * text.length + 4);
+    let state = this.#state([this.#program.start], atStart, meter);
+    for (let at = 0; at < text.length; at++) {
+      const codePoint = text.codePointAt(at) ?? 0;
+      if (codePoint > 0xffff) at++;
+      const known = codePoint < 128 ? this.#ascii[codePoint] : this.#symbols.get(codePoint);
+      const symbol = known ?? this.#classify(codePoint, meter);
+      const next = state.next[symbol.id] ?? this.#step(state, symbol, meter);
+      if (next === accepted) return true;
+      if (next.places.length === 0) return false;
+      state = next;
+    }
+    state.acceptsAtEnd ??= this.#closure(state, endOfText, meter) === accepted;
+    return state.acceptsAtEnd;
+  }
+
+  #step(state: State, symbol: Symbol, meter: Meter): State | typeof accepted {
+    const reached = this.#closure(state, symbol, meter);
+    let next: State | typeof accepted = accepted;
+    if (reached !== accepted) {
+      const places = new Set<number>();
+      for (const instruction of reached) {
+        if (instruction.op === "set" && symbol.members[instruction.set]) places.add(instruction.next);
+      }
+      if (!this.#program.anchored) places.add(this.#program.start);
+      next = this.#state(
+        [...places].sort((a, b) => a - b),
+        symbol.word ? afterWord : afterOther,
+        meter,
+      );
+    }
+    this.#cachedEntries++;
+    state.next[symbol.id] = next;
+    return next;
+  }
+
+  /** The consuming instructions that can be reached from a state by empty steps, or that a match can. */
+  #closure(state: State, symbol: Symbol | undefined, meter: Meter): readonly Instruction[] | typeof accepted {
+    const { instructions } = this.#program;
+    const seen = new Set<number>(state.places);
+    const reached: Instruction[] = [];
+    for (const place of seen) {
+      const instruction = instructions[place];
+      if (instruction === undefined) continue;
+      if (instruction.op === "match") return accepted;
+      if (instruction.op === "set") reached.push(instruction);
+      else if (instruction.op === "split") seen.add(instruction.first).add(instruction.second);
+      else if (holds(instruction.assertion, state.before, symbol)) seen.add(instruction.next);
+    }
+    meter.spend(10 + 5 * seen.size);
+    return reached;
+  }
+
+  #state(places: readonly number[], before: Before, meter: Meter): State {
+    const key = `${before}:${places.join(",")}`;
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    meter.spend(10 + 10 * places.length);
+    this.#cachedEntries += 8 + places.length;
+    if (this.#cachedEntries > maxCachedEntries) {
+      this.#states.clear();
+      this.#cachedEntries = 8 + places.length;
+    }
+    const state: State = { places, before, next: [], acceptsAtEnd: undefined };
+    this.#states.set(key, state);
+    return state;
+  }
+
+  #classify(codePoint: number, meter: Meter): Symbol {
+    const { sets } = this.#program;
+    meter.spend(10 + 10 * sets.length);
+    const members = sets.map((set) => set.has(codePoint));
+    const word = isWord(codePoint);
+    const key = `${word ? "w" : "-"}${members.map((member) => (member ? "1" : "0")).join("")}`;
+    const symbol = this.#symbolsByMembers.get(key) ?? { id: this.#symbolsByMembers.size, word, members };
+    this.#symbolsByMembers.set(key, symbol);
+    if (codePoint < 128) {
+      this.#ascii[codePoint] = symbol;
+    } else {
+      if (this.#symbols.size >= maxCachedSymbols) this.#symbols.clear();
+      this.#symbols.set(codePoint, symbol);
+    }
+    return symbol;
+  }
+}
+
+function holds(
+  assertion: (Instruction & { op: "assert" })["assertion"],
+  before: Before,
+  next: Symbol | undefined,
+): boolean {
+  if (assertion === "start") return before === atStart;
+  if (assertion === "end") return next === endOfText;
+  const boundary = (before === afterWord) !== (next?.word ?? false);
+  return assertion === "boundary" ? boundary : !boundary;
+}
+
+/** ECMA's word characters. */
+function isWord(codePoint: number): boolean {
+  return (
+    (codePoint >= 0x61 && codePoint <= 0x7a) ||
+    (codePoint >= 0x41 && codePoint <= 0x5a) ||
+    (codePoint >= 0x30 && codePoint <= 0x39) ||
+    codePoint === 0x5f
+  );
+}

@@ -1,0 +1,43 @@
+// Keeps the compiled patterns of one schema, each text once; reports those that can't be matched in linear time.
+
+import { schemaLimits } from "./limits.ts";
+import { compilePattern } from "./pattern/compile-pattern.ts";
+import type { PatternMatcher } from "./pattern/matcher.ts";
+import { PatternError } from "./pattern/parse-pattern.ts";
+import type { SchemaReport } from "./report.ts";
+
+export class Patterns {
+  readonly #report: SchemaReport;
+  readonly #matchers = new Map<string, PatternMatcher>();
+  #steps = 0;
+
+  constructor(report: SchemaReport) {
+    this.#report = report;
+  }
+
+  /** Compiles a pattern; one that can't be is reported at `pointer`. */
+  add(source: string, pointer: string): void {
+    if (this.#matchers.has(source) || this.#steps > schemaLimits.patternSteps) return;
+    try {
+      const matcher = compilePattern(source);
+      this.#matchers.set(source, matcher);
+      this.#steps += matcher.steps;
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      this.#report.problem(pointer, error.message);
+    }
+    if (this.#steps > schemaLimits.patternSteps) {
+      this.#report.problem(
+        pointer,
+        `All patterns together have more than ${schemaLimits.patternSteps} steps; use minLength and maxLength to bound strings`,
+      );
+    }
+  }
+
+  /** The matcher of a pattern that was added. */
+  matcher(source: string): PatternMatcher {
+    const matcher = this.#matchers.get(source);
+    if (matcher === undefined) throw new TypeError("The pattern was never compiled");
+    return matcher;
+  }
+}

@@ -1,0 +1,214 @@
+// Turns the JSON of a schema into a tree of nodes with the keywords of 2020-12, whatever its draft; reports every keyword
+// whose value can't be used, with its pointer, and warns of those that are ignored.
+
+import type { Json, JsonObject } from "../config/types.ts";
+import { checkAssertion, isAssertion, isObject } from "./check-assertion.ts";
+import { isKnownFormat } from "./formats.ts";
+import { annotations, dialectOf, isList, isNamed, isOfDialect, isSingle, unknownKeyword } from "./keywords.ts";
+import { schemaLimits } from "./limits.ts";
+import { Patterns } from "./patterns.ts";
+import { below } from "./pointer.ts";
+import { References } from "./references.ts";
+import type { SchemaReport } from "./report.ts";
+import type {
+  AssertionKeyword,
+  Dialect,
+  ListKeyword,
+  NamedKeyword,
+  Reference,
+  SchemaNode,
+  SchemaTree,
+  SingleKeyword,
+} from "./schema-tree.ts";
+
+export interface SchemaRead {
+  readonly root: SchemaNode;
+  readonly nodes: readonly SchemaNode[];
+  readonly patterns: Patterns;
+}
+
+/** The tree, good as far as nothing is reported; undefined when there is none, which is reported, too. */
+export function readSchema(schema: JsonObject, report: SchemaReport): SchemaRead | undefined {
+  const dialect = dialectOf(schema, report);
+  if (dialect === undefined) return undefined;
+  const reader = new SchemaReader(dialect, report);
+  const root = reader.read(schema, "");
+  reader.references.resolve();
+  return typeof root === "boolean" ? undefined : { root, nodes: reader.nodes, patterns: reader.patterns };
+}
+
+/** A node while it is read. */
+interface OpenNode extends SchemaNode {
+  readonly assertions: Map<AssertionKeyword, Json>;
+  readonly references: Reference[];
+  readonly single: Map<SingleKeyword, SchemaTree>;
+  readonly lists: Map<ListKeyword, readonly SchemaTree[]>;
+  readonly named: Map<NamedKeyword, ReadonlyMap<string, SchemaTree>>;
+}
+
+/** Beside `$ref`, draft-07 reads only what can be referred to. */
+const besideReference: ReadonlySet<string> = new Set(["$ref", "$defs", "definitions", "$schema", "$id"]);
+
+class SchemaReader {
+  readonly nodes: SchemaNode[] = [];
+  readonly patterns: Patterns;
+  readonly references: References;
+  readonly #dialect: Dialect;
+  readonly #report: SchemaReport;
+
+  constructor(dialect: Dialect, report: SchemaReport) {
+    this.#dialect = dialect;
+    this.#report = report;
+    this.patterns = new Patterns(report);
+    this.references = new References(report);
+  }
+
+  read(value: Json, pointer: string): SchemaTree {
+    const tree = this.#readTree(value, pointer);
+    this.references.place(pointer, tree);
+    return tree;
+  }
+
+  #readTree(value: Json, pointer: string): SchemaTree {
+    if (typeof value === "boolean") return value;
+    if (!isObject(value)) {
+      this.#report.problem(pointer, "Write a schema here: an object of keywords, or true or false");
+      return true;
+    }
+    const id = this.nodes.length;
+    if (id === schemaLimits.subschemas) {
+      this.#report.problem(pointer, `A schema has at most ${id} schemas inside; share equal ones by $defs and $ref`);
+    }
+    const node: OpenNode = {
+      id,
+      pointer,
+      assertions: new Map(),
+      references: [],
+      single: new Map(),
+      lists: new Map(),
+      named: new Map(),
+    };
+    this.nodes.push(node);
+    if (id < schemaLimits.subschemas) this.#readKeywords(node, value);
+    return node;
+  }
+
+  #readKeywords(node: OpenNode, schema: JsonObject): void {
+    const onlyReference = this.#dialect === "draft-07" && Object.hasOwn(schema, "$ref");
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (!onlyReference || besideReference.has(keyword)) {
+        this.#readKeyword(node, keyword, value);
+      } else if (!annotations.has(keyword)) {
+        const message = `Draft-07 ignores ${keyword} beside $ref; put both under allOf, or leave $schema out`;
+        this.#report.warn(below(node.pointer, keyword), message);
+      }
+    }
+    // Last, because what it means depends on items.
+    const rest = schema.additionalItems;
+    if (this.#dialect === "draft-07" && !onlyReference && rest !== undefined) this.#readAdditionalItems(node, rest);
+    this.#checkUniqueItems(node);
+  }
+
+  #readKeyword(node: OpenNode, keyword: string, value: Json): void {
+    const pointer = below(node.pointer, keyword);
+    if (!isOfDialect(keyword, this.#dialect)) this.#report.warn(pointer, unknownKeyword(keyword, this.#dialect));
+    else if (isAssertion(keyword)) this.#readAssertion(node, keyword, value);
+    else if (isSingle(keyword)) this.#readSingle(node, keyword, value);
+    else if (isList(keyword)) node.lists.set(keyword, this.#readList(value, pointer));
+    else if (isNamed(keyword)) this.#readNamed(node, keyword, value);
+    else this.#readOther(node, keyword, value);
+  }
+
+  #readOther(node: OpenNode, keyword: string, value: Json): void {
+    const pointer = below(node.pointer, keyword);
+    const annotation = annotations.get(keyword);
+    if (annotation !== undefined) {
+      if (!annotation.fits(value)) this.#report.problem(pointer, annotation.message);
+    } else if (keyword === "$defs" || keyword === "definitions") {
+      this.#readMap(value, pointer);
+    } else if (keyword === "dependencies") {
+      this.#readDependencies(node, value, pointer);
+    } else if (keyword !== "additionalItems" && !this.references.read(node, keyword, value, this.#dialect)) {
+      this.#report.warn(pointer, unknownKeyword(keyword, this.#dialect));
+    }
+  }
+
+  #readAssertion(node: OpenNode, keyword: AssertionKeyword, value: Json): void {
+    const pointer = below(node.pointer, keyword);
+    const fault = checkAssertion(keyword, value);
+    if (fault !== undefined) {
+      this.#report.problem(pointer + fault.pointer, fault.message);
+      return;
+    }
+    if (keyword === "pattern") this.patterns.add(String(value), pointer);
+    if (keyword === "format" && !isKnownFormat(String(value))) {
+      this.#report.warn(pointer, `The format ${JSON.stringify(value)} is not known and is not checked`);
+    }
+    node.assertions.set(keyword, value);
+  }
+
+  #readSingle(node: OpenNode, keyword: SingleKeyword, value: Json): void {
+    const pointer = below(node.pointer, keyword);
+    if (keyword === "items" && Array.isArray(value)) {
+      if (this.#dialect === "draft-07") node.lists.set("prefixItems", this.#readList(value, pointer));
+      else this.#report.problem(pointer, "Write prefixItems for a list of schemas; items takes one schema");
+      return;
+    }
+    node.single.set(keyword, this.read(value, pointer));
+  }
+
+  #readList(value: Json, pointer: string): readonly SchemaTree[] {
+    if (!Array.isArray(value) || value.length === 0) {
+      this.#report.problem(pointer, "Write a list of at least one schema");
+      return [];
+    }
+    return value.map((item: Json, index) => this.read(item, below(pointer, index)));
+  }
+
+  #readNamed(node: OpenNode, keyword: NamedKeyword, value: Json): void {
+    const pointer = below(node.pointer, keyword);
+    const schemas = this.#readMap(value, pointer);
+    if (keyword === "patternProperties") {
+      for (const source of schemas.keys()) this.patterns.add(source, below(pointer, source));
+    }
+    node.named.set(keyword, schemas);
+  }
+
+  #readMap(value: Json, pointer: string): ReadonlyMap<string, SchemaTree> {
+    if (!isObject(value)) {
+      this.#report.problem(pointer, "Write an object whose members are schemas");
+      return new Map();
+    }
+    return new Map(Object.entries(value).map(([name, member]) => [name, this.read(member, below(pointer, name))]));
+  }
+
+  /** What draft-07 calls dependencies, 2020-12 calls dependentRequired and dependentSchemas. */
+  #readDependencies(node: OpenNode, value: Json, pointer: string): void {
+    if (!isObject(value)) {
+      this.#report.problem(pointer, "Write an object of schemas or lists of member names");
+      return;
+    }
+    const isNames = (dependency: Json) => Array.isArray(dependency);
+    const members = Object.entries(value);
+    const required = Object.fromEntries(members.filter(([, dependency]) => isNames(dependency)));
+    const fault = checkAssertion("dependentRequired", required);
+    if (fault !== undefined) this.#report.problem(pointer + fault.pointer, fault.message);
+    else node.assertions.set("dependentRequired", required);
+    const schemas = members.filter(([, dependency]) => !isNames(dependency));
+    node.named.set("dependentSchemas", this.#readMap(Object.fromEntries(schemas), pointer));
+  }
+
+  /** What draft-07 calls additionalItems, beside a list of items, 2020-12 calls items. */
+  #readAdditionalItems(node: OpenNode, value: Json): void {
+    const tree = this.read(value, below(node.pointer, "additionalItems"));
+    if (node.lists.has("prefixItems")) node.single.set("items", tree);
+  }
+
+  #checkUniqueItems(node: OpenNode): void {
+    if (node.assertions.get("uniqueItems") !== true) return;
+    const most = node.assertions.get("maxItems");
+    if (typeof most === "number" && most <= schemaLimits.uniqueItems) return;
+    const message = `Write maxItems, ${schemaLimits.uniqueItems} at most, beside uniqueItems`;
+    this.#report.problem(below(node.pointer, "uniqueItems"), message);
+  }
+}

@@ -1,0 +1,126 @@
+// Resolves the references inside one schema: `#`, pointers and anchors; reports those that lead elsewhere, nowhere, or to
+// something that is no schema. With one document and one resource, `$dynamicRef` leads where `$ref` would.
+
+import type { Json } from "../config/types.ts";
+import { below } from "./pointer.ts";
+import type { SchemaReport } from "./report.ts";
+import type { Dialect, Reference, SchemaNode, SchemaTree } from "./schema-tree.ts";
+
+interface Unresolved {
+  readonly from: { readonly references: Reference[] };
+  readonly pointer: string;
+  readonly text: string;
+}
+
+const anchorName = /^[A-Za-z_][-A-Za-z0-9._]*$/u;
+
+export class References {
+  readonly #report: SchemaReport;
+  readonly #places = new Map<string, SchemaTree>();
+  readonly #anchors = new Map<string, SchemaTree>();
+  readonly #unresolved: Unresolved[] = [];
+  #rootId = "";
+
+  constructor(report: SchemaReport) {
+    this.#report = report;
+  }
+
+  /** Notes that a schema stands at `pointer`. */
+  place(pointer: string, tree: SchemaTree): void {
+    this.#places.set(pointer, tree);
+  }
+
+  /** Reads a keyword that names a schema or refers to one; false when it is none of these. */
+  read(
+    node: SchemaNode & { readonly references: Reference[] },
+    keyword: string,
+    value: Json,
+    dialect: Dialect,
+  ): boolean {
+    const pointer = below(node.pointer, keyword);
+    switch (keyword) {
+      case "$ref":
+      case "$dynamicRef":
+        if (typeof value === "string") this.#unresolved.push({ from: node, pointer, text: value });
+        else this.#report.problem(pointer, "Write a string such as #/$defs/name");
+        return true;
+      case "$anchor":
+      case "$dynamicAnchor":
+        this.#readAnchor(node, pointer, value);
+        return true;
+      case "$id":
+        this.#readId(node, pointer, value, dialect);
+        return true;
+      case "$schema":
+        // The root's has been read already.
+        if (node.pointer !== "") this.#report.problem(pointer, "Write $schema at the root only");
+        return true;
+      case "$recursiveRef":
+      case "$recursiveAnchor":
+        this.#report.problem(pointer, "Write $ref (or $dynamicRef and $dynamicAnchor) in its place");
+        return true;
+      case "$vocabulary":
+        this.#report.problem(pointer, "Vocabularies can't be chosen; leave it out");
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Gives every reference its target; call once, after the last schema is placed. */
+  resolve(): void {
+    for (const { from, pointer, text } of this.#unresolved) {
+      const target = this.#target(text, pointer);
+      if (target !== undefined) from.references.push({ pointer, target });
+    }
+  }
+
+  #target(text: string, pointer: string): SchemaTree | undefined {
+    const local = this.#rootId !== "" && text.startsWith(`${this.#rootId}#`) ? text.slice(this.#rootId.length) : text;
+    if (local === this.#rootId) return this.#places.get("");
+    if (!local.startsWith("#")) {
+      this.#report.problem(
+        pointer,
+        "Only references inside the schema are followed; copy what it refers to under $defs and write #/$defs/name",
+      );
+      return undefined;
+    }
+    const fragment = decoded(local.slice(1));
+    const target =
+      fragment === "" || fragment.startsWith("/") ? this.#places.get(fragment) : this.#anchors.get(fragment);
+    if (target === undefined) {
+      this.#report.problem(pointer, "No schema stands where this leads; put it under $defs and write #/$defs/name");
+    }
+    return target;
+  }
+
+  #readAnchor(node: SchemaNode, pointer: string, value: Json): void {
+    if (typeof value !== "string" || !anchorName.test(value)) {
+      this.#report.problem(pointer, "Write a name of letters, digits, - _ and dots that starts with a letter");
+    } else if (this.#anchors.has(value) && this.#anchors.get(value) !== node) {
+      this.#report.problem(pointer, "Another schema has this anchor already; write another name");
+    } else {
+      this.#anchors.set(value, node);
+    }
+  }
+
+  #readId(node: SchemaNode, pointer: string, value: Json, dialect: Dialect): void {
+    if (typeof value !== "string") this.#report.problem(pointer, "Write a string");
+    else if (dialect === "draft-07" && value.startsWith("#")) this.#readAnchor(node, pointer, value.slice(1));
+    else if (node.pointer === "") this.#rootId = value.replace(/#$/u, "");
+    else
+      this.#report.problem(
+        pointer,
+        "A schema inside the schema can't have its own $id; write $anchor, or refer to it by #/$defs/name",
+      );
+  }
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    // Malformed percent-encoding leads nowhere, and is reported as such.
+    return `${fragment} `;
+  }
+}
