@@ -2,8 +2,7 @@
 // failures when there are enough, and every keyword whose own code grows faster than the value.
 
 import type { CodeKeywordDefinition, FuncKeywordDefinition, KeywordCxt, KeywordDefinition } from "ajv";
-import { _ } from "ajv/dist/compile/codegen/index.js";
-import ajvNames from "ajv/dist/compile/names.js";
+import { _, Name } from "ajv";
 import type { Json } from "../config/types.ts";
 import { type Called, type ContainsRule, neverKeyword, stepKeyword, type UnevaluatedRule } from "./emit-schema.ts";
 import { comparableText } from "./equality.ts";
@@ -15,7 +14,9 @@ import { below } from "./pointer.ts";
 import type { Failure, ValuePlace } from "./validators.ts";
 import type { StepCost } from "./work.ts";
 
-const names = ajvNames.default;
+/** The variables in which ajv's code counts and keeps failures. */
+const errorCount = new Name("errors");
+const errorList = new Name("vErrors");
 
 /** A keyword that is a function: its failures for a value. */
 type Judge<T> = (value: T, place: ValuePlace) => readonly Failure[];
@@ -88,8 +89,8 @@ function stepDefinition({ context }: Evaluation): CodeKeywordDefinition {
       }
       // Whatever follows, the function has failed: in an alternative it could still be undone, so there it goes on.
       if (it.compositeRule !== true) {
-        gen.if(_`${names.errors} >= ${validationLimits.errors}`, () => {
-          gen.assign(_`${it.validateName}.errors`, names.vErrors);
+        gen.if(_`${errorCount} >= ${validationLimits.errors}`, () => {
+          gen.assign(_`${it.validateName}.errors`, errorList);
           gen.return(false);
         });
       }
