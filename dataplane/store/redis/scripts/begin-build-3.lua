@@ -7,6 +7,8 @@ local code = { done = 0, busy = 5, more = 6 }
 local index_set, lock, ids = KEYS[1], KEYS[2], KEYS[3]
 local token, duration, prefix, most, budget = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 
+-- include member-id
+
 local state = redis.call("HMGET", index_set, "version", "fields", "cursor")
 local version, fields, cursor = state[1], state[2], state[3]
 if not cursor then
@@ -20,7 +22,7 @@ redis.call("SET", lock, token, "PX", duration)
 local members = redis.call("ZRANGE", ids, cursor == "" and "-" or "(" .. cursor, "+", "BYLEX", "LIMIT", 0, most)
 local read, texts, bytes = {}, {}, 0
 for at = 1, #members do
-  local text = redis.call("JSON.GET", prefix .. string.match(members[at], "^%Z+")) or ""
+  local text = redis.call("JSON.GET", prefix .. first_part(members[at])) or ""
   if bytes + #text > budget and at > 1 then
     return { code.more, version, fields, read, texts, "0" }
   end

@@ -15,11 +15,6 @@ end
 if redis.call("ZCARD", ids) >= most then
   return { code.quota_exceeded }
 end
--- Keys of a wrong type are refused here, while nothing is written yet.
-redis.call("ZCARD", owned)
-for at = first_index, #KEYS do
-  redis.call("ZCARD", KEYS[at])
-end
 if not redis.call("JSON.SET", document, "$", text, "NX") then
   return { code.conflict }
 end

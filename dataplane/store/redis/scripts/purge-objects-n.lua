@@ -6,10 +6,12 @@ local code = { done = 0, more = 6 }
 local index_set, lock, ids = KEYS[1], KEYS[2], KEYS[3]
 local first_object = 4
 
+-- include member-id
+
 for at = 1, #ARGV do
   local key = first_object + 2 * (at - 1)
   redis.call("UNLINK", KEYS[key])
-  redis.call("ZREM", KEYS[key + 1], string.match(ARGV[at], "^%Z+"))
+  redis.call("ZREM", KEYS[key + 1], first_part(ARGV[at]))
   redis.call("ZREM", ids, ARGV[at])
 end
 if redis.call("ZCARD", ids) > 0 then

@@ -9,9 +9,6 @@ local id, username, revision, created, sortable = ARGV[1], ARGV[2], ARGV[3], ARG
 local last_refresh, expires, now, milliseconds = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local trimmed = 20
 
-for key = 2, #KEYS do
-  redis.call("ZCARD", KEYS[key])
-end
 redis.call(
   "HSET", session,
   "id", id, "username", username, "revision", revision,

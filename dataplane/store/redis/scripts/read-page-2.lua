@@ -7,13 +7,12 @@
 local code = { done = 0, stale_index_set = 1 }
 local set, index_set = KEYS[1], KEYS[2]
 local version, from, to, prefix = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
--- Greedy, so that it looks for the last NUL from the end: a value can be a thousand bytes long.
-local part = ARGV[5] == "first" and "^(%Z+)" or "^.*%z(.*)$"
 local offset, limit, descending = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8] == "1"
 local budget = tonumber(ARGV[9])
 
 -- include index-version
 -- include read-texts
+-- include member-id
 
 if version ~= "*" and not is_current(index_set, version) then
   return { code.stale_index_set }
@@ -33,10 +32,11 @@ end
 local length = math.min(limit, count - offset)
 local start = descending and base + count - offset - length or base + offset
 local members = redis.call("ZRANGE", set, start, start + length - 1)
+local id_of = ARGV[5] == "first" and first_part or last_part
 local ids, keys = {}, {}
 for at = 1, #members do
   local place = descending and #members + 1 - at or at
-  local id = string.match(members[at], part)
+  local id = id_of(members[at])
   ids[place] = id
   keys[place] = prefix .. id
 end

@@ -19,12 +19,6 @@ end
 if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
--- Keys of a wrong type are refused here, while nothing is written yet.
-redis.call("ZCARD", ids)
-redis.call("ZCARD", owned)
-for at = first_index, #KEYS do
-  redis.call("ZCARD", KEYS[at])
-end
 redis.call("DEL", document)
 redis.call("ZREM", ids, id .. "\0" .. owner)
 redis.call("ZREM", owned, id)

@@ -20,10 +20,6 @@ end
 if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
--- Keys of a wrong type are refused here, while nothing is written yet.
-for at = first_index, #KEYS do
-  redis.call("ZCARD", KEYS[at])
-end
 redis.call("JSON.SET", document, "$", text)
 for at = first_index, #KEYS, 2 do
   local value = first_value + at - first_index

@@ -6,7 +6,6 @@ local code = { done = 0 }
 local stream, live = KEYS[1], KEYS[2]
 local id, tokens_expire, forget, length = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
-redis.call("XLEN", stream)
 redis.call("ZADD", live, "GT", tokens_expire, id)
 redis.call("XADD", stream, "MAXLEN", "~", length, "*", "session", id, "tokens_expire", tokens_expire)
 redis.call("ZREMRANGEBYSCORE", live, "-inf", forget)

@@ -7,13 +7,14 @@ local set = KEYS[1]
 local prefix, after, most, budget = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 -- include read-texts
+-- include member-id
 
 local start = after == "" and "-" or "(" .. after
 local members = redis.call("ZRANGE", set, start, "+", "BYLEX", "LIMIT", 0, most)
 local keys = {}
 for at = 1, #members do
-  keys[at] = prefix .. string.match(members[at], "^%Z+")
+  keys[at] = prefix .. first_part(members[at])
 end
 local texts, done = read_texts(keys, budget)
-local isLast = done == #members and #members < most
-return { code.done, texts, isLast and "" or members[done] }
+local is_last = done == #members and #members < most
+return { code.done, texts, is_last and "" or members[done] }

@@ -1,26 +1,22 @@
 -- Purpose: reads the texts of documents, in order, until the next one would make more than `budget` bytes; documents that
 -- are gone are left out. Returns the texts and how many keys were done with. At least one key is.
--- A few documents at first, because their size is not known; then as many at once as seem to fit.
+-- Ten documents at first, because their size is not known, and then as many at once as seem to fit.
 local function read_texts(keys, budget)
-  local texts, bytes, done = {}, 0, 0
-  local batch = 4
+  local texts, bytes, done, batch = {}, 0, 0, 10
   while done < #keys do
-    local names = {}
-    for at = done + 1, math.min(done + batch, #keys) do
-      names[#names + 1] = keys[at]
-    end
-    local asked = #names
+    local asked = math.min(batch, #keys - done)
+    local names = { unpack(keys, done + 1, done + asked) }
     names[asked + 1] = "."
     local found = redis.call("JSON.MGET", unpack(names))
     local largest = 0
     for at = 1, asked do
       local text = found[at]
       if text then
-        if bytes + #text > budget and #texts > 0 then
+        bytes = bytes + #text
+        if bytes > budget and #texts > 0 then
           return texts, done
         end
         texts[#texts + 1] = text
-        bytes = bytes + #text
         largest = math.max(largest, #text)
       end
       done = done + 1
