@@ -39,7 +39,7 @@ function ownProperty(properties: SchemaNode["properties"], name: string): Schema
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-export function isArray(value: Json): value is readonly Json[] {
+export function isArray(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 

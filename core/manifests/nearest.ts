@@ -16,15 +16,16 @@ function distanceOf(left: string, right: string): number {
   // Distances between the first `row` characters of one and the first `column` of the other.
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
+  const edits = (row: number, column: number): number => {
+    const replaced = at(row - 1, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
+    const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+    const swap = swapped ? at(row - 2, column - 2) + 1 : replaced;
+    return Math.min(replaced, swap, at(row - 1, column) + 1, at(row, column - 1) + 1);
+  };
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
     rows.push(current);
-    for (let column = 1; column <= b.length; column++) {
-      const replaced = at(row - 1, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const swap = swapped ? at(row - 2, column - 2) + 1 : replaced;
-      current.push(Math.min(replaced, swap, at(row - 1, column) + 1, at(row, column - 1) + 1));
-    }
+    for (let column = 1; column <= b.length; column++) current.push(edits(row, column));
   }
   return at(a.length, b.length);
 }

@@ -1,0 +1,93 @@
+// Turns what was read from files into checked manifests and Secrets, each against the version that was accepted before, and
+// into the problems of those that are refused, with file, line and column.
+
+import type { Json } from "../../core/config/types.ts";
+import { isObject } from "../../core/manifests/defaults.ts";
+import { type Problem, typeName } from "../../core/manifests/faults.ts";
+import type { Secret } from "../../core/manifests/object.ts";
+import { readSecret } from "../../core/manifests/secret.ts";
+import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
+import type { ReadManifests } from "./read-manifests.ts";
+import type { SourcedObject, SourceProblem } from "./source.ts";
+
+export interface CheckedManifest {
+  readonly manifest: Manifest;
+  readonly source: SourcedObject;
+}
+
+export interface CheckedSecret {
+  readonly secret: Secret;
+  readonly source: SourcedObject;
+}
+
+export interface CheckedManifests {
+  readonly manifests: readonly CheckedManifest[];
+  readonly secrets: readonly CheckedSecret[];
+  /** Those of reading first. */
+  readonly problems: readonly SourceProblem[];
+}
+
+/** `accepted` holds the last accepted version of each object by `Kind/namespace/name`. */
+export function checkManifests(
+  read: ReadManifests,
+  accepted: ReadonlyMap<string, Manifest> = new Map(),
+): CheckedManifests {
+  const manifests: CheckedManifest[] = [];
+  const secrets: CheckedSecret[] = [];
+  const problems: SourceProblem[] = [...read.problems];
+  const seen = new Map<string, SourcedObject>();
+  for (const source of read.objects) {
+    const first = seen.get(source.subject);
+    if (first !== undefined) {
+      const message = `${source.subject} is there twice, first in ${first.file}:${first.line}`;
+      problems.push({ file: source.file, ...source.positionOf("/metadata/name"), pointer: "/metadata/name", message });
+      continue;
+    }
+    seen.set(source.subject, source);
+    if (source.object["kind"] === "Secret") {
+      const result = readSecret(source.object);
+      if (result.ok) secrets.push({ secret: result.secret, source });
+      else problems.push(...result.problems.map((problem) => located(source, problem)));
+      continue;
+    }
+    const result = validateManifest(source.object, accepted.get(source.subject));
+    if (result.ok) manifests.push({ manifest: result.object, source });
+    else problems.push(...result.problems.map((problem) => located(source, problem)));
+  }
+  return { manifests, secrets, problems };
+}
+
+/** A problem of an object with its place in the file. */
+export function located(source: SourcedObject, problem: Pick<Problem, "pointer" | "detail">): SourceProblem {
+  const { pointer, detail } = problem;
+  const unknown = detail.startsWith("unknown field");
+  return {
+    file: source.file,
+    ...(unknown ? source.positionOfKey(pointer) : source.positionOf(pointer)),
+    subject: source.subject,
+    pointer,
+    message: `${detail}${hint(source, problem)}`,
+  };
+}
+
+/** Why a text without quotes is no text. What a Secret holds is not repeated. */
+function hint(source: SourcedObject, { pointer, detail }: Pick<Problem, "pointer" | "detail">): string {
+  const plain = source.plainText(pointer);
+  const value = valueAt(source.object, pointer);
+  if (plain === undefined || plain === "" || value === undefined || typeof value === "string") return "";
+  if (source.object["kind"] === "Secret") return ": write the value in quotes";
+  if (plain !== String(value))
+    return ` (the unquoted ${plain} is the ${typeName(value)} ${String(value)}: write "${plain}")`;
+  return detail.includes("must be of type string") ? `: write "${plain}" in quotes` : "";
+}
+
+function valueAt(object: Json, pointer: string): Json | undefined {
+  let value: Json | undefined = object;
+  for (const part of pointer.split("/").slice(1)) {
+    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (isObject(value) && Object.hasOwn(value, name)) value = value[name];
+    else if (Array.isArray(value)) value = (value as readonly Json[])[Number(name)];
+    else return undefined;
+  }
+  return value;
+}

@@ -1,0 +1,35 @@
+// Finds the manifest files below a folder, in an order that does not depend on the machine. Hidden files and node_modules
+// are left out; a link to a file counts as the file, a link to a folder is not followed.
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+const extensions = /\.(?:yaml|yml|json)$/;
+
+/** Paths that start with `path`; `path` itself where it is a file. Fails as node:fs does where there is nothing. */
+export async function listFiles(path: string): Promise<readonly string[]> {
+  const about = await stat(path);
+  return about.isDirectory() ? await filesBelow(path) : [path];
+}
+
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const found: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    if (entry.isDirectory()) found.push(...(await filesBelow(path)));
+    else if (extensions.test(entry.name) && (entry.isFile() || (await leadsToFile(path)))) found.push(path);
+  }
+  return found;
+}
+
+async function leadsToFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    // A dangling link, such as an editor's lock, is no manifest.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+// Reads a folder of manifests as `kubectl apply --recursive` would: every document of every file, lists taken apart. What
+// can't be read is a problem with file and line; objects of foreign kinds are left out with a note.
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Json, JsonObject } from "../../core/config/types.ts";
+import { isArray, isObject } from "../../core/manifests/defaults.ts";
+import { defaultNamespace } from "../../core/manifests/metadata.ts";
+import { judgeDocument } from "./judge-document.ts";
+import { listFiles } from "./list-files.ts";
+import type { Position } from "./positions.ts";
+import { readYaml, type YamlDocument } from "./read-yaml.ts";
+import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
+
+export interface ReadManifests {
+  /** Objects of the five kinds and Secrets, in the order of files and documents, unchecked. */
+  readonly objects: readonly SourcedObject[];
+  readonly problems: readonly SourceProblem[];
+  readonly notes: readonly SourceNote[];
+}
+
+const maxFileBytes = 4 * 1024 * 1024;
+/** Read by other tools, never applied. */
+const notManifests = /^kustomization\.ya?ml$/;
+
+/** `path` is a folder or a file; rejects when it can't be read at all. */
+export async function readManifests(path: string): Promise<ReadManifests> {
+  const objects: SourcedObject[] = [];
+  const problems: SourceProblem[] = [];
+  const notes: SourceNote[] = [];
+  for (const file of await listFiles(path)) {
+    if (notManifests.test(basename(file))) continue;
+    const text = await readText(file);
+    const read = typeof text === "string" ? readFileText(file, text) : { objects: [], problems: [text], notes: [] };
+    objects.push(...read.objects);
+    problems.push(...read.problems);
+    notes.push(...read.notes);
+  }
+  return { objects, problems, notes };
+}
+
+async function readText(file: string): Promise<string | SourceProblem> {
+  const start = { file, line: 1, column: 1, pointer: "" };
+  const { size } = await stat(file);
+  if (size > maxFileBytes) return { ...start, message: `Is larger than ${maxFileBytes} bytes` };
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+  } catch (error) {
+    if (error instanceof TypeError) return { ...start, message: "Is no UTF-8 text" };
+    throw error;
+  }
+}
+
+/** The objects in the text of one file. */
+export function readFileText(file: string, text: string): ReadManifests {
+  const about = { file, line: 1, column: 1, pointer: "" };
+  if (file.endsWith(".json") && isForeignJson(text)) {
+    return { objects: [], problems: [], notes: [{ ...about, message: "Is no manifest, left out" }] };
+  }
+  const read = readYaml(text);
+  const result: Parts = {
+    objects: [],
+    problems: read.problems.map((problem) => ({ ...problem, file })),
+    notes: read.notes.map((note) => ({ ...note, file })),
+  };
+  for (const document of read.documents) {
+    for (const entry of entriesOf(document.value, "")) sort(file, document, { entry, result });
+  }
+  return result;
+}
+
+interface Parts {
+  readonly objects: SourcedObject[];
+  readonly problems: SourceProblem[];
+  readonly notes: SourceNote[];
+}
+
+/** Puts one object of a document where it belongs. */
+function sort(file: string, document: YamlDocument, { entry, result }: { entry: Entry; result: Parts }): void {
+  const verdict = judgeDocument(entry.value);
+  const place = { file, ...document.positions.of(entry.pointer), pointer: "" };
+  if (verdict.take) result.objects.push(sourced(file, document, { ...entry, value: verdict.object }));
+  else (verdict.problem ? result.problems : result.notes).push({ ...place, message: verdict.message });
+}
+
+/** JSON files of other tools abound; one that names no kind is not looked at more closely. */
+function isForeignJson(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value !== "object" || value === null || !("kind" in value || "apiVersion" in value);
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+interface Entry {
+  readonly value: Json;
+  /** From the document's root. */
+  readonly pointer: string;
+}
+
+/** The document itself, or what it lists: `List`, `ProjectList` and the like. */
+function entriesOf(value: Json, pointer: string): readonly Entry[] {
+  if (!isObject(value) || typeof value["kind"] !== "string" || !value["kind"].endsWith("List"))
+    return [{ value, pointer }];
+  const { items } = value;
+  if (!isArray(items)) return [{ value, pointer }];
+  return items.flatMap((item, index) => entriesOf(item, `${pointer}/items/${index}`));
+}
+
+function sourced(file: string, document: YamlDocument, entry: Entry & { readonly value: JsonObject }): SourcedObject {
+  const { positions } = document;
+  const within = (pointer: string): string => `${entry.pointer}${pointer}`;
+  const start = entry.pointer === "" ? document.start : positions.of(entry.pointer);
+  const positionOf = (pointer: string): Position => (pointer === "" ? start : positions.of(within(pointer)));
+  return {
+    object: entry.value,
+    file,
+    line: start.line,
+    subject: subjectOf(entry.value),
+    lineOf: (pointer) => positionOf(pointer).line,
+    positionOf,
+    positionOfKey: (pointer) => (pointer === "" ? start : positions.ofKey(within(pointer))),
+    plainText: (pointer) => positions.plainText(within(pointer)),
+  };
+}
+
+function subjectOf(object: JsonObject): string {
+  const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
+  const { name, namespace } = metadata;
+  const text = (value: Json | undefined, otherwise: string): string =>
+    typeof value === "string" && value !== "" ? value : otherwise;
+  return `${text(object["kind"], "?")}/${text(namespace, defaultNamespace)}/${text(name, "?")}`;
+}

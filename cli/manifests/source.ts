@@ -1,0 +1,39 @@
+// What reading manifests makes: objects that know where they stand, and problems with file, line and column.
+import type { UncheckedObject } from "../../core/manifests/object.ts";
+import type { Position } from "./positions.ts";
+
+export interface SourceProblem extends Position {
+  /** As it was given on the command line, with the path below it. */
+  readonly file: string;
+  /** `Kind/namespace/name` of the object, as far as it is known. */
+  readonly subject?: string;
+  /** RFC 6901, from the object's root; empty for the object or the file as a whole. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** What is worth saying and stops nothing: an ignored kind, a surprising scalar. */
+export type SourceNote = SourceProblem;
+
+export interface SourcedObject {
+  readonly object: UncheckedObject;
+  readonly file: string;
+  readonly line: number;
+  /** `Kind/namespace/name`. */
+  readonly subject: string;
+  /** Line of what `pointer` names, or of its nearest parent where it is missing. */
+  lineOf(pointer: string): number;
+  positionOf(pointer: string): Position;
+  /** Where the name of the member stands, for a member that should not be there. */
+  positionOfKey(pointer: string): Position;
+  /** The text of the scalar at `pointer` where it has no quotes. */
+  plainText(pointer: string): string | undefined;
+}
+
+/** `file:line:column: Kind/namespace/name /pointer: message`, on one line. */
+export function problemLine(problem: SourceProblem): string {
+  const { file, line, column, subject, pointer, message } = problem;
+  const about = [subject, pointer].filter((part) => part !== undefined && part !== "").join(" ");
+  const text = `${file}:${line}:${column}: ${about === "" ? "" : `${about}: `}${message}`;
+  return text.replaceAll(/[\r\n]+/g, " ");
+}

@@ -1,0 +1,74 @@
+// Turns a Secret, from a file or from the API server, into its decoded entries; refuses entries that are no text and `data`
+// that is not base64. What an entry holds is never repeated in a message.
+import type { Json, JsonObject } from "../config/types.ts";
+import { isObject } from "./defaults.ts";
+import { type FieldFault, invalid, type Problem, problemOf, typeName, wrongType } from "./faults.ts";
+import { completeMetadata, metadataFaults, secretNameFaults } from "./metadata.ts";
+import type { Secret, UncheckedObject } from "./object.ts";
+
+export type SecretResult =
+  | { readonly ok: true; readonly secret: Secret }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const known = ["apiVersion", "kind", "metadata", "type", "data", "stringData", "immutable"];
+
+export function readSecret(object: UncheckedObject): SecretResult {
+  const { metadata, type } = object;
+  const faults = [
+    ...metadataFaults(metadata),
+    ...Object.keys(object).flatMap((name) => (known.includes(name) ? [] : [unknownMember(name)])),
+    ...(type === undefined || type === null || typeof type === "string"
+      ? []
+      : [wrongType(["type"], "string", typeName(type))]),
+    ...entriesFaults("data", object["data"]),
+    ...entriesFaults("stringData", object["stringData"]),
+  ];
+  if (isObject(metadata) && typeof metadata["name"] === "string") faults.push(...secretNameFaults(metadata["name"]));
+  if (faults.length > 0 || !isObject(metadata)) return { ok: false, problems: faults.map(problemOf) };
+  const data = new Map<string, Uint8Array>();
+  for (const [name, text] of Object.entries(texts(object["data"]))) {
+    data.set(name, Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ""), "base64")));
+  }
+  for (const [name, text] of Object.entries(texts(object["stringData"])))
+    data.set(name, new TextEncoder().encode(text));
+  return {
+    ok: true,
+    secret: {
+      kind: "Secret",
+      metadata: completeMetadata(metadata),
+      type: typeof type === "string" && type !== "" ? type : "Opaque",
+      data,
+    },
+  };
+}
+
+function unknownMember(name: string): FieldFault {
+  return { path: [name], detail: `unknown field ${JSON.stringify(name)}`, blocking: false, whole: true };
+}
+
+function entriesFaults(field: "data" | "stringData", entries: Json | undefined): readonly FieldFault[] {
+  if (entries === undefined || entries === null) return [];
+  if (!isObject(entries)) return [wrongType([field], "object", typeName(entries))];
+  return Object.entries(entries).flatMap(([name, entry]) => entryFaults(field, name, entry));
+}
+
+function entryFaults(field: "data" | "stringData", name: string, entry: Json): readonly FieldFault[] {
+  const path = [field, name];
+  if (!/^[-._a-zA-Z0-9]{1,253}$/.test(name)) {
+    return [invalid([field], name, "an entry's name has letters, digits, - _ and .")];
+  }
+  if (entry === null) return [];
+  if (typeof entry !== "string") return [wrongType(path, "string", typeName(entry))];
+  if (field === "data" && !base64.test(entry.replaceAll(/\s/g, ""))) {
+    return [invalid(path, undefined, "is not base64: plain text belongs into stringData")];
+  }
+  return [];
+}
+
+function texts(entries: Json | undefined): Readonly<Record<string, string>> {
+  const members: JsonObject = isObject(entries) ? entries : {};
+  return Object.fromEntries(
+    Object.entries(members).map(([name, entry]) => [name, typeof entry === "string" ? entry : ""]),
+  );
+}
