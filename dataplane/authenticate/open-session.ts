@@ -4,8 +4,9 @@
 import type { Clock } from "../../core/clock.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import { OutcomeUnknown, type SessionStore, StoreUnavailable } from "../store/port.ts";
+import type { SessionStore } from "../store/port.ts";
 import type { LoginAnswer } from "./authentication.ts";
 import { liveValue } from "./live-lookup.ts";
 import type { Observe } from "./observation.ts";

@@ -3,7 +3,7 @@
 
 import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../store/port.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 
 export interface ProblemAnswer {
   readonly status: number;

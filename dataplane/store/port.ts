@@ -1,19 +1,9 @@
 // The store as the data plane sees it: objects in collections, one JSON document per root key, sessions, and counters that
-// all replicas share. It knows neither HTTP nor Redis. Each call may throw StoreUnavailable (nothing was sent, nothing
-// happened) or OutcomeUnknown (a write was sent and its answer never came); no adapter sends a write twice.
+// all replicas share. It knows neither HTTP nor Redis. Each call may throw, from core/errors/store-errors.ts, StoreUnavailable
+// (nothing was sent, nothing happened) or OutcomeUnknown (a write was sent and its answer never came); no adapter sends a write twice.
 // An adapter is done when it passes test/store/contract.ts.
 
 import type { IndexField, ProjectRef } from "../../core/config/types.ts";
-
-/** The store could not be reached; the call had no effect. */
-export class StoreUnavailable extends Error {
-  override readonly name = "StoreUnavailable";
-}
-
-/** A write was sent and the connection ended before its answer: it took place once or not at all. */
-export class OutcomeUnknown extends Error {
-  override readonly name = "OutcomeUnknown";
-}
 
 // ---------------------------------------------------------------------------------------------------------- objects
 
@@ -85,7 +75,11 @@ export interface ObjectStore {
    * Makes `fields` the collection's indexes when `revision` is newer than the one declared last; new fields start as
    * `building`, unless the collection is empty. Equal or older revisions change nothing. Returns the indexes in force.
    */
-  declareIndexes(collection: CollectionRef, fields: readonly IndexField[], revision: number): Promise<readonly IndexState[]>;
+  declareIndexes(
+    collection: CollectionRef,
+    fields: readonly IndexField[],
+    revision: number,
+  ): Promise<readonly IndexState[]>;
   /**
    * Adds the next batch of existing objects to every building index, under a lock shared by all replicas.
    * `done`: no index is building; `more`: call again; `busy`: another replica holds the lock.
@@ -128,9 +122,7 @@ export interface DocumentLimits {
   readonly maxBytes: number;
 }
 
-export type DocumentRead =
-  | { readonly outcome: "found"; readonly text: string }
-  | { readonly outcome: "not_found" };
+export type DocumentRead = { readonly outcome: "found"; readonly text: string } | { readonly outcome: "not_found" };
 
 /**
  * `missing_document`: nothing is stored under the root key: call `initialise`, then repeat (nothing was written).
@@ -154,7 +146,12 @@ export interface DocumentStore {
   /** Adds a new key, or inserts into an array at an index ≤ its length (`-` = the end). `path` is never empty. */
   insertAt(document: DocumentRef, path: Path, text: string, limits: DocumentLimits): Promise<DocumentWrite>;
   /** Replaces a value; adds a missing last key of an object when `mayCreate`. An empty path replaces the whole value. */
-  putAt(document: DocumentRef, path: Path, text: string, limits: DocumentLimits & { readonly mayCreate: boolean }): Promise<DocumentWrite>;
+  putAt(
+    document: DocumentRef,
+    path: Path,
+    text: string,
+    limits: DocumentLimits & { readonly mayCreate: boolean },
+  ): Promise<DocumentWrite>;
   /** Removes a key or an array element; everything that is missing is `not_found`. `path` is never empty. */
   removeAt(document: DocumentRef, path: Path): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
   purgeDocument(document: DocumentRef): Promise<void>;
@@ -181,7 +178,10 @@ export interface SessionStore {
   /** Removes a session and tells every replica that its access tokens, valid until `tokensExpire`, are void. */
   endSession(project: ProjectRef, id: string, tokensExpire: number): Promise<boolean>;
   /** Live sessions, newest first, at most `limit`. */
-  sessions(project: ProjectRef, filter: { readonly username?: string; readonly limit: number }): Promise<readonly SessionRecord[]>;
+  sessions(
+    project: ProjectRef,
+    filter: { readonly username?: string; readonly limit: number },
+  ): Promise<readonly SessionRecord[]>;
   /** Calls back for every session ended anywhere, those before the call included while their tokens could live. */
   followEndedSessions(onEnded: (sessionId: string, tokensExpire: number) => void): Promise<{ stop(): Promise<void> }>;
 }
@@ -193,7 +193,9 @@ export interface Budget {
   readonly windowSeconds: number;
 }
 
-export type SpendOutcome = { readonly outcome: "spent" } | { readonly outcome: "exhausted"; readonly retryAfterSeconds: number };
+export type SpendOutcome =
+  | { readonly outcome: "spent" }
+  | { readonly outcome: "exhausted"; readonly retryAfterSeconds: number };
 
 export interface CounterStore {
   /** Takes one from every budget, or, when one is exhausted, from none. */

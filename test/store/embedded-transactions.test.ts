@@ -1,8 +1,9 @@
 // How the embedded store groups writes, keeps a defect to itself, reports its calls, and closes.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { type Store, type StoreObservation, StoreUnavailable } from "../../dataplane/store/port.ts";
+import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { idOf, objectOf } from "../support/stored-objects.ts";

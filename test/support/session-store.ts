@@ -2,8 +2,9 @@
 
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../core/clock.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { type CounterStore, OutcomeUnknown, type SessionStore, StoreUnavailable } from "../../dataplane/store/port.ts";
+import type { CounterStore, SessionStore } from "../../dataplane/store/port.ts";
 
 export type SessionsAndCounters = SessionStore & CounterStore;
 

@@ -1,6 +1,6 @@
 // Tells what an error of SQLite means for the caller: nothing happened, nobody knows, or a defect of this program.
 
-import { OutcomeUnknown, StoreUnavailable } from "../port.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 
 /** Primary result codes of SQLite that this adapter tells apart. */
 export const sqlite = {

@@ -2,7 +2,8 @@
 // acknowledged after it. A read never sees a write before it is acknowledged. Refuses everything after close.
 
 import type { DatabaseSync } from "node:sqlite";
-import { OutcomeUnknown, type StoreObservation, StoreUnavailable } from "../port.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import type { StoreObservation } from "../port.ts";
 import { meaningOf, withoutEffect } from "./failures.ts";
 import { createGroupCommit, type Job } from "./group-commit.ts";
 

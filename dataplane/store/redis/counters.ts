@@ -7,12 +7,13 @@
 
 import { hash } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { numberOf } from "../../../core/redis/reply.ts";
 import type { Budget, CounterStore, SpendOutcome } from "../port.ts";
 import { code } from "./codes.ts";
-import type { Gateway } from "./gateway.ts";
 import { counterKey } from "./keys.ts";
-import { numberOf, scriptReply } from "./reply.ts";
-import { loadScript } from "./script.ts";
+import { scriptReply } from "./script-reply.ts";
+import { storeScript } from "./store-script.ts";
 
 interface Group {
   readonly keys: readonly string[];
@@ -20,8 +21,8 @@ interface Group {
 }
 
 export function createCounters(gateway: Gateway, clock: Clock): CounterStore {
-  const spendBudgets = loadScript("spend-budgets-n", "write");
-  const refundBudgets = loadScript("refund-budgets-n", "write");
+  const spendBudgets = storeScript("spend-budgets-n", "write");
+  const refundBudgets = storeScript("refund-budgets-n", "write");
 
   const spend = async ({ keys, budgets }: Group): Promise<SpendOutcome> => {
     const limits = budgets.flatMap(({ limit, windowSeconds }) => [limit, windowSeconds * 1000]);

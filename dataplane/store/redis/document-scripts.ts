@@ -1,12 +1,13 @@
 // Typed wrappers of the scripts that read and write values inside one document: the only place that knows the positions of
 // their keys and arguments.
 
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { numberOf, textOf } from "../../../core/redis/reply.ts";
 import type { DocumentRead, DocumentRefusal, Path } from "../port.ts";
 import { code } from "./codes.ts";
-import type { Gateway } from "./gateway.ts";
 import type { DocumentKeys } from "./keys.ts";
-import { numberOf, type ScriptReply, scriptReply, textOf, unexpectedCode } from "./reply.ts";
-import { loadScript } from "./script.ts";
+import { type ScriptReply, scriptReply, unexpectedCode } from "./script-reply.ts";
+import { storeScript } from "./store-script.ts";
 
 export interface WriteValue {
   readonly keys: DocumentKeys;
@@ -35,12 +36,12 @@ export interface DocumentScripts {
 }
 
 export function createDocumentScripts(gateway: Gateway): DocumentScripts {
-  const initialise = loadScript("initialise-document-2", "write");
-  const read = loadScript("read-value-1", "read");
-  const insert = loadScript("insert-value-2", "write");
-  const put = loadScript("put-value-2", "write");
-  const remove = loadScript("remove-value-2", "write");
-  const replaceContainer = loadScript("replace-container-2", "write");
+  const initialise = storeScript("initialise-document-2", "write");
+  const read = storeScript("read-value-1", "read");
+  const insert = storeScript("insert-value-2", "write");
+  const put = storeScript("put-value-2", "write");
+  const remove = storeScript("remove-value-2", "write");
+  const replaceContainer = storeScript("replace-container-2", "write");
   const both = ({ value, size }: DocumentKeys) => [value, size];
 
   return {

@@ -2,6 +2,8 @@
 // through odd-paths.ts. Refuses as the port says.
 
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { optionalText } from "../../../core/redis/reply.ts";
 import type { DocumentRead, DocumentRef, DocumentStore, Path } from "../port.ts";
 import { addressableLength, unambiguousPath } from "./document-path.ts";
 import {
@@ -10,10 +12,8 @@ import {
   type MissingDocument,
   withoutBrackets,
 } from "./document-scripts.ts";
-import type { Gateway } from "./gateway.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createOddPaths } from "./odd-paths.ts";
-import { optionalText } from "./reply.ts";
 
 /** Levels of nesting of a whole document. */
 const maxDepth = 64;

@@ -4,10 +4,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../../core/clock.ts";
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { fieldsOf, listOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { SessionStore } from "../port.ts";
-import type { Gateway } from "./gateway.ts";
 import { revocations } from "./keys.ts";
-import { fieldsOf, listOf, textOf, textsOf } from "./reply.ts";
 
 /** Milliseconds between two readings of the sorted set; also how long the stream is waited for. */
 export const rereadMilliseconds = 5_000;

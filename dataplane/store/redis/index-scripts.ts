@@ -1,8 +1,9 @@
 // Typed wrappers of the scripts that declare, build and purge a collection's indexes and objects: the only place that knows
 // the positions of their keys and arguments.
 
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { textOf, textsOf } from "../../../core/redis/reply.ts";
 import { code } from "./codes.ts";
-import type { Gateway } from "./gateway.ts";
 import {
   allReady,
   type Declaration,
@@ -14,8 +15,8 @@ import {
 } from "./index-set.ts";
 import type { CollectionKeys } from "./keys.ts";
 import { indexKeys } from "./object-scripts.ts";
-import { scriptReply, textOf, textsOf, unexpectedCode } from "./reply.ts";
-import { loadScript } from "./script.ts";
+import { scriptReply, unexpectedCode } from "./script-reply.ts";
+import { storeScript } from "./store-script.ts";
 
 export interface DeclareIndexes {
   readonly keys: CollectionKeys;
@@ -83,10 +84,10 @@ export interface IndexScripts {
 }
 
 export function createIndexScripts(gateway: Gateway): IndexScripts {
-  const declare = loadScript("declare-indexes-n", "write");
-  const beginBuild = loadScript("begin-build-3", "write");
-  const addEntries = loadScript("add-entries-n", "write");
-  const purge = loadScript("purge-objects-n", "write");
+  const declare = storeScript("declare-indexes-n", "write");
+  const beginBuild = storeScript("begin-build-3", "write");
+  const addEntries = storeScript("add-entries-n", "write");
+  const purge = storeScript("purge-objects-n", "write");
 
   return {
     async load(keys) {

@@ -3,14 +3,14 @@
 
 import { randomBytes } from "node:crypto";
 import type { IndexField } from "../../../core/config/types.ts";
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { textsOf } from "../../../core/redis/reply.ts";
 import type { ObjectStore } from "../port.ts";
-import type { Gateway } from "./gateway.ts";
 import type { BuildBatch, BuiltObject, IndexScripts } from "./index-scripts.ts";
 import { allReady, declare, encodedValues, type IndexSet, indexStates, type StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import { sha1 } from "./objects.ts";
-import { textsOf } from "./reply.ts";
 
 /** A builder that died is followed by another one after this time. */
 const lockMilliseconds = 5_000;

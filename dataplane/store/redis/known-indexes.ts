@@ -2,7 +2,7 @@
 // stale. A script refused so had no effect, so the attempt is made anew; refuses with StoreUnavailable when that never ends.
 
 import { LRUCache } from "lru-cache";
-import { StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { IndexScripts } from "./index-scripts.ts";
 import type { IndexSet } from "./index-set.ts";
 import type { CollectionKeys } from "./keys.ts";

@@ -1,13 +1,14 @@
 // Typed wrappers of the scripts that read and write single objects and pages: the only place that knows the positions of
 // their keys and arguments.
 
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { Code } from "./codes.ts";
 import { code } from "./codes.ts";
-import type { Gateway } from "./gateway.ts";
 import type { StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
-import { numberOf, type ScriptReply, scriptReply, textOf, textsOf, unexpectedCode } from "./reply.ts";
-import { loadScript } from "./script.ts";
+import { type ScriptReply, scriptReply, unexpectedCode } from "./script-reply.ts";
+import { storeScript } from "./store-script.ts";
 
 /** Most bytes of texts that one script call reads: it holds Redis for some milliseconds. */
 export const bytesPerCall = 4 * 1024 * 1024;
@@ -109,13 +110,13 @@ export interface ObjectScripts {
 const objectsPerScan = 250;
 
 export function createObjectScripts(gateway: Gateway): ObjectScripts {
-  const create = loadScript("create-object-n", "write");
-  const replace = loadScript("replace-object-n", "write");
-  const remove = loadScript("remove-object-n", "write");
-  const read = loadScript("read-object-2", "read");
-  const page = loadScript("read-page-2", "read");
-  const documents = loadScript("read-documents-n", "read");
-  const scan = loadScript("scan-objects-1", "read");
+  const create = storeScript("create-object-n", "write");
+  const replace = storeScript("replace-object-n", "write");
+  const remove = storeScript("remove-object-n", "write");
+  const read = storeScript("read-object-2", "read");
+  const page = storeScript("read-page-2", "read");
+  const documents = storeScript("read-documents-n", "read");
+  const scan = storeScript("scan-objects-1", "read");
 
   return {
     async create({ keys, version, maxObjects, id, owner, text, entries }) {

@@ -3,15 +3,16 @@
 
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type NewObject, type ObjectStore, StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { RedisFault } from "../../../core/redis/failure.ts";
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { optionalText } from "../../../core/redis/reply.ts";
+import type { NewObject, ObjectStore } from "../port.ts";
 import { code } from "./codes.ts";
-import { RedisFault } from "./failure.ts";
-import type { Gateway } from "./gateway.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
-import { optionalText } from "./reply.ts";
 
 /** How long a remove goes on against others that change the same object. */
 const patienceMilliseconds = 2_000;

@@ -1,7 +1,8 @@
 // Puts around every call of a store: an observation of how long it took and how it ended, a count of calls under way that
 // close waits for, and StoreUnavailable for calls after that.
 
-import { OutcomeUnknown, type Store, type StoreObservation, StoreUnavailable } from "../port.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import type { Store, StoreObservation } from "../port.ts";
 
 type Observe = (observation: StoreObservation) => void;
 

@@ -3,8 +3,9 @@
 // container faster than it can be put back.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { SpliceRefusal } from "../../../core/json/splice.ts";
-import { type DocumentRefusal, type Path, StoreUnavailable } from "../port.ts";
+import type { DocumentRefusal, Path } from "../port.ts";
 import { addressableLength } from "./document-path.ts";
 import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
 import type { DocumentKeys } from "./keys.ts";

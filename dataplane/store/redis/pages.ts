@@ -1,13 +1,13 @@
 // Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their documents; a page
 // of more than 4 MiB takes further calls, which read the documents that the first one named.
 
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { numberOf } from "../../../core/redis/reply.ts";
 import type { FieldPage, ObjectStore, Owner, Page, Visibility } from "../port.ts";
-import type { Gateway } from "./gateway.ts";
 import type { StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import type { ObjectScripts, PageReply } from "./object-scripts.ts";
-import { numberOf } from "./reply.ts";
 
 export interface PageParts {
   readonly gateway: Gateway;

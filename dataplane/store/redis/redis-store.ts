@@ -2,13 +2,14 @@
 // InvalidRedisUrl, StoreUnavailable, or RedisFault when the server has no JSON module.
 
 import type { Clock } from "../../../core/clock.ts";
+import { connect } from "../../../core/redis/connect.ts";
+import { RedisFault } from "../../../core/redis/failure.ts";
+import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
+import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import type { Store, StoreObservation } from "../port.ts";
-import { connect } from "./connect.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { followEndedSessions, rereadMilliseconds } from "./ended-sessions.ts";
-import { RedisFault } from "./failure.ts";
-import { createGateway, type Gateway } from "./gateway.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexes } from "./indexes.ts";
 import { createKnownIndexes } from "./known-indexes.ts";
@@ -16,7 +17,6 @@ import { createObjectScripts } from "./object-scripts.ts";
 import { createObjects } from "./objects.ts";
 import { observedStore } from "./observed-store.ts";
 import { createPages } from "./pages.ts";
-import { parseRedisUrl } from "./redis-url.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
 

@@ -1,11 +1,12 @@
 // Typed wrappers of the scripts that keep sessions: the only place that knows the positions of their keys and arguments.
 
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { fieldsOf, listOf, textOf } from "../../../core/redis/reply.ts";
 import type { SessionRecord } from "../port.ts";
 import { code } from "./codes.ts";
-import type { Gateway } from "./gateway.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
-import { fieldsOf, listOf, scriptReply, textOf } from "./reply.ts";
-import { loadScript } from "./script.ts";
+import { scriptReply } from "./script-reply.ts";
+import { storeScript } from "./store-script.ts";
 
 /** Where a session stands in the sorted sets. */
 export interface SessionPlace {
@@ -62,11 +63,11 @@ const membersPerList = 500;
 const streamLength = 10_000;
 
 export function createSessionScripts(gateway: Gateway): SessionScripts {
-  const put = loadScript("put-session-4", "write");
-  const touch = loadScript("touch-session-1", "write");
-  const remove = loadScript("remove-session-4", "write");
-  const list = loadScript("list-sessions-1", "read");
-  const revoke = loadScript("revoke-session-2", "write");
+  const put = storeScript("put-session-4", "write");
+  const touch = storeScript("touch-session-1", "write");
+  const remove = storeScript("remove-session-4", "write");
+  const list = storeScript("list-sessions-1", "read");
+  const revoke = storeScript("revoke-session-2", "write");
   const allKeys = (keys: SessionKeys, id: string) => [keys.session(id), keys.byCreation, keys.byUser, keys.byExpiry];
 
   return {

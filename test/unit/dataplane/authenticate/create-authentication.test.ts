@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
-import { StoreUnavailable } from "../../../../dataplane/store/port.ts";
 import { authenticationScene, refusalOf } from "../../../support/authentication.ts";
 import { manualClock } from "../../../support/manual-clock.ts";
 import {

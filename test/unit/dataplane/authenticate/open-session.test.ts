@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { createPasswordVerifier } from "../../../../dataplane/authenticate/passwords.ts";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../../../../dataplane/store/port.ts";
 import { authenticationScene, cheapCost, issuerOf, refusalOf } from "../../../support/authentication.ts";
 import { accessToken, type Claims, type TokenBasis } from "../../../support/forge-token.ts";
 import { manualClock } from "../../../support/manual-clock.ts";

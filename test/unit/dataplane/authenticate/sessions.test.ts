@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { LoginAnswer } from "../../../../dataplane/authenticate/authentication.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
-import { StoreUnavailable } from "../../../../dataplane/store/port.ts";
 import { type AuthenticationScene, authenticationScene, refusalOf } from "../../../support/authentication.ts";
 import { type ManualClock, manualClock } from "../../../support/manual-clock.ts";
 import {

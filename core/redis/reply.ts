@@ -1,19 +1,6 @@
 // Gives Redis' replies their shapes; refuses with RedisFault what no server of ours answers.
 
-import type { Code } from "./codes.ts";
 import { RedisFault } from "./failure.ts";
-
-/** A script's answer: its code, then what the script's header says. */
-export interface ScriptReply {
-  readonly code: Code;
-  readonly rest: readonly unknown[];
-}
-
-export function scriptReply(reply: unknown): ScriptReply {
-  const [first, ...rest] = listOf(reply);
-  // The codes are checked against the scripts by a test.
-  return { code: numberOf(first) as Code, rest };
-}
 
 export function listOf(reply: unknown): readonly unknown[] {
   if (!Array.isArray(reply)) throw misshapen("a list");
@@ -46,11 +33,6 @@ export function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < texts.length; at += 2) fields.set(texts[at] ?? "", texts[at + 1] ?? "");
   return fields;
-}
-
-/** A script answered with a code that its header doesn't name. */
-export function unexpectedCode(script: string, code: Code): RedisFault {
-  return new RedisFault(`The script ${script} answered with the unexpected code ${code}`, { code: "REPLY" });
 }
 
 function misshapen(wanted: string): RedisFault {

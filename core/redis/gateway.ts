@@ -1,7 +1,7 @@
 // Sends commands and scripts to Redis, each at most once, and turns every failure into an error of the port. The one thing
 // that is sent again is a script that Redis did not know by its hash: that refusal had no effect.
 
-import { StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../errors/store-errors.ts";
 import { type Argument, type Call, Outlet, ScriptCommand, TrackedCommand } from "./command.ts";
 import { type Client, isReady } from "./connect.ts";
 import { type Attempt, failureOf, isUnknownScript } from "./failure.ts";

@@ -2,7 +2,7 @@
 // it is away, a time limit per command. Refuses with StoreUnavailable when the first connection fails.
 
 import { Cluster, Redis, type RedisOptions } from "ioredis";
-import { StoreUnavailable } from "../port.ts";
+import { StoreUnavailable } from "../errors/store-errors.ts";
 import { replyCode } from "./failure.ts";
 import type { Credentials, RedisTarget, ServerAddress } from "./redis-url.ts";
 

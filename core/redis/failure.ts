@@ -2,7 +2,7 @@
 // when a write was sent and not answered, RedisFault for answers that mean a defect.
 
 import { ReplyError } from "ioredis";
-import { OutcomeUnknown, StoreUnavailable } from "../port.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../errors/store-errors.ts";
 
 /** An answer that no correct program gets from a healthy server; `code` is the first word of Redis' error. */
 export class RedisFault extends Error {

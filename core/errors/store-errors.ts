@@ -1,0 +1,11 @@
+// How a call to a store or to Redis fails, for callers that must know whether it may have had an effect.
+
+/** The store could not be reached, or refused; the call had no effect. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}
+
+/** A write was sent and the connection ended before its answer: it took place once or not at all. */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+}
