@@ -115,6 +115,8 @@ export function createCollections(database: DatabaseSync): Collections {
       const declared = indexes.map(({ field }) => field);
       const added = fields.filter((field) => !includes(declared, field));
       for (const { ordering } of dropped) statements.drop.run(ordering);
+      // Nothing is left to build in an empty collection.
+      if (isEmpty) statements.readyAll.run(collection);
       for (const { name, path } of added) {
         statements.addOrdering.run(collection, name, JSON.stringify(path), isEmpty ? "ready" : "building");
       }
@@ -151,6 +153,7 @@ function prepare(database: DatabaseSync) {
     ),
     addOrdering: database.prepare("INSERT INTO orderings (collection, name, path, state) VALUES (?, ?, ?, ?)"),
     advance: database.prepare("UPDATE orderings SET built_to = ?, state = ? WHERE ordering = ?"),
+    readyAll: database.prepare("UPDATE orderings SET state = 'ready' WHERE collection = ? AND state = 'building'"),
     drop: database.prepare("UPDATE orderings SET state = 'dropped' WHERE ordering = ?"),
     dropAll: database.prepare("UPDATE orderings SET state = 'dropped' WHERE collection = ?"),
     owner: database.prepare("SELECT owner, objects FROM owners WHERE collection = ? AND name = ?"),

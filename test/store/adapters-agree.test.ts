@@ -1,0 +1,67 @@
+// Carries out the same random calls on the embedded store and on real Redis JSON: every answer must be the same, and at the
+// end everything that can be read.
+
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { expectIndexesExact } from "../support/check-integrity.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { owners } from "../support/object-calls.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { type Call, type Subject, subjectOf } from "../support/store-call.ts";
+import { callSequences } from "../support/store-calls.ts";
+import { freshProject } from "./contract/fixture.ts";
+
+describe("the embedded store and the Redis store", () => {
+  const clocks = { embedded: manualClock(), redis: manualClock() };
+  let redis: TestRedis;
+  let embeddedStore: Store;
+  let redisStore: Store;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    embeddedStore = await createEmbeddedStore({ directory: ":memory:", clock: clocks.embedded });
+    redisStore = await createRedisStore({ url: redis.url, clock: clocks.redis });
+  });
+  afterAll(async () => {
+    await Promise.all([embeddedStore.close(), redisStore.close()]);
+    await redis.stop();
+  });
+
+  it("give the same answers to the same calls", async () => {
+    await fc.assert(
+      fc.asyncProperty(callSequences, async (calls) => {
+        const project = freshProject();
+        const subjects = [
+          subjectOf(embeddedStore, clocks.embedded, project),
+          subjectOf(redisStore, clocks.redis, project),
+        ];
+        for (const [step, call] of calls.entries()) {
+          const [first, second] = await Promise.all(subjects.map((subject) => outcome(call, subject)));
+          expect({ step, call: call.what, redis: second }).toEqual({ step, call: call.what, redis: first });
+        }
+        for (const subject of subjects) await checkIndexes(subject);
+      }),
+      { numRuns: runs(), ...(seed === undefined ? {} : { seed }) },
+    );
+  });
+});
+
+/** A further seed or more runs for a longer search: `FUZZ_SEED`, `FUZZ_RUNS`. */
+const seed = process.env.FUZZ_SEED === undefined ? 20_261_121 : Number(process.env.FUZZ_SEED);
+const runs = () => Number(process.env.FUZZ_RUNS ?? 150);
+
+async function outcome(call: Call, subject: Subject): Promise<unknown> {
+  try {
+    return await call.run(subject);
+  } catch (error) {
+    return { thrown: error instanceof Error ? error.name : String(error) };
+  }
+}
+
+async function checkIndexes({ store, collection }: Subject): Promise<void> {
+  while ((await store.buildIndexes(collection)) !== "done");
+  await expectIndexesExact(store, collection, owners);
+}
