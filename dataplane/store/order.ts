@@ -103,17 +103,17 @@ function orderedNumber(text: string): string {
 
 const bits = new DataView(new ArrayBuffer(8));
 
+/** 2^63 plus or minus the bits of the magnitude: both zeros are one, and round negative numbers end in zeros as well. */
 function orderedDouble(value: number): string {
-  // Adding zero makes -0 and 0 one value.
-  bits.setFloat64(0, value + 0);
+  bits.setFloat64(0, value);
   const high = bits.getUint32(0);
   const low = bits.getUint32(4);
-  const isNegative = high >= 0x8000_0000;
-  const first = isNegative ? ~high : high ^ 0x8000_0000;
-  const second = isNegative ? ~low : low;
-  return hex(first) + hex(second);
+  if (high < 0x8000_0000) return hex(high + 0x8000_0000) + hex(low);
+  const borrow = low === 0 ? 0 : 1;
+  return hex(0x1_0000_0000 - high - borrow) + hex(-low);
 }
 
+/** Of the number's lowest 32 bits. */
 function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, "0");
 }
