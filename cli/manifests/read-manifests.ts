@@ -60,11 +60,9 @@ export function readFileText(file: string, text: string): ReadManifests {
   const result: Parts = {
     objects: [],
     problems: read.problems.map((problem) => ({ ...problem, file })),
-    notes: read.notes.map((note) => ({ ...note, file })),
+    notes: [],
   };
-  for (const document of read.documents) {
-    for (const entry of entriesOf(document.value, "")) sort(file, document, { entry, result });
-  }
+  for (const document of read.documents) addDocument(file, document, result);
   return result;
 }
 
@@ -74,12 +72,22 @@ interface Parts {
   readonly notes: SourceNote[];
 }
 
-/** Puts one object of a document where it belongs. */
-function sort(file: string, document: YamlDocument, { entry, result }: { entry: Entry; result: Parts }): void {
-  const verdict = judgeDocument(entry.value);
-  const place = { file, ...document.positions.of(entry.pointer), pointer: "" };
-  if (verdict.take) result.objects.push(sourced(file, document, { ...entry, value: verdict.object }));
-  else (verdict.problem ? result.problems : result.notes).push({ ...place, message: verdict.message });
+function addDocument(file: string, document: YamlDocument, result: Parts): void {
+  const entries = entriesOf(document.value, "").map((entry) => ({ ...entry, verdict: judgeDocument(entry.value) }));
+  const [only] = entries;
+  const about = entries.length === 1 && isObject(only?.value) ? { file, subject: subjectOf(only.value) } : { file };
+  // How foreign objects are written is no concern of ours.
+  const ours = entries.some(({ verdict }) => verdict.take);
+  if (ours) result.notes.push(...document.notes.map((note) => ({ ...note, ...about })));
+  if (ours && document.problems.length > 0) {
+    result.problems.push(...document.problems.map((problem) => ({ ...problem, ...about })));
+    return;
+  }
+  for (const { verdict, pointer } of entries) {
+    const place = { file, ...document.positions.of(pointer), pointer: "" };
+    if (verdict.take) result.objects.push(sourced(file, document, { value: verdict.object, pointer }));
+    else (verdict.problem ? result.problems : result.notes).push({ ...place, message: verdict.message });
+  }
 }
 
 /** JSON files of other tools abound; one that names no kind is not looked at more closely. */

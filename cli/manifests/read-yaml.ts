@@ -6,9 +6,12 @@ import { convertDocument, type Fault } from "./convert-document.ts";
 import { type Position, Positions } from "./positions.ts";
 
 export interface YamlDocument {
+  /** What could be read of it; to be used only where there is no problem. */
   readonly value: Json;
   readonly positions: Positions;
   readonly start: Position;
+  readonly problems: readonly TextProblem[];
+  readonly notes: readonly TextProblem[];
 }
 
 export interface TextProblem extends Position {
@@ -17,17 +20,16 @@ export interface TextProblem extends Position {
 }
 
 export interface YamlText {
-  /** Only documents without a problem; empty ones are left out. */
+  /** Empty documents are left out. */
   readonly documents: readonly YamlDocument[];
+  /** Of documents that are no YAML at all. */
   readonly problems: readonly TextProblem[];
-  readonly notes: readonly TextProblem[];
 }
 
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter();
   const documents: YamlDocument[] = [];
   const problems: TextProblem[] = [];
-  const notes: TextProblem[] = [];
   for (const parsed of parsedDocuments(text, lines)) {
     const positions = new Positions(lines);
     const located = ({ offset, pointer, message }: Fault): TextProblem => ({
@@ -43,13 +45,12 @@ export function readYaml(text: string): YamlText {
       problems.push(located({ offset: error.pos[0], pointer: "", message }));
       continue;
     }
-    const conversion = convertDocument(parsed, positions);
-    problems.push(...conversion.faults.map(located));
-    notes.push(...conversion.notes.map(located));
-    if (conversion.value === undefined || conversion.faults.length > 0) continue;
-    documents.push({ value: conversion.value, positions, start: positions.of("") });
+    const { value, faults, notes } = convertDocument(parsed, positions);
+    if (value === undefined) continue;
+    const start = positions.of("");
+    documents.push({ value, positions, start, problems: faults.map(located), notes: notes.map(located) });
   }
-  return { documents, problems, notes };
+  return { documents, problems };
 }
 
 type Parsed = Extract<ReturnType<typeof parseAllDocuments>, readonly unknown[]>;

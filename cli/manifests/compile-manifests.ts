@@ -1,0 +1,115 @@
+// Finds what is wrong between objects, and in JSON Schemas, by compiling the checked manifests as the operator would: a
+// Project that is missing, a name or a host claimed twice, a schema that can't be used. Secrets count as resolved.
+import type { ProjectRef } from "../../core/config/types.ts";
+import { apiVersion } from "../../core/manifests/object.ts";
+import { validateManifest } from "../../core/manifests/validate-manifest.ts";
+import { compileProject } from "../../operator/compile/compile-project.ts";
+import { groupByProject } from "../../operator/compile/group-objects.ts";
+import { assignHosts, noHosts } from "../../operator/compile/hosts.ts";
+import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
+import type { Credentials } from "../../operator/credentials.ts";
+import type { CustomResource, Project } from "../../operator/objects.ts";
+import { childrenOf, type ProjectObjects } from "../../operator/project-objects.ts";
+import type { Verdict } from "../../operator/verdict.ts";
+import { type CheckedManifests, located } from "./check-manifests.ts";
+import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
+
+export interface CompiledManifests {
+  readonly problems: readonly SourceProblem[];
+  readonly notes: readonly SourceNote[];
+}
+
+export function compileManifests(checked: CheckedManifests): CompiledManifests {
+  const sources = new Map(checked.manifests.map(({ source }) => [source.subject, source]));
+  const objects = checked.manifests.map(({ manifest, source }) => stored(manifest, source.subject));
+  const hosts = assignHosts(objects.filter(isProject), new Map(), () => true);
+  const checkSchema = createSchemaCheck();
+  const findings = Array.from(groupByProject(objects).values()).flatMap((bundle) => {
+    const project = bundle.project ?? standIn(bundle.ref);
+    const compiled = compileProject({
+      ...bundle,
+      project,
+      credentials: everyCredential(bundle),
+      signing: { ok: true, value: { keys: [] } },
+      hosts: hosts.get(project.metadata.uid) ?? noHosts,
+      checkSchema,
+    });
+    const judged = compiled.verdicts.map((verdict) => judge(verdict, sources));
+    return bundle.project === undefined ? [orphans(bundle, sources, checked), ...judged] : judged;
+  });
+  const all = [...findings, ...checked.manifests.map((entry) => secretFindings(entry, checked))];
+  return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
+}
+
+/** Children of a Project that is not there are judged all the same, so that all mistakes are named at once. */
+function standIn({ namespace, name }: ProjectRef): Project {
+  const result = validateManifest({ apiVersion, kind: "Project", metadata: { namespace, name } });
+  if (!result.ok) throw new Error(`Project ${namespace}/${name} has no valid default`);
+  const project = stored(result.object, "");
+  if (!isProject(project)) throw new Error("A Project became something else");
+  return project;
+}
+
+type CheckedManifest = CheckedManifests["manifests"][number];
+
+/** As a cluster would give it back; a suspended Project is judged as if it went on. */
+function stored(manifest: CheckedManifest["manifest"], uid: string): CustomResource {
+  const metadata = { ...manifest.metadata, uid, creationTimestamp: "1970-01-01T00:00:00Z" };
+  if (manifest.kind !== "Project") return { ...manifest, metadata };
+  return { ...manifest, metadata, spec: { ...manifest.spec, suspend: false } };
+}
+
+function isProject(object: CustomResource): object is Project {
+  return object.kind === "Project";
+}
+
+function everyCredential({ users, keys }: ProjectObjects): Credentials {
+  const password = { ok: true, value: { passwordHash: "", credentialRevision: "" } } as const;
+  return {
+    users: new Map(users.map(({ metadata }) => [metadata.name, password])),
+    keys: new Map(keys.map(({ metadata }) => [metadata.name, { ok: true, value: [{ sha256: metadata.uid }] }])),
+  };
+}
+
+const nothing: CompiledManifests = { problems: [], notes: [] };
+
+function judge(verdict: Verdict, sources: ReadonlyMap<string, SourcedObject>): CompiledManifests {
+  const source = sources.get(verdict.uid);
+  if (source === undefined) return nothing;
+  const findings = (verdict.accepted ? verdict.notices : verdict.faults).map(({ pointer = "", message }) =>
+    located(source, { pointer, detail: message }),
+  );
+  return verdict.accepted ? { problems: [], notes: findings } : { problems: findings, notes: [] };
+}
+
+/** Says of each child that its Project is missing, unless the Project is there and has problems of its own. */
+function orphans(
+  bundle: ProjectObjects,
+  sources: ReadonlyMap<string, SourcedObject>,
+  { problems }: CheckedManifests,
+): CompiledManifests {
+  const { namespace, name } = bundle.ref;
+  if (problems.some(({ subject }) => subject === `Project/${namespace}/${name}`)) return nothing;
+  const detail = `No Project ${namespace}/${name} is among these manifests`;
+  const found = childrenOf(bundle).flatMap((child) => {
+    const source = sources.get(child.metadata.uid);
+    return source === undefined ? [] : [located(source, { pointer: "/spec/projectRef/name", detail })];
+  });
+  return { problems: found, notes: [] };
+}
+
+/** A Secret among the manifests must have the entry; one that is not there may stand in the cluster. */
+function secretFindings({ manifest, source }: CheckedManifest, { secrets }: CheckedManifests): CompiledManifests {
+  if (manifest.kind !== "ProjectUser" || manifest.spec.passwordSecretRef === undefined) return nothing;
+  const { name, key } = manifest.spec.passwordSecretRef;
+  const { namespace } = manifest.metadata;
+  const found = secrets.find(({ secret: { metadata } }) => metadata.namespace === namespace && metadata.name === name);
+  if (found === undefined) {
+    const detail = `Secret ${namespace}/${name} is not among these manifests: until it exists, the user can't log in`;
+    return { problems: [], notes: [located(source, { pointer: "/spec/passwordSecretRef/name", detail })] };
+  }
+  const entry = found.secret.data.get(key);
+  if (entry !== undefined && entry.length > 0) return nothing;
+  const detail = `Secret ${namespace}/${name} has no entry ${JSON.stringify(key)}, or an empty one`;
+  return { problems: [located(source, { pointer: "/spec/passwordSecretRef/key", detail })], notes: [] };
+}
