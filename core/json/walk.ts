@@ -106,10 +106,9 @@ export function memberAt(text: string, start: number, nameText: string): MemberP
   let nameStart = start + 1;
   if (text.charCodeAt(nameStart) === closeObject) return undefined;
   for (;;) {
+    // An unescaped quote ends both, so a name that starts like the wanted one is the wanted one.
+    if (text.startsWith(nameText, nameStart)) return { nameStart, valueStart: nameStart + nameText.length + 1 };
     const valueStart = endOfString(text, nameStart) + 1;
-    if (valueStart - nameStart === nameText.length + 1 && text.startsWith(nameText, nameStart)) {
-      return { nameStart, valueStart };
-    }
     const end = endOfValue(text, valueStart);
     if (text.charCodeAt(end) !== comma) return undefined;
     nameStart = end + 1;

@@ -280,6 +280,8 @@ describe("a fault's detail", () => {
     expect(faultIn('{"a":{"b":1,x}}').detail).toContain('JSON Pointer "/a"');
     expect(faultIn('{"a":{x').detail).toContain('JSON Pointer "/a"');
     expect(faultIn('{"a":1,"b":{"c":1,"c":2}}').detail).toContain('JSON Pointer "/b/c"');
+    const many = Array.from({ length: 40 }, (_, index) => `"k${index}":1`).join(",");
+    expect(faultIn(`{${many},"z":[x]}`).detail).toContain('JSON Pointer "/z/0"');
   });
 
   it("counts columns in characters, not in UTF-16 units", () => {
