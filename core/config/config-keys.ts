@@ -6,7 +6,7 @@ import type { ProjectRef } from "./types.ts";
 const tag = "{jsonplane}";
 
 export const configKeys = {
-  /** Hash: `revision` (the newest published), `epoch` (the writer's), `instance`, `format`. */
+  /** Hash: `revision` (the newest published), `epoch` (the writer's), `instance`, `format`, `complete` (all is published). */
   meta: `${tag}:meta`,
   /** Hash: `<namespace>/<name>` → revision of the project's last change. */
   projects: `${tag}:projects`,

@@ -3,16 +3,9 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
-import type {
-  KeyConfig,
-  ProjectParts,
-  ProjectRef,
-  ResourceConfig,
-  SigningRing,
-  UserConfig,
-} from "../../core/config/types.ts";
-import { compileSchema } from "../../core/schema/compile-schema.ts";
+import type { KeyConfig, ProjectParts, ProjectRef, SigningRing, UserConfig } from "../../core/config/types.ts";
 import type { Directory, LiveProject, LiveResource, Lookup } from "./directory.ts";
+import { makeLiveResource } from "./live-resource.ts";
 
 /** A resource that could not be made live. With `keptLastGood` the version before it goes on serving, else none does. */
 export interface RefusedResource {
@@ -62,15 +55,14 @@ export function createMemoryDirectory(clock: Clock): MemoryDirectory {
     const ref = refOf(parts.project);
     const resources = new Map<string, LiveResource>();
     for (const [name, config] of parts.resources) {
-      const resource = makeResource(config, before?.resources.get(name), clock);
-      if ("problems" in resource) {
-        const kept = before?.resources.get(name);
-        refused.push({ project: ref, resource: name, keptLastGood: kept !== undefined, problems: resource.problems });
-        if (kept !== undefined) resources.set(name, kept);
+      const kept = before?.resources.get(name);
+      const made = makeLiveResource(config, kept, revisions.get(name) ?? nextRevision(kept, clock));
+      if (made.ok) {
+        resources.set(name, made.resource);
         continue;
       }
-      const revision = revisions.get(name);
-      resources.set(name, revision === undefined ? resource : Object.freeze({ ...resource, revision }));
+      refused.push({ project: ref, resource: name, keptLastGood: kept !== undefined, problems: made.problems });
+      if (kept !== undefined) resources.set(name, kept);
     }
     const live = Object.freeze({
       config: parts.project,
@@ -138,18 +130,9 @@ function makeState(entries: readonly Entry[]): State {
   };
 }
 
-function makeResource(
-  config: ResourceConfig,
-  before: LiveResource | undefined,
-  clock: Clock,
-): LiveResource | { readonly problems: readonly unknown[] } {
-  if (before !== undefined && isDeepStrictEqual(before.config, config)) return before;
-  const reusable = before !== undefined && isDeepStrictEqual(before.config.schema, config.schema);
-  const compiled = reusable ? { ok: true as const, schema: before.schema } : compileSchema(config.schema);
-  if (!compiled.ok) return { problems: compiled.problems };
-  // Milliseconds, so that a change made while nothing ran is newer than what the last run declared to the store.
-  const revision = Math.max(clock.now(), (before?.revision ?? 0) + 1);
-  return Object.freeze({ config, schema: compiled.schema, revision });
+/** Milliseconds, so that a change made while nothing ran is newer than what the last run declared to the store. */
+function nextRevision(before: LiveResource | undefined, clock: Clock): number {
+  return Math.max(clock.now(), (before?.revision ?? 0) + 1);
 }
 
 /** The ring's identity is what verified tokens are cached by, so an unchanged ring stays the same object. */

@@ -1,0 +1,60 @@
+// Tells the operator what this replica serves: the revision that it has applied and the fields that it can't use, renewed as
+// a heartbeat. Only this replica's own keys are written; they expire when it dies.
+
+import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { loadScript } from "../../core/redis/script.ts";
+import type { Nack } from "./load-project.ts";
+
+export interface Acknowledger {
+  /** Sends soon; of several in one moment the last. */
+  applied(revision: number, nacks: readonly Nack[]): void;
+  /** Takes the replica off the list, so that nobody waits for it. */
+  stop(): Promise<void>;
+}
+
+const heartbeatMilliseconds = 5_000;
+/** Gathers a burst of changes into one acknowledgement. */
+const gatherMilliseconds = 20;
+/** Nacks that one acknowledgement names at most; the log has all of them. */
+const mostNacks = 100;
+
+export function createAcknowledger(gateway: Gateway, replica: string): Acknowledger {
+  const folder = new URL("./scripts/", import.meta.url);
+  const acknowledge = loadScript(folder, "acknowledge-2", "write");
+  const keys = [configKeys.replicas, acknowledgementKey(replica)];
+  let state: { readonly revision: number; readonly nacks: readonly Nack[] } | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  let sending: Promise<void> = Promise.resolve();
+
+  const send = (): void => {
+    soon = undefined;
+    if (state === undefined) return;
+    const args = [replica, state.revision, JSON.stringify(state.nacks.slice(0, mostNacks))];
+    // A lost one is made up for by the next heartbeat.
+    sending = sending
+      .then(() => gateway.run(acknowledge, keys, args))
+      .then(
+        () => undefined,
+        () => undefined,
+      );
+  };
+  const heartbeat = setInterval(send, heartbeatMilliseconds).unref();
+
+  return {
+    applied(revision, nacks) {
+      state = { revision, nacks };
+      soon ??= setTimeout(send, gatherMilliseconds).unref();
+    },
+    async stop() {
+      clearInterval(heartbeat);
+      clearTimeout(soon);
+      state = undefined;
+      await sending;
+      const [replicas = "", own = ""] = keys;
+      // Should Redis be away, both end by themselves.
+      await gateway.write(replicas, "ZREM", replicas, replica).catch(() => undefined);
+      await gateway.write(own, "DEL", own).catch(() => undefined);
+    },
+  };
+}

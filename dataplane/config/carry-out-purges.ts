@@ -1,0 +1,75 @@
+// Carries out the operator's purge orders, one replica at a time, in small steps, and notes which are done. An order that is
+// interrupted goes on where it was left: what is gone is gone.
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { type PurgeOrder, readPurgeOrder } from "../../core/config/purge-order.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
+import type { DocumentStore, ObjectStore } from "../store/port.ts";
+
+export interface PurgeDeps {
+  readonly gateway: Gateway;
+  readonly store: Pick<ObjectStore, "purge"> & Pick<DocumentStore, "purgeDocument">;
+  readonly onFailed: (error: unknown) => void;
+}
+
+const lookMilliseconds = 2_000;
+const lockMilliseconds = 30_000;
+const objectsPerStep = 200;
+
+/** Looks for orders until it is stopped. */
+export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await round(deps, stopping.signal).catch(deps.onFailed);
+      await sleep(lookMilliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function round(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
+  const { gateway } = deps;
+  const orders = fieldsOf(await gateway.read(configKeys.purges, "HGETALL", configKeys.purges));
+  if (orders.size === 0) return;
+  const done = new Set(textsOf(await gateway.read(configKeys.purged, "HKEYS", configKeys.purged)));
+  const open = [...orders].filter(([id]) => !done.has(id));
+  if (open.length === 0 || !(await takeLock(gateway))) return;
+  for (const [id, text] of open) {
+    const order = readPurgeOrder(text);
+    // One that a newer operator wrote waits for a newer replica.
+    if (order && (await purge(deps, order, signal))) {
+      await gateway.write(configKeys.purged, "HSET", configKeys.purged, id, Date.now());
+    }
+  }
+  await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+}
+
+/** False when it was interrupted before the end. */
+async function purge(deps: PurgeDeps, order: PurgeOrder, signal: AbortSignal): Promise<boolean> {
+  if (order.what === "rootkey") {
+    await deps.store.purgeDocument({ project: order.project, rootKey: order.name });
+    return true;
+  }
+  const collection = { project: order.project, resource: order.name };
+  while (!signal.aborted) {
+    if ((await deps.store.purge(collection, objectsPerStep)) === "done") return true;
+    await deps.gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
+  }
+  return false;
+}
+
+/** Two that purge the same would be wasteful, not wrong; so the lock needs no owner. */
+async function takeLock(gateway: Gateway): Promise<boolean> {
+  const { purgeLock } = configKeys;
+  return (await gateway.write(purgeLock, "SET", purgeLock, randomUUID(), "NX", "PX", lockMilliseconds)) === "OK";
+}

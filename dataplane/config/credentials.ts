@@ -1,0 +1,96 @@
+// Looks users and keys up in Redis when they are first asked for, and remembers those it found until a change of theirs is
+// announced. What Redis can't be asked about is `unavailable`, never `unknown`.
+
+import { LRUCache } from "lru-cache";
+import { credentialsKey, projectName } from "../../core/config/config-keys.ts";
+import { keyField, readKey, readUser, userField } from "../../core/config/fields.ts";
+import type { Keyring } from "../../core/config/keyring.ts";
+import { readPublished } from "../../core/config/published-value.ts";
+import { open } from "../../core/config/seal.ts";
+import type { KeyConfig, UserConfig } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { optionalText } from "../../core/redis/reply.ts";
+import type { LiveProject, Lookup } from "./directory.ts";
+
+export interface Credentials {
+  user(project: LiveProject, username: string): Lookup<UserConfig> | Promise<Lookup<UserConfig>>;
+  key(project: LiveProject, sha256: string): Lookup<KeyConfig> | Promise<Lookup<KeyConfig>>;
+  /** Forgets some fields of a project, or all of them, also those that are being read now. */
+  forget(project: string, fields?: readonly string[]): void;
+}
+
+/** Credentials remembered by one replica; some hundred bytes each. */
+const remembered = 50_000;
+
+const unknown = Object.freeze({ outcome: "unknown" } as const);
+const unavailable = Object.freeze({ outcome: "unavailable" } as const);
+
+/** Of the project with this UID; a successor of the same name has its own. */
+interface Remembered {
+  readonly uid: string;
+  readonly value: UserConfig | KeyConfig;
+}
+
+export function createCredentials(gateway: Gateway, keyring: Keyring): Credentials {
+  const cache = new LRUCache<string, Remembered>({ max: remembered });
+  /** Entries of an older generation are out of reach, and go as the cache fills. */
+  const generations = new Map<string, number>();
+  /** Grows with every forgetting: what was read before one is not remembered after it. */
+  let forgettings = 0;
+
+  const cacheKey = (project: LiveProject, field: string): string => {
+    const name = projectName(project.config);
+    return `${name} ${generations.get(name) ?? 0} ${field}`;
+  };
+
+  const read = async <T extends UserConfig | KeyConfig>(
+    project: LiveProject,
+    field: string,
+    parse: (text: string) => T,
+  ): Promise<Lookup<T>> => {
+    const { config } = project;
+    const began = forgettings;
+    const text = await fieldText(gateway, credentialsKey(config), field);
+    if (typeof text === "object") return text;
+    const published = text === undefined ? undefined : readPublished(text);
+    if (!published) return unknown;
+    const place = { namespace: config.namespace, name: config.name, field, revision: published.revision };
+    const opened = await open(keyring, place, published.sealed).catch(() => undefined);
+    // One that was not sealed for this project is no credential of it.
+    if (opened?.uid !== config.uid) return unknown;
+    const value = parse(opened.text);
+    if (began === forgettings) cache.set(cacheKey(project, field), { uid: config.uid, value });
+    return { outcome: "found", value };
+  };
+
+  const look = <T extends UserConfig | KeyConfig>(project: LiveProject, field: string, parse: (text: string) => T) => {
+    const known = cache.get(cacheKey(project, field));
+    if (known?.uid !== project.config.uid) return read(project, field, parse);
+    // A field's name says what it holds.
+    return { outcome: "found", value: known.value as T } as const;
+  };
+
+  return {
+    user: (project, username) => look(project, userField(keyring, username), readUser),
+    key: (project, sha256) => look(project, keyField(sha256), readKey),
+    forget(project, fields) {
+      forgettings += 1;
+      const generation = generations.get(project) ?? 0;
+      if (fields) for (const field of fields) cache.delete(`${project} ${generation} ${field}`);
+      else generations.set(project, generation + 1);
+    },
+  };
+}
+
+/** Whatever keeps Redis from answering, the caller hears 503; the gateway's observer knows the rest. */
+async function fieldText(
+  gateway: Gateway,
+  key: string,
+  field: string,
+): Promise<string | undefined | typeof unavailable> {
+  try {
+    return optionalText(await gateway.read(key, "HGET", key, field));
+  } catch {
+    return unavailable;
+  }
+}

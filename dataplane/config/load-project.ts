@@ -1,0 +1,118 @@
+// Turns the published fields of one project into a live one: opens what changed, keeps what did not, compiles schemas one at
+// a time between other work. A field that can't be used leaves its last good version serving and is reported.
+
+import { setImmediate as otherWork } from "node:timers/promises";
+import { type ProjectField, readProjectField } from "../../core/config/fields.ts";
+import type { Keyring } from "../../core/config/keyring.ts";
+import { readPublished } from "../../core/config/published-value.ts";
+import { open } from "../../core/config/seal.ts";
+import type { ProjectConfig, ProjectRef, RootKeyConfig, SigningRing } from "../../core/config/types.ts";
+import type { SchemaProblem } from "../../core/schema/compile-schema.ts";
+import type { LiveProject, LiveResource } from "./directory.ts";
+import { makeLiveResource } from "./live-resource.ts";
+
+/** A field that this replica can't use. */
+export interface Nack {
+  readonly project: string;
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** A live project with the revisions it was made of, so that the next load can keep what is the same. */
+export interface LoadedProject {
+  readonly live: LiveProject;
+  readonly fields: ReadonlyMap<string, LoadedField>;
+  readonly nacks: readonly Nack[];
+}
+
+interface LoadedField {
+  readonly revision: number;
+  readonly content: ProjectField;
+}
+
+/** `values` are the fields of projectKey as Redis holds them. Undefined when they hold no usable project at all. */
+export async function loadProject(
+  keyring: Keyring,
+  ref: ProjectRef,
+  values: ReadonlyMap<string, string>,
+  before: LoadedProject | undefined,
+): Promise<LoadedProject | undefined> {
+  const nacks: Nack[] = [];
+  const refuse = (field: string, reason: string) =>
+    nacks.push({ project: `${ref.namespace}/${ref.name}`, field, reason });
+  const fields = new Map<string, LoadedField>();
+  for (const [field, text] of values) {
+    const loaded = await loadField({ keyring, ref, field, text, before: before?.fields.get(field) });
+    if (typeof loaded === "string") refuse(field, loaded);
+    const usable = typeof loaded === "string" ? before?.fields.get(field) : loaded;
+    if (usable !== undefined) fields.set(field, usable);
+  }
+  const project = contentOf(fields, "project");
+  const signing = contentOf(fields, "signing");
+  if (project === undefined || signing === undefined) return before && { ...before, nacks };
+  const resources = await liveResources(fields, before?.live, refuse);
+  const live = { config: project, signing, resources, rootKeys: rootKeysOf(fields) };
+  return { live: Object.freeze(live), fields, nacks };
+}
+
+interface FieldLoad {
+  readonly keyring: Keyring;
+  readonly ref: ProjectRef;
+  readonly field: string;
+  readonly text: string;
+  readonly before: LoadedField | undefined;
+}
+
+/** The field, undefined for a kind that this version does not know, or why it can't be used. */
+async function loadField(load: FieldLoad): Promise<LoadedField | string | undefined> {
+  const published = readPublished(load.text);
+  if (!published) return "The published value is malformed";
+  const { revision, sealed } = published;
+  if (load.before?.revision === revision) return load.before;
+  const place = { namespace: load.ref.namespace, name: load.ref.name, field: load.field, revision };
+  try {
+    const { text } = await open(load.keyring, place, sealed);
+    const content = readProjectField(load.field, text);
+    return content && { revision, content };
+  } catch (error) {
+    return error instanceof Error ? error.message : "The published value can't be opened";
+  }
+}
+
+function contentOf(fields: ReadonlyMap<string, LoadedField>, kind: "project"): ProjectConfig | undefined;
+function contentOf(fields: ReadonlyMap<string, LoadedField>, kind: "signing"): SigningRing | undefined;
+function contentOf(fields: ReadonlyMap<string, LoadedField>, kind: "project" | "signing") {
+  const content = fields.get(kind)?.content;
+  return content?.kind === kind ? content.value : undefined;
+}
+
+async function liveResources(
+  fields: ReadonlyMap<string, LoadedField>,
+  before: LiveProject | undefined,
+  refuse: (field: string, reason: string) => void,
+): Promise<ReadonlyMap<string, LiveResource>> {
+  const resources = new Map<string, LiveResource>();
+  for (const [field, { revision, content }] of fields) {
+    if (content.kind !== "resource") continue;
+    const kept = before?.resources.get(content.value.name);
+    const made = makeLiveResource(content.value, kept, revision);
+    if (!made.ok) refuse(field, reasonOf(made.problems));
+    const resource = made.ok ? made.resource : kept;
+    if (resource) resources.set(content.value.name, resource);
+    // A schema takes milliseconds to compile; a project has up to hundreds.
+    if (resource !== kept) await otherWork();
+  }
+  return resources;
+}
+
+function reasonOf([problem]: readonly SchemaProblem[]): string {
+  return problem ? `${problem.pointer}: ${problem.message}` : "The schema can't be compiled";
+}
+
+function rootKeysOf(fields: ReadonlyMap<string, LoadedField>): ReadonlyMap<string, RootKeyConfig> {
+  const rootKeys = new Map<string, RootKeyConfig>();
+  for (const { content } of fields.values()) {
+    if (content.kind === "rootkey") rootKeys.set(content.value.key, content.value);
+  }
+  return rootKeys;
+}

@@ -1,0 +1,65 @@
+// Opens what a replica needs to follow the configuration in Redis: two connections, the directory, its acknowledgements.
+// Refuses with InvalidRedisUrl or StoreUnavailable.
+
+import type { Clock } from "../../core/clock.ts";
+import type { Keyring } from "../../core/config/keyring.ts";
+import { connect } from "../../core/redis/connect.ts";
+import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { createAcknowledger } from "./acknowledge.ts";
+import type { Directory } from "./directory.ts";
+import { compareMilliseconds } from "./follow.ts";
+import type { Nack } from "./load-project.ts";
+import { createRedisDirectory } from "./redis-directory.ts";
+
+export interface FollowedConfigOptions {
+  readonly url: string;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  /** Names this replica among its siblings. */
+  readonly replica: string;
+  readonly maxLoaded?: number;
+  readonly onNacks?: (nacks: readonly Nack[]) => void;
+}
+
+export interface FollowedConfig {
+  readonly directory: Directory;
+  /** For further readers of configuration keys. */
+  readonly gateway: Gateway;
+  close(): Promise<void>;
+}
+
+const commandTimeout = 2_000;
+
+export async function openRedisDirectory(options: FollowedConfigOptions): Promise<FollowedConfig> {
+  const target = parseRedisUrl(options.url);
+  const commands = createGateway(await connect({ target, name: "jsonplane-config", commandTimeout }));
+  const patience = compareMilliseconds + commandTimeout;
+  const waiting = createGateway(
+    await connect({ target, name: "jsonplane-config-changes", commandTimeout: patience }).catch((error: unknown) => {
+      commands.disconnect();
+      throw error;
+    }),
+  );
+  const acknowledger = createAcknowledger(commands, options.replica);
+  const { directory, stop } = createRedisDirectory({
+    commands,
+    waiting,
+    keyring: options.keyring,
+    clock: options.clock,
+    ...(options.maxLoaded !== undefined && { maxLoaded: options.maxLoaded }),
+    onApplied(revision, nacks) {
+      acknowledger.applied(revision, nacks);
+      if (nacks.length > 0) options.onNacks?.(nacks);
+    },
+  });
+  return {
+    directory,
+    gateway: commands,
+    async close() {
+      await stop();
+      await acknowledger.stop();
+      commands.disconnect();
+    },
+  };
+}

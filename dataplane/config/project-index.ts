@@ -1,0 +1,49 @@
+// The index of projects as a replica knows it: which exist, at which revision, and which hosts they serve.
+
+import type { ProjectEntry } from "../../core/config/published-value.ts";
+
+export interface ProjectIndex {
+  /** Whether it was complete once: only then is what it lacks known not to exist. */
+  whole(): boolean;
+  get(name: string): ProjectEntry | undefined;
+  names(): IterableIterator<string>;
+  ofHost(host: string): string | undefined;
+  /** Takes over what was found; with `complete` nothing else exists. Returns the names whose entry changed. */
+  replace(found: ReadonlyMap<string, ProjectEntry>, complete: boolean): readonly string[];
+  set(name: string, entry: ProjectEntry | undefined): void;
+}
+
+export function createProjectIndex(): ProjectIndex {
+  let entries = new Map<string, ProjectEntry>();
+  let hosts: ReadonlyMap<string, string> = new Map();
+  let whole = false;
+
+  return {
+    whole: () => whole,
+    get: (name) => entries.get(name),
+    names: () => entries.keys(),
+    ofHost: (host) => hosts.get(host),
+    replace(found, complete) {
+      const before = entries;
+      // While Redis is being filled anew, what is not in it yet goes on as it was.
+      entries = new Map([...(complete ? [] : before), ...found]);
+      whole ||= complete;
+      hosts = hostsOf(entries);
+      const names = new Set([...before.keys(), ...entries.keys()]);
+      return [...names].filter((name) => before.get(name)?.revision !== entries.get(name)?.revision);
+    },
+    set(name, entry) {
+      const before = entries.get(name);
+      if (entry) entries.set(name, entry);
+      else entries.delete(name);
+      if (before?.hosts.length || entry?.hosts.length) hosts = hostsOf(entries);
+    },
+  };
+}
+
+/** `compile` settles who holds a host; should two still name one, the first keeps it. */
+function hostsOf(entries: ReadonlyMap<string, ProjectEntry>): ReadonlyMap<string, string> {
+  const hosts = new Map<string, string>();
+  for (const [name, entry] of entries) for (const host of entry.hosts) if (!hosts.has(host)) hosts.set(host, name);
+  return hosts;
+}

@@ -1,0 +1,88 @@
+// Calls the scripts that write configuration: positions of keys and arguments exist here only.
+
+import {
+  configKeys,
+  credentialsKey,
+  isCredentialField,
+  projectKey,
+  projectName,
+} from "../../core/config/config-keys.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { listOf, numberOf, textOf } from "../../core/redis/reply.ts";
+import { loadScript } from "../../core/redis/script.ts";
+
+/** Entries that the stream of hints keeps, about: whoever missed more reads the index of projects instead. */
+const streamLength = 10_000;
+
+export interface PublishStep {
+  readonly ref: ProjectRef;
+  readonly epoch: number;
+  /** What meta must say, so that the sealed values' revision is the next one. */
+  readonly lastRevision: string;
+  readonly revision: number;
+}
+
+export interface Publication extends PublishStep {
+  readonly entry: string;
+  readonly values: readonly { readonly field: string; readonly value: string }[];
+  readonly removed: readonly string[];
+}
+
+export type PublishReply =
+  | { readonly outcome: "published" }
+  | { readonly outcome: "not_the_writer" }
+  | { readonly outcome: "overtaken"; readonly revision: string };
+
+export interface PublishScripts {
+  publish(publication: Publication): Promise<PublishReply>;
+  withdraw(step: PublishStep): Promise<PublishReply>;
+  complete(epoch: number): Promise<PublishReply>;
+}
+
+export function createPublishScripts(gateway: Gateway): PublishScripts {
+  const folder = new URL("./scripts/", import.meta.url);
+  const publish = loadScript(folder, "publish-5", "write");
+  const withdraw = loadScript(folder, "withdraw-5", "write");
+  const complete = loadScript(folder, "complete-2", "write");
+  return {
+    async publish({ ref, epoch, lastRevision, revision, entry, values, removed }) {
+      const fields = JSON.stringify([...values.map((value) => value.field), ...removed]);
+      const args = [epoch, lastRevision, revision, projectName(ref), entry, streamLength, fields, values.length];
+      const sets = values.flatMap(({ field, value }) => [keyIndex(field), field, value]);
+      const removals = removed.flatMap((field) => [keyIndex(field), field]);
+      return replyOf(await gateway.run(publish, keysOf(ref), [...args, ...sets, ...removals]));
+    },
+    async withdraw({ ref, epoch, lastRevision, revision }) {
+      const args = [epoch, lastRevision, revision, projectName(ref), streamLength];
+      return replyOf(await gateway.run(withdraw, keysOf(ref), args));
+    },
+    async complete(epoch) {
+      const keys = [configKeys.meta, configKeys.changes];
+      return replyOf(await gateway.run(complete, keys, [epoch, streamLength]));
+    },
+  };
+}
+
+function keysOf(ref: ProjectRef): readonly string[] {
+  return [configKeys.meta, configKeys.projects, projectKey(ref), credentialsKey(ref), configKeys.changes];
+}
+
+/** Which of the script's keys holds a field. */
+function keyIndex(field: string): 3 | 4 {
+  return isCredentialField(field) ? 4 : 3;
+}
+
+function replyOf(reply: unknown): PublishReply {
+  const [code, revision] = listOf(reply);
+  switch (numberOf(code)) {
+    case 0:
+      return { outcome: "published" };
+    case 1:
+      return { outcome: "not_the_writer" };
+    case 2:
+      return { outcome: "overtaken", revision: textOf(revision) };
+    default:
+      throw new Error("A publish script answered with an unknown code");
+  }
+}

@@ -1,0 +1,15 @@
+-- Purpose: notes that every project's configuration stands in Redis, if the caller is still the writer, and tells replicas.
+-- KEYS: 1 meta, 2 changes
+-- ARGV: 1 epoch, 2 most entries of the stream
+-- Returns: {published} | {not_the_writer}
+local code = { published = 0, not_the_writer = 1 }
+local meta, changes = KEYS[1], KEYS[2]
+local epoch, most = ARGV[1], ARGV[2]
+
+if redis.call("HGET", meta, "epoch") ~= epoch then
+  return { code.not_the_writer }
+end
+if redis.call("HSET", meta, "complete", "1") == 1 then
+  redis.call("XADD", changes, "MAXLEN", "~", most, "*", "complete", "1")
+end
+return { code.published }
