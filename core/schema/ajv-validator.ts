@@ -38,23 +38,26 @@ export function ajvValidator({ root, nodes, patterns }: SchemaRead): Validate {
   context.compiled((id) => find(functionPath(id)));
   const check = find("");
   const needsDigits = nodes.some(({ assertions }) => assertions.has("multipleOf") || assertions.has("uniqueItems"));
-  return (value, canonicalText) => {
-    const exact = needsDigits ? readExactly(canonicalText) : undefined;
-    context.exact = exact?.integers ?? new ExactIntegers();
-    context.meter.left = validationLimits.work;
+  const failuresOf = (value: unknown): readonly ProblemItem[] => {
     try {
-      const isValid = check(exact === undefined ? value : exact.value);
-      return isValid === true ? [] : itemsOf((check.errors ?? []) as readonly Failure[]);
+      return check(value) === true ? [] : itemsOf((check.errors ?? []) as readonly Failure[]);
     } catch (error) {
       if (error instanceof WorkExhausted) return [exhausted];
       throw error;
-    } finally {
-      // ajv keeps the last failures on the function.
-      check.errors = null;
-      context.exact = new ExactIntegers();
     }
   };
+  return (value, canonicalText) => {
+    const exact = needsDigits ? readExactly(canonicalText) : undefined;
+    const work = Math.max(validationLimits.work, validationLimits.workPerCharacter * canonicalText.length);
+    context.begin(work, exact?.integers ?? noIntegers);
+    const items = failuresOf(exact === undefined ? value : exact.value);
+    // ajv keeps the last failures on the function.
+    check.errors = null;
+    return items;
+  };
 }
+
+const noIntegers = new ExactIntegers();
 
 const exhausted: ProblemItem = {
   pointer: "",

@@ -21,18 +21,24 @@ export function declaredProperties(root: SchemaNode): ReadonlyMap<string, Declar
   const found = new Map<string, DeclaredProperty>();
   const waiting: Place[] = [{ path: [], trees: [root], above: new Set() }];
   for (const place of waiting) {
-    const nodes = unconditional(place.trees).filter((tree) => typeof tree !== "boolean");
-    if (place.path.length >= maxPathLength || nodes.some((node) => place.above.has(node))) continue;
-    const above = new Set([...place.above, ...nodes]);
-    for (const [name, trees] of propertiesOf(nodes)) {
-      if (unconditional(trees).includes(false) || found.size >= maxProperties) continue;
-      const path = [...place.path, name];
-      const dotted = path.join(".");
-      if (!found.has(dotted)) found.set(dotted, { name: dotted, path, types: typesOf(trees) ?? [] });
-      waiting.push({ path, trees, above });
+    for (const part of partsOf(place)) {
+      const name = part.path.join(".");
+      if (found.size >= maxProperties) return found;
+      if (!found.has(name)) found.set(name, { name, path: part.path, types: typesOf(part.trees) ?? [] });
+      waiting.push(part);
     }
   }
   return found;
+}
+
+/** The properties one level down that may be there; none below a schema that contains itself. */
+function partsOf({ path, trees, above }: Place): readonly Place[] {
+  const nodes = unconditional(trees).filter((tree) => typeof tree !== "boolean");
+  if (path.length >= maxPathLength || nodes.some((node) => above.has(node))) return [];
+  const entered = new Set([...above, ...nodes]);
+  return [...propertiesOf(nodes)]
+    .filter(([, parts]) => !unconditional(parts).includes(false))
+    .map(([name, parts]) => ({ path: [...path, name], trees: parts, above: entered }));
 }
 
 /** True when the schema refuses every undeclared top-level member, whatever the rest of the object is. */

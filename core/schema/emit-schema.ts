@@ -43,25 +43,19 @@ export function emitSchema(root: SchemaNode, nodes: readonly SchemaNode[]): Emit
 
 /** Schema objects that become functions: those referred to, those called by keywords, and alternatives with parts. */
 function functionNodes(root: SchemaNode, nodes: readonly SchemaNode[]): ReadonlySet<SchemaNode> {
-  const found = new Set<SchemaNode>([root]);
-  const add = (tree: SchemaTree | undefined) => {
-    if (typeof tree === "object") found.add(tree);
-  };
   const tracks = nodes.some(({ single }) => single.has("unevaluatedProperties") || single.has("unevaluatedItems"));
-  for (const { references, single, lists } of nodes) {
-    for (const { target } of references) add(target);
-    for (const keyword of ["contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems"] as const) {
-      add(single.get(keyword));
-    }
-    const alternatives = [
-      ...(lists.get("anyOf") ?? []),
-      ...(lists.get("oneOf") ?? []),
-      single.get("if"),
-      single.get("not"),
-    ];
-    for (const tree of alternatives) if (tracks || hasParts(tree)) add(tree);
-  }
-  return found;
+  const trees = nodes.flatMap((node) => [
+    ...node.references.map(({ target }) => target),
+    ...calledKeywords.map((keyword) => node.single.get(keyword)),
+    ...alternatives(node).filter((tree) => tracks || hasParts(tree)),
+  ]);
+  return new Set([root, ...trees.filter((tree) => typeof tree === "object")]);
+}
+
+const calledKeywords = ["contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems"] as const;
+
+function alternatives({ lists, single }: SchemaNode): readonly (SchemaTree | undefined)[] {
+  return [...(lists.get("anyOf") ?? []), ...(lists.get("oneOf") ?? []), single.get("if"), single.get("not")];
 }
 
 function hasParts(tree: SchemaTree | undefined): boolean {
@@ -197,13 +191,10 @@ class Emitter {
     const loops =
       patterns.length + counted + (additional === true ? 0 : 1 + patterns.length + Math.min(properties, 8) / 4);
     const calls = [...patterns, additional, single.get("unevaluatedProperties") ?? true];
+    const names = namesIn(assertions.get("required")) + namesIn(assertions.get("dependentRequired"));
+    const judged = judgedKeywords.filter((keyword) => assertions.has(keyword as never) || single.has(keyword as never));
     return {
-      base:
-        4 +
-        properties +
-        (named.get("dependentSchemas")?.size ?? 0) +
-        namesIn(assertions.get("required")) +
-        namesIn(assertions.get("dependentRequired")),
+      base: 4 + 2 * (properties + names + (named.get("dependentSchemas")?.size ?? 0)) + 6 * judged.length,
       perMember: Math.ceil(2 * loops),
       callsPerMember: calls.reduce<number>(
         (sum, tree) => sum + (tree === true ? 0 : schemasPerValue(tree, this.#counts)),
@@ -213,6 +204,18 @@ class Emitter {
     };
   }
 }
+
+/** Keywords that cost a call. */
+const judgedKeywords = [
+  "const",
+  "enum",
+  "multipleOf",
+  "uniqueItems",
+  "contains",
+  "propertyNames",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+] as const;
 
 function called(tree: SchemaTree): Called {
   return typeof tree === "boolean" ? tree : tree.id;

@@ -67,7 +67,7 @@ class ComparableWriter {
   }
 
   #add(text: string): void {
-    this.#comparing.meter.spend(4 + (text.length >> 3));
+    this.#comparing.meter.spend(6 + (text.length >> 3));
     this.#text += text;
   }
 }

@@ -21,7 +21,7 @@ export function evaluatedMembers(
   const found = new Set<string>();
   const waiting: SchemaNode[] = [root];
   for (const node of waiting) {
-    evaluation.context.meter.spend(10);
+    evaluation.context.meter.spend(40);
     const evaluatesRest =
       node.single.has("additionalProperties") || (node !== root && node.single.has("unevaluatedProperties"));
     if (evaluatesRest) return "all";
@@ -40,7 +40,7 @@ export function evaluatedItems(
   const found = new Set<number>();
   const waiting: SchemaNode[] = [root];
   for (const node of waiting) {
-    evaluation.context.meter.spend(10);
+    evaluation.context.meter.spend(40);
     if (node.single.has("items") || (node !== root && node.single.has("unevaluatedItems"))) return "all";
     const prefix = node.lists.get("prefixItems")?.length ?? 0;
     for (let index = 0; index < prefix; index++) found.add(index);

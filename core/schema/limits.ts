@@ -23,6 +23,7 @@ export const schemaLimits = {
 export const validationLimits = {
   /** Entries of `errors[]`. */
   errors: 100,
-  /** Units of Meter that one validation may spend. */
-  work: 20_000_000,
+  /** Units of Meter that one validation may spend, and units per character of the object's text, if that is more. */
+  work: 10_000_000,
+  workPerCharacter: 10,
 } as const;

@@ -16,7 +16,7 @@ export function problemItem(failure: Failure): ProblemItem {
     const keyword = String(failure.params.refusedBy);
     return { pointer, keyword, message: refusalBy(keyword, pointer) };
   }
-  return { pointer, keyword: failure.keyword, message: failure.message ?? messageOf(failure) };
+  return { pointer, keyword: failure.keyword, message: messageOf(failure) };
 }
 
 /** A name in quotes, cut when it is long. */
@@ -85,11 +85,14 @@ const messages: Readonly<Record<string, (params: Failure["params"]) => string>> 
       : "Matches none of the alternatives under oneOf",
 };
 
-function messageOf({ keyword, params }: Failure): string {
+function messageOf({ keyword, params, message }: Failure): string {
+  const ready = message ?? params.message;
+  if (typeof ready === "string") return ready;
   return Object.hasOwn(messages, keyword) ? (messages[keyword]?.(params) ?? "") : `Fails ${keyword}`;
 }
 
-function counted(limit: unknown, unit: string): string {
+/** `1 item`, `2 items` */
+export function counted(limit: unknown, unit: string): string {
   return `${limit} ${unit}${limit === 1 ? "" : "s"}`;
 }
 

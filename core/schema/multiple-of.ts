@@ -6,6 +6,12 @@ interface Decimal {
   readonly exponent: number;
 }
 
+/** In units of Meter: decimal arithmetic costs more the further the magnitudes lie apart. */
+export function costOfMultipleOf(value: number, divisor: number): number {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return 5;
+  return 60 + Math.ceil(Math.abs(Math.log10(Math.abs(value) || 1)) + Math.abs(Math.log10(divisor)));
+}
+
 export function isMultipleOf(value: number | bigint, divisor: number): boolean {
   if (typeof value === "number" && Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
     return value % divisor === 0;

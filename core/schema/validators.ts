@@ -33,6 +33,12 @@ export class ValidationContext {
     throw new TypeError("The schema is not compiled yet");
   };
 
+  /** Starts a validation with so many units to spend. */
+  begin(work: number, exact: ExactIntegers): void {
+    this.meter.left = work;
+    this.exact = exact;
+  }
+
   /** `find` gives the function that ajv made of a schema. */
   compiled(find: (id: number) => AnyValidateFunction): void {
     this.#find = find;
