@@ -29,7 +29,7 @@ async function all(): Promise<number> {
   const record = { before, after, finished: new Date().toISOString(), tests: verdicts.tests };
   const open = await openRows({ ...record, passed: 0, failed: 0 });
   const counts = { passed: verdicts.passed, failed: verdicts.failed + broken.length + open.length };
-  await writeFullRun(root, { ...record, ...counts });
+  await writeFullRun(root, { ...counts, ...record });
   return summary(broken, [...verdicts.complaints, ...open], counts);
 }
 
