@@ -86,15 +86,25 @@ function escapeEnd(source: string, at: number): number {
 
 /** The code unit of the `\uXXXX` at `at`. */
 function hexUnit(source: string, at: number): number {
-  const digits = source.slice(at + 2, at + 6);
-  if (/^[0-9a-fA-F]{4}$/.test(digits)) return Number.parseInt(digits, 16);
+  let value = 0;
+  for (let place = at + 2; place < at + 6; place++) value = value * 16 + hexDigit(source.charCodeAt(place));
+  if (!Number.isNaN(value)) return value;
   throw new JsonRefusal("malformed_json", "\\u must be followed by four hexadecimal digits", at);
+}
+
+function hexDigit(unit: number): number {
+  if (unit >= 0x30 && unit <= 0x39) return unit - 0x30;
+  const letter = unit | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN;
 }
 
 /** What JSON.stringify writes in place of the escape; undefined when it is the same. */
 function escapeText(source: string, at: number, end: number): string | undefined {
   if (end === at + 2) return source.charCodeAt(at + 1) === 0x2f ? "/" : undefined;
-  const sent = source.slice(at, end);
-  const text = JSON.stringify(JSON.parse(`"${sent}"`)).slice(1, -1);
-  return text === sent ? undefined : text;
+  const unit = hexUnit(source, at);
+  if (end === at + 12) return String.fromCharCode(unit, hexUnit(source, at + 6));
+  const character = String.fromCharCode(unit);
+  if (unit > backslash) return character;
+  const text = JSON.stringify(character).slice(1, -1);
+  return source.startsWith(text, at) && text.length === end - at ? undefined : text;
 }
