@@ -8,7 +8,7 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { manualClock } from "../support/manual-clock.ts";
-import { owners } from "../support/object-calls.ts";
+import { owners, untilDone } from "../support/object-calls.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Call, type Subject, subjectOf } from "../support/store-call.ts";
 import { callSequences } from "../support/store-calls.ts";
@@ -62,6 +62,6 @@ async function outcome(call: Call, subject: Subject): Promise<unknown> {
 }
 
 async function checkIndexes({ store, collection }: Subject): Promise<void> {
-  while ((await store.buildIndexes(collection)) !== "done");
+  await untilDone(() => store.buildIndexes(collection));
   await expectIndexesExact(store, collection, owners);
 }

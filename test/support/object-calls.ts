@@ -140,7 +140,7 @@ const declares = call("declareIndexes", fc.tuple(declared, step), async (subject
 });
 
 const builds = call("buildIndexes", fc.constant("until done"), async ({ store, collection }) => {
-  while ((await store.buildIndexes(collection)) !== "done");
+  await untilDone(() => store.buildIndexes(collection));
   return byName(await store.indexes(collection));
 });
 
@@ -149,9 +149,16 @@ const states = call("indexes", fc.constant("now"), async ({ store, collection })
 );
 
 const purges = call("purge", fc.integer({ min: 1, max: 4 }), async ({ store, collection }, batch) => {
-  while ((await store.purge(collection, batch)) !== "done");
+  await untilDone(() => store.purge(collection, batch));
   return byName(await store.indexes(collection));
 });
+
+/** Fails instead of going on for ever. */
+export async function untilDone(step: () => Promise<string>): Promise<void> {
+  for (let steps = 0; (await step()) !== "done"; steps += 1) {
+    if (steps === 1_000) throw new Error("It is never done");
+  }
+}
 
 function byName(indexes: Awaited<ReturnType<Store["indexes"]>>): readonly unknown[] {
   return [...indexes].sort((x, y) => (x.field.name < y.field.name ? -1 : 1));
