@@ -1,42 +1,14 @@
 // Turns crds/*.yaml into core/manifests/generated/: per kind its TypeScript type as it is after defaulting, and the schema
-// that manifests are checked with. `npm run generate` writes the files; a test compares them.
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+// that manifests are checked with.
 import { compile } from "json-schema-to-typescript";
-import { parse } from "yaml";
+import { type CrdNode as Node, readCrds } from "./read-crds.ts";
 
-interface Node {
-  type?: string;
-  title?: string;
-  description?: string;
-  default?: unknown;
-  enum?: unknown[];
-  required?: string[];
-  properties?: Record<string, Node>;
-  additionalProperties?: Node;
-  items?: Node;
-  [extension: `x-kubernetes-${string}`]: unknown;
-}
-
-interface Definition {
-  readonly spec: {
-    readonly names: { readonly kind: string; readonly singular: string };
-    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Node } }[];
-  };
-}
-
-export const root: string = fileURLToPath(new URL("..", import.meta.url));
 const banner = "// Generated from crds/ by `npm run generate`. Change the CRD, not this file.";
 
 /** Every generated file, by its path below the repository's root. */
 export async function generateTypes(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
-  for (const name of (await readdir(join(root, "crds"))).filter((file) => file.endsWith(".yaml")).sort()) {
-    const definition = parse(await readFile(join(root, "crds", name), "utf8")) as Definition;
-    const schema = definition.spec.versions[0]?.schema.openAPIV3Schema;
-    if (schema === undefined) throw new Error(`${name} has no schema`);
-    const { kind, singular } = definition.spec.names;
+  for (const { kind, singular, schema } of await readCrds()) {
     const text = `${banner}
 import type { Json, JsonObject } from "../../config/types.ts";
 import type { ObjectMeta } from "../object.ts";
@@ -134,9 +106,4 @@ function withoutUnusedImports(text: string): string {
   const used = ["Json", "JsonObject"].filter((name) => new RegExp(`: ${name};`).test(text));
   const line = used.length === 0 ? "" : `import type { ${used.join(", ")} } from "../../config/types.ts";\n`;
   return text.replace(/import type \{ Json, JsonObject \}.*\n/, line);
-}
-
-if (import.meta.main) {
-  await mkdir(join(root, "core/manifests/generated"), { recursive: true });
-  for (const [path, text] of await generateTypes()) await writeFile(join(root, path), text);
 }

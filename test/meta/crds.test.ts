@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { type CrdNode, readCrds } from "../../tools/read-crds.ts";
+
+interface Place {
+  readonly path: string;
+  readonly node: CrdNode;
+}
+
+const crds = await readCrds();
+
+function places(node: CrdNode, path: string): readonly Place[] {
+  const properties = Object.entries(node.properties ?? {}).map(([name, child]) => [`${path}.${name}`, child] as const);
+  const items = node.items === undefined ? [] : [[`${path}[]`, node.items] as const];
+  return [{ path, node }, ...[...properties, ...items].flatMap(([place, child]) => places(child, place))];
+}
+
+/** Below spec and status; what stands above them is Kubernetes' own. */
+function ownPlaces(schema: CrdNode): readonly Place[] {
+  const { spec = {}, status = {} } = schema.properties ?? {};
+  return [...places(spec, "spec"), ...places(status, "status")];
+}
+
+for (const { kind, schema, shortNames } of crds) {
+  describe(`the CRD of ${kind}`, () => {
+    test("describes every field", () => {
+      const silent = ownPlaces(schema).filter(
+        ({ path, node }) => !path.endsWith("[]") && node.description === undefined,
+      );
+      expect(silent.map(({ path }) => path)).toEqual([]);
+    });
+
+    test("bounds every text, list and map, so that its rules have a bounded cost", () => {
+      const unbounded = ownPlaces(schema).filter(({ node }) => {
+        if (node.type === "string")
+          return node.enum === undefined && node.format === undefined && node.maxLength === undefined;
+        if (node.type === "array") return node.maxItems === undefined;
+        return node.additionalProperties !== undefined && node.maxProperties === undefined;
+      });
+      expect(unbounded.map(({ path }) => path)).toEqual([]);
+    });
+
+    test("gives every rule a message of one line", () => {
+      const rules = [{ path: "", node: schema }, ...ownPlaces(schema)].flatMap(
+        ({ node }) => node["x-kubernetes-validations"] ?? [],
+      );
+      expect(rules.length).toBeGreaterThan(0);
+      for (const { rule, message = "" } of rules) expect(message, rule).toMatch(/^[^\n]{10,}$/);
+    });
+
+    test("says how lists are merged", () => {
+      const silent = ownPlaces(schema).filter(
+        ({ node }) => node.type === "array" && node["x-kubernetes-list-type"] === undefined,
+      );
+      expect(silent.map(({ path }) => path)).toEqual([]);
+    });
+
+    test("starts its status at generation -1, so that a fresh object does not pass for a finished one", () => {
+      expect(schema.properties?.["status"]?.default).toEqual({ observedGeneration: -1 });
+    });
+
+    test("has a short name of its own", () => {
+      expect(shortNames).toHaveLength(1);
+      expect(crds.flatMap((crd) => crd.shortNames).filter((name) => name === shortNames[0])).toHaveLength(1);
+    });
+  });
+}

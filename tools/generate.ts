@@ -1,0 +1,18 @@
+// Writes every file that is generated from the CRDs. A test compares them with what stands in the repository.
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { generateCrdDocs } from "./generate-crd-docs.ts";
+import { generateTypes } from "./generate-types.ts";
+import { root } from "./read-crds.ts";
+
+/** By path below the repository's root. */
+export async function generateAll(): Promise<ReadonlyMap<string, string>> {
+  return new Map([...(await generateTypes()), ...(await generateCrdDocs())]);
+}
+
+if (import.meta.main) {
+  for (const [path, text] of await generateAll()) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+}
