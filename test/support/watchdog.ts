@@ -1,11 +1,13 @@
 // Makes sure that a child process never outlives the process that started it, however that one ends: a small shell waits for
-// the end of a pipe which only this process holds, then kills the child and removes its temporary folder.
+// the end of a pipe which only this process holds, then kills the child, with its group when it leads one, and removes its
+// temporary folder.
 
 import { type ChildProcess, spawn } from "node:child_process";
 
 export function guard(child: ChildProcess, temporaryFolder?: string): void {
   if (child.pid === undefined) return;
-  const script = 'read -r _; kill -KILL "$1" 2>/dev/null; if [ -n "$2" ]; then sleep 1; rm -rf -- "$2"; fi';
+  const script =
+    'read -r _; kill -KILL -- "-$1" 2>/dev/null || kill -KILL "$1" 2>/dev/null; if [ -n "$2" ]; then sleep 1; rm -rf -- "$2"; fi';
   const dog = spawn("sh", ["-c", script, "watchdog", String(child.pid), temporaryFolder ?? ""], {
     // Its own group, so that Ctrl-C in a terminal, which goes to the whole group, leaves it alive to do its work.
     detached: true,
