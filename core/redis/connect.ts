@@ -23,15 +23,23 @@ const connectTimeout = 3_000;
 
 export async function connect(options: ConnectOptions): Promise<Client> {
   const client = clientOf(options);
+  let lastError: unknown;
   // Without a listener ioredis prints; every call that fails says so itself.
-  client.on("error", () => undefined);
+  client.on("error", (error: unknown) => {
+    lastError = error;
+  });
   try {
     await client.connect();
   } catch (error) {
     client.disconnect();
-    throw new StoreUnavailable("Redis can't be reached", { cause: error });
+    // The promise says only that the connection was closed; why, the event did.
+    throw unreachable(lastError ?? error);
   }
   return client;
+}
+
+function unreachable(cause: unknown): StoreUnavailable {
+  return new StoreUnavailable("Redis can't be reached", { cause });
 }
 
 export function isReady(client: Client): boolean {

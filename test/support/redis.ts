@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findRedis, type RedisProgram } from "../../tools/parts/redis.ts";
+import { findRedis } from "../../tools/parts/redis.ts";
 import { freePort } from "./free-port.ts";
 import { askRedis } from "./redis-line.ts";
 import { guard } from "./watchdog.ts";
@@ -18,6 +18,8 @@ export interface RedisOptions {
   /** Where it keeps its data; default a temporary folder that goes with stop(). */
   readonly dir?: string;
   readonly port?: number;
+  /** False starts it without the RedisJSON module. */
+  readonly json?: boolean;
 }
 
 export interface TestRedis {
@@ -44,7 +46,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), "jsonplane-redis-")));
   const port = options.port ?? (await freePort());
   const place: Place = { dir, port, temporary: options.dir ? undefined : dir };
-  const args = serverArgs(program, place, options.args ?? []);
+  const module = options.json === false ? [] : ["--loadmodule", program.module];
+  const args = serverArgs(place, [...module, ...(options.args ?? [])]);
   let child = await launch(program.server, args, place);
   const end = async (signal: NodeJS.Signals) => {
     if (isGone(child)) return;
@@ -84,10 +87,10 @@ interface Place {
   readonly port: number;
 }
 
-function serverArgs(program: RedisProgram, place: Place, further: readonly string[]): readonly string[] {
+function serverArgs(place: Place, further: readonly string[]): readonly string[] {
   const where = ["--port", String(place.port), "--bind", host, "--dir", place.dir, "--logfile", logFile(place.dir)];
   const quiet = ["--loglevel", "notice", "--daemonize", "no", "--save", "", "--appendonly", "no"];
-  return [...where, ...quiet, "--enable-debug-command", "yes", "--loadmodule", program.module, ...further];
+  return [...where, ...quiet, "--enable-debug-command", "yes", ...further];
 }
 
 function logFile(dir: string): string {
