@@ -52,6 +52,15 @@ export function resolveSigning(
   };
 }
 
+/** The keys as they are stored; undefined unless both can be read. */
+export function readProjectKeys(project: Project, findSecret: FindSecret): ProjectKeys | undefined {
+  const secret = findSecret(signingSecretName(project));
+  if (secret === undefined || !isOwn(secret, project)) return undefined;
+  const ring = readRing(entryText(secret, "ring"));
+  const projectKey = readKey(entryText(secret, "projectKey"));
+  return ring === undefined || projectKey === undefined ? undefined : { ring, projectKey };
+}
+
 function readKey(text: string | undefined): Uint8Array | undefined {
   const bytes = text === undefined ? undefined : Buffer.from(text, "base64url");
   return bytes?.length === 32 ? bytes : undefined;

@@ -1,0 +1,111 @@
+// Turns the words of a command line into a command that runs, or into what is wrong with them: unknown commands and flags
+// with the nearest known one, and every invalid setting at once. Answers with the exit code: 2 when it couldn't be run.
+
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { nearest } from "../core/manifests/nearest.ts";
+import type { Command } from "./command.ts";
+import { commandHelp, programHelp } from "./help.ts";
+
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly error: (text: string) => void;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+const usageError = 2;
+
+export async function runCommandLine(
+  commands: readonly Command[],
+  words: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const [first, ...rest] = words;
+  if (first === undefined || ["--help", "-h", "help"].includes(first)) return showHelp(commands, rest[0], terminal);
+  if (first === "--version" || first === "-V") {
+    terminal.out(`${version()}\n`);
+    return 0;
+  }
+  const command = commands.find(({ name }) => name === first);
+  if (command === undefined) return refuse(terminal, undefined, [unknownCommand(commands, first)]);
+  if (rest.includes("--help") || rest.includes("-h")) return showHelp(commands, first, terminal);
+
+  const parsed = parseWords(command, rest);
+  const prepared = command.prepare({ flags: parsed.flags, environment: terminal.environment }, parsed.argument);
+  const faults = [...parsed.faults, ...("faults" in prepared ? prepared.faults : [])];
+  if (faults.length > 0 || !("run" in prepared)) return refuse(terminal, command, faults);
+  return await prepared.run();
+}
+
+interface ParsedWords {
+  readonly flags: ReadonlyMap<string, string>;
+  readonly argument: string;
+  readonly faults: readonly string[];
+}
+
+function parseWords(command: Command, words: readonly string[]): ParsedWords {
+  const known = Object.values(command.settings).map(({ flag }) => flag);
+  const options = Object.fromEntries(known.map((flag) => [flag, { type: "string" as const }]));
+  const { tokens } = parseArgs({ args: [...words], options, strict: false, allowPositionals: true, tokens: true });
+  const flags = new Map<string, string>();
+  const positionals: string[] = [];
+  const faults: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const fault = optionFault(token, known);
+    if (fault !== undefined) faults.push(fault);
+    else flags.set(token.name, token.value ?? "");
+  }
+  return { flags, argument: positionals[0] ?? "", faults: [...faults, ...argumentFaults(command, positionals)] };
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+}
+
+function optionFault({ name, rawName, value }: OptionToken, known: readonly string[]): string | undefined {
+  if (!rawName.startsWith("--") || !known.includes(name)) {
+    const meant = nearest(name, known);
+    return `${rawName} is not known${meant === undefined ? "" : `; did you mean --${meant}?`}`;
+  }
+  // Without `=`, a following flag would be taken for the value.
+  if (value === undefined || (value.startsWith("--") && known.includes(value.slice(2).split("=", 1)[0] ?? ""))) {
+    return `${rawName} needs a value`;
+  }
+  return undefined;
+}
+
+function argumentFaults({ argument }: Command, positionals: readonly string[]): readonly string[] {
+  const [first, ...more] = argument === undefined ? [undefined, ...positionals] : positionals;
+  if (argument !== undefined && first === undefined) return [`${argument.name} is missing: ${argument.help}`];
+  return more.map((word) => `${JSON.stringify(word)} is one word too many`);
+}
+
+function unknownCommand(commands: readonly Command[], word: string): string {
+  const meant = nearest(
+    word,
+    commands.map(({ name }) => name),
+  );
+  return `${JSON.stringify(word)} is no command${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+}
+
+function showHelp(commands: readonly Command[], name: string | undefined, terminal: Terminal): number {
+  const command = commands.find((known) => known.name === name);
+  if (name !== undefined && command === undefined) return refuse(terminal, undefined, [unknownCommand(commands, name)]);
+  terminal.out(command === undefined ? programHelp(commands) : commandHelp(command));
+  return 0;
+}
+
+function refuse(terminal: Terminal, command: Command | undefined, faults: readonly string[]): number {
+  const help = command === undefined ? "jsonplane --help" : `jsonplane ${command.name} --help`;
+  terminal.error(`${faults.map((fault) => `jsonplane: ${fault}\n`).join("")}See ${help}\n`);
+  return usageError;
+}
+
+function version(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { readonly version: string }).version;
+}

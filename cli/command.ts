@@ -1,0 +1,46 @@
+// What a command of the program is: its name, its argument and its settings, and how it runs. Its modules are imported only
+// when it runs, so that `--help` and a typing error cost nothing.
+
+import { readSettings, type SettingSources, type SettingTable, type SettingValues } from "../core/env/read-settings.ts";
+
+export interface CommandArgument {
+  /** As the help shows it, `DIR`. */
+  readonly name: string;
+  readonly help: string;
+}
+
+export interface CommandDefinition<T extends SettingTable> {
+  readonly name: string;
+  /** One line. */
+  readonly summary: string;
+  readonly argument?: CommandArgument;
+  readonly settings: T;
+  /** Resolves with the exit code. `argument` is empty for a command that takes none. */
+  readonly run: (settings: SettingValues<T>, argument: string) => Promise<number>;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly argument?: CommandArgument;
+  readonly settings: SettingTable;
+  /** Either what is wrong with the settings, or how to run with them. */
+  prepare(
+    sources: SettingSources,
+    argument: string,
+  ): { readonly faults: readonly string[] } | { readonly run: () => Promise<number> };
+}
+
+export function defineCommand<T extends SettingTable>(definition: CommandDefinition<T>): Command {
+  const { name, summary, settings, argument } = definition;
+  return {
+    name,
+    summary,
+    settings,
+    ...(argument !== undefined && { argument }),
+    prepare(sources, value) {
+      const read = readSettings(settings, sources);
+      return read.ok ? { run: () => definition.run(read.values, value) } : { faults: read.faults };
+    },
+  };
+}

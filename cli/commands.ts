@@ -1,0 +1,7 @@
+// Every command of the program, in the order of the help.
+
+import type { Command } from "./command.ts";
+import { devCommand } from "./dev/command.ts";
+import { validate } from "./validate-command.ts";
+
+export const commands: readonly Command[] = [devCommand, validate];

@@ -1,0 +1,84 @@
+// Plays the API server to a folder of manifests: decides which version of which object stands after a reading. A refused
+// edit leaves the version before; a file that can't be read leaves all of its objects; what is gone is buried for a moment.
+
+import { isDeepStrictEqual } from "node:util";
+import type { UncheckedObject } from "../../core/manifests/object.ts";
+import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
+import { effectiveDeletionPolicy } from "../../operator/compile/deletion-policy.ts";
+import type { Child, DeletionPolicy, Project } from "../../operator/objects.ts";
+import type { CheckedManifest, CheckedManifests } from "../manifests/check-manifests.ts";
+import { type Grave, type Knowledge, type KnownObject, storedObject } from "./known-objects.ts";
+
+export interface AdmitTools {
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly newUid: () => string;
+  /** A file as it is remembered: from the folder of manifests, however that was named. */
+  readonly fileKey: (file: string) => string;
+}
+
+export function admit(checked: CheckedManifests, known: Knowledge, tools: AdmitTools): Knowledge {
+  const objects = new Map<string, KnownObject>();
+  const risen = new Set<Grave>();
+  for (const entry of checked.manifests) {
+    const { subject } = entry.source;
+    const grave = known.graves.find(
+      (buried) => buried.subject === subject && isSameObject(entry.manifest, buried.object),
+    );
+    if (grave !== undefined) risen.add(grave);
+    objects.set(subject, admitted(entry, known.objects.get(subject) ?? grave?.object, tools));
+  }
+  const isKept = keptBy(checked, tools.fileKey);
+  const buried: Grave[] = [];
+  for (const [subject, object] of known.objects) {
+    if (objects.has(subject)) continue;
+    if (isKept(subject, object.file)) objects.set(subject, object);
+    else buried.push({ subject, object, removedAt: tools.now, deletionPolicy: policyOf(object, known) });
+  }
+  return { objects, graves: [...known.graves.filter((grave) => !risen.has(grave)), ...buried] };
+}
+
+function admitted(
+  { manifest, source }: CheckedManifest,
+  before: KnownObject | undefined,
+  tools: AdmitTools,
+): KnownObject {
+  const file = tools.fileKey(source.file);
+  if (before === undefined) {
+    const creationTimestamp = new Date(tools.now).toISOString();
+    return { uid: tools.newUid(), creationTimestamp, generation: 1, file, manifest, live: null };
+  }
+  // The very same object where nothing has changed: compiled schemas are remembered by it.
+  if (isDeepStrictEqual(manifest, before.manifest)) return { ...before, file };
+  const changed = !isDeepStrictEqual(manifest.spec, before.manifest.spec);
+  const { live, ...rest } = before;
+  const former = live === undefined ? before.manifest : live;
+  return { ...rest, file, manifest, live: former, generation: before.generation + (changed ? 1 : 0) };
+}
+
+/** A manifest that comes back with another immutable field is another object. */
+function isSameObject(manifest: Manifest, { manifest: before }: KnownObject): boolean {
+  return validateManifest(manifest as unknown as UncheckedObject, before).ok;
+}
+
+/** Which objects stay although no valid manifest of them was read. */
+export function keptBy(
+  { problems }: CheckedManifests,
+  fileKey: (file: string) => string,
+): (subject: string, file: string) => boolean {
+  const subjects = new Set<string>();
+  const files = new Set<string>();
+  for (const { subject, file } of problems) {
+    if (subject === undefined || subject.includes("?")) files.add(fileKey(file));
+    else subjects.add(subject);
+  }
+  return (subject, file) => subjects.has(subject) || files.has(file);
+}
+
+function policyOf(object: KnownObject, known: Knowledge): DeletionPolicy {
+  const stored = storedObject(object, object.manifest);
+  if (stored.kind === "Project") return effectiveDeletionPolicy(stored);
+  const project = known.objects.get(`Project/${stored.metadata.namespace}/${stored.spec.projectRef.name}`);
+  const parent = project === undefined ? undefined : (storedObject(project, project.manifest) as Project);
+  return effectiveDeletionPolicy(parent, stored as Child);
+}

@@ -1,0 +1,113 @@
+// Takes away for good what belonged to objects that are gone: their generated Secrets, and their data where deletionPolicy
+// says Delete. It waits a moment first, because an editor that saves removes and writes.
+
+import type { Secret } from "../../core/manifests/object.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { resourceNameOf, rootKeyOf } from "../../operator/claimed-name.ts";
+import type { CustomResource } from "../../operator/objects.ts";
+import {
+  isOwn,
+  keyHashSecretName,
+  keySecretName,
+  passwordSecretName,
+  signingSecretName,
+  userHashSecretName,
+} from "../../operator/resolve/secret-names.ts";
+import type { Published } from "./compile-folder.ts";
+import { type Grave, type Knowledge, storedObject } from "./known-objects.ts";
+import type { SecretFiles } from "./secret-files.ts";
+
+export const graceMs = 5_000;
+const purgeBatch = 500;
+
+/** A grave is due after its moment, and at once when another object of that name stands in its place. */
+export function isDue(grave: Grave, known: Knowledge, now: number): boolean {
+  return now >= grave.removedAt + graceMs || known.objects.has(grave.subject);
+}
+
+/** Milliseconds until the next grave is due; undefined when there is none. */
+export function nextDueIn({ graves }: Knowledge, now: number): number | undefined {
+  if (graves.length === 0) return undefined;
+  return Math.max(0, Math.min(...graves.map(({ removedAt }) => removedAt + graceMs)) - now);
+}
+
+/** `secrets` by `<namespace>/<name>`; one that belongs to another object is left alone. */
+export async function removeSecrets(
+  grave: Grave,
+  secrets: ReadonlyMap<string, Secret>,
+  files: SecretFiles,
+): Promise<void> {
+  const object = objectOf(grave);
+  const { namespace } = object.metadata;
+  for (const name of secretNames(object)) {
+    const secret = secrets.get(`${namespace}/${name}`);
+    if (secret !== undefined && isOwn(secret, object)) await files.remove(namespace, name);
+  }
+}
+
+/** Paths of what was purged, as `default/shop/api/books`; empty when all data stay. */
+export async function purgeData(grave: Grave, known: Knowledge, around: Surroundings): Promise<readonly string[]> {
+  const purged: string[] = [];
+  for (const object of withData(grave, known)) {
+    const path = await purgeOne(object, around);
+    if (path !== undefined) purged.push(path);
+  }
+  return purged;
+}
+
+/** A Project takes the data of its children along, those that stand without it included, unless they say Retain. */
+function withData(grave: Grave, known: Knowledge): readonly CustomResource[] {
+  if (grave.deletionPolicy === "Retain") return [];
+  const object = objectOf(grave);
+  if (object.kind !== "Project") return [object];
+  const { namespace, name } = object.metadata;
+  const standing = [...known.objects.values()].map((each) => storedObject(each, each.manifest));
+  return standing.filter(
+    (child) =>
+      (child.kind === "ApiResource" || child.kind === "RootKey") &&
+      child.metadata.namespace === namespace &&
+      child.spec.projectRef.name === name &&
+      child.spec.deletionPolicy !== "Retain",
+  );
+}
+
+export interface Surroundings {
+  readonly published: Published;
+  readonly store: Store;
+}
+
+/** Another object may serve the same data by now; then they are its own. */
+async function purgeOne(object: CustomResource, { published, store }: Surroundings): Promise<string | undefined> {
+  if (object.kind !== "ApiResource" && object.kind !== "RootKey") return undefined;
+  const project = { namespace: object.metadata.namespace, name: object.spec.projectRef.name };
+  const key = `${project.namespace}/${project.name}`;
+  const parts = published.get(key);
+  if (object.kind === "RootKey") {
+    const rootKey = rootKeyOf(object);
+    if (parts?.rootKeys.has(rootKey)) return undefined;
+    await store.purgeDocument({ project, rootKey });
+    return `${key}/json/${rootKey}`;
+  }
+  const resource = resourceNameOf(object);
+  if (parts?.resources.has(resource)) return undefined;
+  while ((await store.purge({ project, resource }, purgeBatch)) === "more");
+  return `${key}/api/${resource}`;
+}
+
+function objectOf({ object }: Grave): CustomResource {
+  return storedObject(object, object.manifest);
+}
+
+function secretNames(object: CustomResource): readonly string[] {
+  switch (object.kind) {
+    case "Project":
+      return [signingSecretName(object)];
+    case "ProjectUser":
+      return [passwordSecretName(object), userHashSecretName(object)];
+    case "ApiKey":
+      return [keySecretName(object), keyHashSecretName(object)];
+    case "ApiResource":
+    case "RootKey":
+      return [];
+  }
+}

@@ -1,0 +1,109 @@
+// Turns the objects that stand into what is served, project by project: Secrets are resolved and written first, then
+// everything is compiled against what was published before. One project's trouble never reaches another.
+
+import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { Secret } from "../../core/manifests/object.ts";
+import { compileProject } from "../../operator/compile/compile-project.ts";
+import { groupByProject } from "../../operator/compile/group-objects.ts";
+import { assignHosts, type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
+import type { CheckSchema } from "../../operator/compile/schema-check.ts";
+import type { CustomResource } from "../../operator/objects.ts";
+import type { ProjectObjects } from "../../operator/project-objects.ts";
+import type { Random } from "../../operator/resolve/mint.ts";
+import { recallProject } from "../../operator/resolve/recall-project.ts";
+import type { FindSecret } from "../../operator/resolve/resolution.ts";
+import { resolveProject } from "../../operator/resolve/resolve-project.ts";
+import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
+import type { Verdict } from "../../operator/verdict.ts";
+import { type Knowledge, liveManifest, storedObject } from "./known-objects.ts";
+
+/** By `<namespace>/<name>`. */
+export type Published = ReadonlyMap<string, ProjectParts>;
+
+export interface CompileTools {
+  readonly checkSchema: CheckSchema;
+  readonly secretOf: (namespace: string, name: string) => Secret | undefined;
+  readonly writeSecret: (write: SecretWrite) => Promise<void>;
+  readonly hashPassword: (password: string) => Promise<string>;
+  readonly random: Random;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly baseUrlOf: (ref: ProjectRef) => string;
+}
+
+export interface CompiledFolder {
+  readonly published: Published;
+  readonly verdicts: readonly Verdict[];
+  /** By UID: what resolve wants remembered. */
+  readonly statuses: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** Projects whose signing ring was lost and made anew. */
+  readonly ringsReplaced: readonly ProjectRef[];
+}
+
+export async function compileFolder(known: Knowledge, before: Published, tools: CompileTools): Promise<CompiledFolder> {
+  const objects = [...known.objects.values()].map((object) => storedObject(object, object.manifest));
+  const grants = grantHosts(objects, before);
+  const published = new Map<string, ProjectParts>();
+  const verdicts: Verdict[] = [];
+  const statuses = new Map<string, Readonly<Record<string, unknown>>>();
+  const ringsReplaced: ProjectRef[] = [];
+  for (const [key, bundle] of groupByProject(objects)) {
+    const previous = before.get(key);
+    const resolved = await resolveProject(bundle, previous, {
+      findSecret: finderOf(bundle, tools),
+      random: tools.random,
+      now: tools.now,
+      hashPassword: tools.hashPassword,
+      baseUrl: tools.baseUrlOf(bundle.ref),
+    });
+    for (const write of resolved.writes) await tools.writeSecret(write);
+    for (const [uid, status] of resolved.statuses) statuses.set(uid, { ...status });
+    if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
+    const { signing, credentials } = resolved;
+    const surroundings = { signing, credentials, hosts: grantOf(bundle, grants), checkSchema: tools.checkSchema };
+    const compiled = compileProject({ ...bundle, ...surroundings, ...(previous !== undefined && { previous }) });
+    if (compiled.parts !== undefined) published.set(key, compiled.parts);
+    verdicts.push(...compiled.verdicts);
+  }
+  return { published, verdicts, statuses, ringsReplaced };
+}
+
+/**
+ * What was served when dev mode stopped, from the last good versions and the hashes that were kept: incumbents keep their
+ * names, and an edit that was broken before a restart is still broken after it, with the version before it served.
+ */
+export function recallFolder(known: Knowledge, tools: Pick<CompileTools, "checkSchema" | "secretOf">): Published {
+  const objects = [...known.objects.values()].flatMap((object) => {
+    const manifest = liveManifest(object);
+    return manifest === undefined ? [] : [storedObject(object, manifest)];
+  });
+  const grants = grantHosts(objects, new Map());
+  const published = new Map<string, ProjectParts>();
+  for (const [key, bundle] of groupByProject(objects)) {
+    const recalled = recallProject(bundle, finderOf(bundle, tools));
+    const { parts } = compileProject({
+      ...bundle,
+      ...recalled,
+      hosts: grantOf(bundle, grants),
+      checkSchema: tools.checkSchema,
+    });
+    if (parts !== undefined) published.set(key, parts);
+  }
+  return published;
+}
+
+/** On one's own machine every host may be claimed; two Projects still can't have the same one. */
+function grantHosts(objects: readonly CustomResource[], before: Published): ReadonlyMap<string, HostGrant> {
+  const incumbents = new Map<string, string>();
+  for (const { project } of before.values()) for (const host of project.hosts) incumbents.set(host, project.uid);
+  const projects = objects.filter((object) => object.kind === "Project");
+  return assignHosts(projects, incumbents, () => true);
+}
+
+function grantOf({ project }: ProjectObjects, grants: ReadonlyMap<string, HostGrant>): HostGrant {
+  return (project && grants.get(project.metadata.uid)) ?? noHosts;
+}
+
+function finderOf({ ref }: ProjectObjects, { secretOf }: Pick<CompileTools, "secretOf">): FindSecret {
+  return (name) => secretOf(ref.namespace, name);
+}

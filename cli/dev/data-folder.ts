@@ -1,0 +1,84 @@
+// Opens the folder where dev mode keeps stored data, generated secrets and what it has accepted: made when missing, closed to
+// other users, ignored by git, held by one process at a time and bound to one folder of manifests. Refuses with what to do.
+
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StartRefused } from "./start-refused.ts";
+import { writeWhole } from "./write-whole.ts";
+
+export interface DataFolder {
+  /** As given, for messages. */
+  readonly path: string;
+  readonly file: (name: string) => string;
+  close(): void;
+}
+
+/** SQLite's code for "somebody else holds the lock". */
+const busy = 5;
+
+export async function openDataFolder(path: string, manifests: string): Promise<DataFolder> {
+  const file = (name: string): string => join(path, name);
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    // What lies here are secrets and data: `git add .` must not pick them up.
+    await writeFile(file(".gitignore"), "*\n", { mode: 0o600 });
+  } catch (cause) {
+    throw new StartRefused(`The data folder ${path} can't be used (${reasonOf(cause)}): choose another with --data`, {
+      cause,
+    });
+  }
+  const lock = await takeLock(path, file);
+  try {
+    await bind(path, manifests);
+    await writeFile(file("pid"), `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+  return { path, file, close: () => lock.close() };
+}
+
+/** The system lets go of a SQLite lock however the process ends, which no file with a process id does. */
+async function takeLock(path: string, file: (name: string) => string): Promise<DatabaseSync> {
+  await writeFile(file("lock.db"), "", { flag: "a", mode: 0o600 });
+  const database = new DatabaseSync(file("lock.db"), { timeout: 0 });
+  try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    return database;
+  } catch (cause) {
+    database.close();
+    if ((cause as { readonly errcode?: number }).errcode !== busy) throw cause;
+    const holder = await readText(file("pid"));
+    const who = holder === undefined ? "another jsonplane" : `another jsonplane (process ${holder.trim()})`;
+    throw new StartRefused(`${who} uses the data folder ${path}: stop it, or choose another folder with --data`, {
+      cause,
+    });
+  }
+}
+
+/** Serving other manifests would withdraw everything that these data belong to. */
+async function bind(path: string, manifests: string): Promise<void> {
+  const file = join(path, "serves");
+  const here = relative(resolve(path), resolve(manifests)) || ".";
+  const bound = (await readText(file))?.trim();
+  if (bound === undefined) return await writeWhole(file, `${here}\n`);
+  if (bound === here) return;
+  const there = relative(process.cwd(), resolve(path, bound)) || ".";
+  throw new StartRefused(
+    `The data folder ${path} belongs to the manifests in ${there}: choose another with --data, or, if they have moved, remove ${file}`,
+  );
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

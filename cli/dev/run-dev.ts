@@ -1,0 +1,139 @@
+// Dev mode, put together: data folder, store, data plane, cluster stand-in, watcher, and what is told at the terminal.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { systemClock } from "../../core/clock.ts";
+import type { LogLevel } from "../../core/log/logger.ts";
+import { hashPassword } from "../../core/password/hash-password.ts";
+import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
+import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { usableCredentials } from "./credentials.ts";
+import { type DataFolder, openDataFolder } from "./data-folder.ts";
+import { follow } from "./follow.ts";
+import { openStore } from "./open-store.ts";
+import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
+import { refusalOf, requireFolder } from "./start-refused.ts";
+import { createKnowledgeFile } from "./state-file.ts";
+import { stopSignal } from "./stop-signal.ts";
+import { welcome } from "./welcome.ts";
+
+export interface DevOptions {
+  readonly folder: string;
+  readonly host: string;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly data: string;
+  readonly redis: string | undefined;
+  readonly logLevel: LogLevel;
+  readonly publicUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
+export async function runDev(options: DevOptions): Promise<number> {
+  const stopping = stopSignal();
+  const closers: (() => Promise<void> | void)[] = [];
+  try {
+    await start(options, closers);
+    say("Ready");
+    await stopping;
+    return 0;
+  } catch (error) {
+    const refusal = refusalOf(error, options);
+    if (refusal === undefined) throw error;
+    process.stderr.write(`jsonplane: ${refusal}\n`);
+    return 1;
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+/** Everything that was opened is in `closers`, in order, however far it came. */
+async function start(options: DevOptions, closers: (() => Promise<void> | void)[]): Promise<void> {
+  await requireFolder(options.folder);
+  const data = await openDataFolder(options.data, options.folder);
+  closers.push(() => data.close());
+  const live = createMemoryDirectory(systemClock);
+  const { plane, store } = await startPlane(options, live);
+  closers.push(() => plane.close());
+
+  const publicUrl = options.publicUrl ?? plane.url;
+  const secretFiles = createSecretFiles(join(options.data, "secrets"));
+  const cluster = await openCluster({ options, data, live, store, secretFiles, publicUrl });
+  for (const line of await cluster.reconcile()) say(line);
+
+  const view = cluster.view();
+  const credentials = await usableCredentials(view, secretFiles);
+  const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl: reachable(plane.adminUrl) };
+  for (const line of welcome({ view, credentials, folder: options.folder, ...urls })) say(line);
+
+  const folders = [options.folder, secretFiles.folder];
+  const following = follow({ cluster, folders, say, now: () => systemClock.now() });
+  closers.push(() => following.stop());
+}
+
+/** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */
+async function startPlane(
+  options: DevOptions,
+  live: MemoryDirectory,
+): Promise<{ readonly plane: DataPlane; readonly store: Store }> {
+  const { host, port, adminPort, logLevel, trustedProxies, publicUrl } = options;
+  let store: Store | undefined;
+  const plane = await startDataPlane({
+    directory: live.directory,
+    store: async (observe) => {
+      store = await openStore({
+        redis: options.redis,
+        directory: join(options.data, "store"),
+        clock: systemClock,
+        observe,
+      });
+      return store;
+    },
+    host,
+    port,
+    adminPort,
+    logLevel,
+    trustedProxies,
+    clock: systemClock,
+    ...(publicUrl !== undefined && { publicUrl }),
+  }).catch(async (error: unknown) => {
+    await store?.close();
+    throw error;
+  });
+  if (store === undefined) throw new Error("The data plane started without opening its store");
+  return { plane, store };
+}
+
+interface ClusterParts {
+  readonly options: DevOptions;
+  readonly data: DataFolder;
+  readonly live: MemoryDirectory;
+  readonly store: Store;
+  readonly secretFiles: SecretFiles;
+  readonly publicUrl: string;
+}
+
+async function openCluster({ options, data, live, store, secretFiles, publicUrl }: ClusterParts): Promise<Cluster> {
+  return await createCluster({
+    folder: options.folder,
+    knowledge: createKnowledgeFile(data.file("objects.json")),
+    secretFiles,
+    live,
+    store,
+    clock: systemClock,
+    random: randomBytes,
+    newUid: randomUUID,
+    hashPassword,
+    baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
+  });
+}
+
+/** An address that stands for all of this machine's is nothing that one can connect to everywhere. */
+function reachable(url: string): string {
+  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}

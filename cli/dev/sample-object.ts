@@ -1,0 +1,127 @@
+// Makes one small object that matches a schema, to show in a command line: the schema's own example, else the required
+// members with plain values. Answers nothing rather than an object that the schema refuses.
+
+import type { Json, JsonObject } from "../../core/config/types.ts";
+import { compileSchema } from "../../core/schema/compile-schema.ts";
+
+const maxDepth = 6;
+
+const byFormat: Readonly<Record<string, string>> = {
+  date: "2026-01-31",
+  "date-time": "2026-01-31T12:00:00Z",
+  time: "12:00:00Z",
+  email: "ada@example.org",
+  uri: "https://example.org/",
+  "uri-reference": "/",
+  uuid: "0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a",
+  hostname: "example.org",
+  ipv4: "192.0.2.1",
+  ipv6: "2001:db8::1",
+};
+
+/** JSON text of an object that the schema accepts. */
+export function sampleObject(schema: JsonObject): string | undefined {
+  const compiled = compileSchema(schema);
+  if (!compiled.ok) return undefined;
+  const candidates = [...examplesOf(schema), sampleOf(schema, { root: schema, name: "text", depth: 0 })];
+  const fitting = candidates.find((candidate) => {
+    const text = JSON.stringify(candidate);
+    return isObject(candidate) && compiled.schema.validate(candidate, text).length === 0;
+  });
+  return fitting === undefined ? undefined : JSON.stringify(fitting);
+}
+
+interface Place {
+  readonly root: JsonObject;
+  /** Of the member, to make a text from. */
+  readonly name: string;
+  readonly depth: number;
+}
+
+function sampleOf(schema: Json | undefined, place: Place): Json {
+  if (!isObject(schema) || place.depth > maxDepth) return place.name;
+  const { $ref } = schema;
+  if (typeof $ref === "string") return sampleOf(resolve($ref, place.root), { ...place, depth: place.depth + 1 });
+  const said = given(schema);
+  if (said !== undefined) return said;
+  switch (typeOf(schema)) {
+    case "object":
+      return objectOf(schema, place);
+    case "array":
+      return arrayOf(schema, place);
+    case "integer":
+      return Math.ceil(numberOf(schema));
+    case "number":
+      return numberOf(schema);
+    case "boolean":
+      return true;
+    case "null":
+      return null;
+    default:
+      return textOf(schema, place);
+  }
+}
+
+function given(schema: JsonObject): Json | undefined {
+  const [example] = examplesOf(schema);
+  if (example !== undefined) return example;
+  if (schema.const !== undefined) return schema.const;
+  return list(schema.enum)[0] ?? schema.default;
+}
+
+function examplesOf(schema: JsonObject): readonly Json[] {
+  return list(schema.examples);
+}
+
+function objectOf(schema: JsonObject, place: Place): Json {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const names = list(schema.required).filter((name) => typeof name === "string");
+  const inside = (name: string): Place => ({ ...place, name, depth: place.depth + 1 });
+  // Without required members the first one that is declared makes the object worth looking at.
+  const shown = names.length > 0 ? names : Object.keys(properties).slice(0, 1);
+  return Object.fromEntries(shown.map((name) => [name, sampleOf(properties[name], inside(name))]));
+}
+
+function arrayOf(schema: JsonObject, place: Place): Json {
+  const count = Math.min(Number(schema.minItems ?? 0), 3);
+  return Array.from({ length: count }, () => sampleOf(schema.items, { ...place, depth: place.depth + 1 }));
+}
+
+function numberOf(schema: JsonObject): number {
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = schema;
+  if (typeof minimum === "number") return minimum;
+  if (typeof exclusiveMinimum === "number") return exclusiveMinimum + 1;
+  if (typeof maximum === "number") return Math.min(maximum, 1);
+  return typeof exclusiveMaximum === "number" ? Math.min(exclusiveMaximum - 1, 1) : 1;
+}
+
+function textOf(schema: JsonObject, { name }: Place): string {
+  const { format, minLength, maxLength } = schema;
+  if (typeof format === "string" && byFormat[format] !== undefined) return byFormat[format];
+  const text = `An example ${name}`.padEnd(Math.min(Number(minLength ?? 0), 200), ".");
+  return typeof maxLength === "number" ? text.slice(0, maxLength) : text;
+}
+
+function typeOf(schema: JsonObject): Json | undefined {
+  const type = Array.isArray(schema.type) ? (schema.type as readonly Json[])[0] : schema.type;
+  return type ?? (schema.properties === undefined ? undefined : "object");
+}
+
+/** Only pointers into the same schema. */
+function resolve(reference: string, root: JsonObject): Json | undefined {
+  if (!reference.startsWith("#/")) return undefined;
+  let found: Json | undefined = root;
+  for (const part of reference.slice(2).split("/")) {
+    const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    found = isObject(found) ? found[name] : undefined;
+  }
+  return found;
+}
+
+function list(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,82 @@
+// Keeps the Secrets that an operator would write to the cluster as manifests, one file each,
+// `<data>/secrets/<namespace>/<name>.yaml`, readable by the owner only. What can't be read counts as absent, and is told.
+
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import type { Secret, UncheckedObject } from "../../core/manifests/object.ts";
+import { readSecret } from "../../core/manifests/secret.ts";
+import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
+import { writeWhole } from "./write-whole.ts";
+
+export interface SecretFiles {
+  readonly folder: string;
+  /** Where the Secret is, or would be, kept. */
+  fileOf(namespace: string, name: string): string;
+  /** All of them, by `<namespace>/<name>`. */
+  read(): Promise<{ readonly secrets: ReadonlyMap<string, Secret>; readonly unreadable: readonly string[] }>;
+  write(secret: SecretWrite): Promise<void>;
+  remove(namespace: string, name: string): Promise<void>;
+}
+
+export function createSecretFiles(folder: string): SecretFiles {
+  const fileOf = (namespace: string, name: string): string => join(folder, namespace, `${name}.yaml`);
+  return {
+    folder,
+    fileOf,
+    async read() {
+      const secrets = new Map<string, Secret>();
+      const unreadable: string[] = [];
+      for (const file of await filesIn(folder)) {
+        const secret = await readOne(file);
+        if (secret === undefined) unreadable.push(file);
+        else secrets.set(`${secret.metadata.namespace}/${secret.metadata.name}`, secret);
+      }
+      return { secrets, unreadable };
+    },
+    async write(secret) {
+      await mkdir(join(folder, secret.namespace), { recursive: true, mode: 0o700 });
+      await writeWhole(fileOf(secret.namespace, secret.name), manifestOf(secret));
+    },
+    remove: (namespace, name) => rm(fileOf(namespace, name), { force: true }),
+  };
+}
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const manifests = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".yaml"));
+    return manifests.map((entry) => join(entry.parentPath, entry.name)).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+async function readOne(file: string): Promise<Secret | undefined> {
+  const object = parsed(await readFile(file, "utf8"));
+  if (typeof object !== "object" || object === null || Array.isArray(object)) return undefined;
+  const result = readSecret(object as UncheckedObject);
+  return result.ok ? result.secret : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parse(text, { logLevel: "silent" });
+  } catch {
+    // Somebody is in the middle of editing it; the message of the parser could quote the secret.
+    return undefined;
+  }
+}
+
+/** One entry per line, so that a shell can read it with sed. */
+function manifestOf({ namespace, name, type, labels, entries }: SecretWrite): string {
+  const manifest = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, namespace, labels },
+    type,
+    stringData: entries,
+  };
+  return `# Made by jsonplane dev; in a cluster the operator makes it.\n${stringify(manifest, { lineWidth: 0 })}`;
+}

@@ -1,0 +1,57 @@
+// Why dev mode can't start, in a sentence for the person who started it: what is wrong and what to do. What is not the
+// person's to mend is a defect and stays an error.
+
+import { stat } from "node:fs/promises";
+
+export class StartRefused extends Error {
+  override readonly name = "StartRefused";
+}
+
+export async function requireFolder(folder: string): Promise<void> {
+  try {
+    await stat(folder);
+  } catch (cause) {
+    if (codeOf(cause) !== "ENOENT") throw cause;
+    throw new StartRefused(`There is no folder ${folder}: name one with manifests in it`, { cause });
+  }
+}
+
+interface Ports {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Undefined when the error says nothing that a person could act on. */
+export function refusalOf(error: unknown, { host, port }: Ports): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (refusals.has(error.name)) return error.message;
+  const at = (error as { readonly port?: number }).port;
+  const flag = at === port ? "--port" : "--admin-port";
+  switch (codeOf(error)) {
+    case "EADDRINUSE":
+      return `Port ${at} is in use on ${host}: stop what listens there, or choose another with ${flag}`;
+    case "EADDRNOTAVAIL":
+      return `This machine has no address ${host}: choose another with --host`;
+    case "EACCES":
+      return at === undefined
+        ? error.message
+        : `Port ${at} takes more rights than this user has: choose another with ${flag}`;
+    case "ENOTFOUND":
+      return `The name ${host} is not known here: choose an address with --host`;
+    default:
+      return undefined;
+  }
+}
+
+/** Errors whose message is meant for whoever starts the program. */
+const refusals: ReadonlySet<string> = new Set([
+  "StartRefused",
+  "DataFolderUnusable",
+  "InvalidRedisUrl",
+  "StoreUnavailable",
+  "RedisFault",
+]);
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}

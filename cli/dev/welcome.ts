@@ -1,0 +1,48 @@
+// Turns what is served into the text that dev mode starts with: base URLs, where credentials are, lines to try.
+
+import type { ClusterView } from "./cluster.ts";
+import type { UsableCredential } from "./credentials.ts";
+import { tryLines } from "./try-lines.ts";
+
+export interface WelcomeOptions {
+  readonly view: ClusterView;
+  readonly credentials: readonly UsableCredential[];
+  readonly folder: string;
+  /** Origin that this machine reaches the API by. */
+  readonly url: string;
+  /** What clients reach it by. */
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+}
+
+export function welcome(options: WelcomeOptions): readonly string[] {
+  const { view, credentials, folder, url, publicUrl, adminUrl } = options;
+  const keys = [...view.published.keys()];
+  if (keys.length === 0) return [`No Project is served yet: save one in ${folder} and it is live.`, ""];
+  const projects = keys.map((key) => [key, `${publicUrl}/${key}`] as const);
+  const secrets = credentials.map(
+    ({ kind, name, project, role, access, file }) => [`${kind} ${name}`, project, `${role}, ${access}`, file] as const,
+  );
+  const lines = tryLines({ published: view.published, credentials, url });
+  return [
+    ...block("Projects", columns(projects)),
+    ...block("Credentials, each in its file", columns(secrets)),
+    ...block("Try", lines),
+    `Changes in ${folder} are live when saved; usage figures are at ${adminUrl}/usage; Ctrl-C stops.`,
+    "",
+  ];
+}
+
+function block(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`), ""];
+}
+
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}

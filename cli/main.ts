@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// The program's entry: checks that this Node can run it, then hands the command line over.
+
+const oldest = 24;
+const major = Number(process.versions.node.split(".", 1)[0]);
+
+if (major < oldest) {
+  process.stderr.write(`jsonplane needs Node ${oldest} or newer, this is ${process.version}\n`);
+  process.exitCode = 1;
+} else {
+  const [{ runCommandLine }, { commands }] = await Promise.all([import("./command-line.ts"), import("./commands.ts")]);
+  process.exitCode = await runCommandLine(commands, process.argv.slice(2), {
+    out: (text) => void process.stdout.write(text),
+    error: (text) => void process.stderr.write(text),
+    environment: process.env,
+  });
+}
+
+export {};

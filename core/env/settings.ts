@@ -1,0 +1,116 @@
+// Every setting of every command: its flag, its variable, how its text is read, and what is refused. Nothing else in the
+// programs reads the environment.
+
+import { isIP } from "node:net";
+import { type LogLevel, logLevels } from "../log/logger.ts";
+import { InvalidSetting, type Setting } from "./read-settings.ts";
+
+export const host = {
+  flag: "host",
+  placeholder: "ADDRESS",
+  help: "Address to listen on",
+  fallback: "127.0.0.1",
+  read: readHost,
+} as const satisfies Setting<string>;
+
+export const port = {
+  flag: "port",
+  placeholder: "PORT",
+  help: "Port of the API; 0 takes a free one",
+  fallback: "8080",
+  read: readPort,
+} as const satisfies Setting<number>;
+
+export const adminPort = {
+  flag: "admin-port",
+  placeholder: "PORT",
+  help: "Port of probes, /metrics and /usage; 0 takes a free one",
+  fallback: "9090",
+  read: readPort,
+} as const satisfies Setting<number>;
+
+export const data = {
+  flag: "data",
+  placeholder: "DIR",
+  help: "Folder for stored data and generated secrets",
+  fallback: ".jsonplane",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const redis = {
+  flag: "redis",
+  placeholder: "URL",
+  help: "Redis JSON to keep data in: redis://, rediss://, redis+sentinel:// or redis+cluster://",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const publicUrl = {
+  flag: "public-url",
+  placeholder: "URL",
+  help: "What clients reach the service by, such as https://api.example.org",
+  read: readPublicUrl,
+} as const satisfies Setting<string>;
+
+export const trustedProxies = {
+  flag: "trusted-proxies",
+  placeholder: "LIST",
+  help: "Addresses or networks, comma-separated, whose X-Forwarded-* headers are believed",
+  fallback: "",
+  read: readNetworks,
+} as const satisfies Setting<readonly string[]>;
+
+export const logLevel = {
+  flag: "log-level",
+  placeholder: "LEVEL",
+  help: `How much is logged to standard error: ${logLevels.join(", ")}; info has a line per request`,
+  fallback: "info",
+  read: readLogLevel,
+} as const satisfies Setting<LogLevel>;
+
+function readText(text: string): string {
+  if (text === "") throw new InvalidSetting("must not be empty");
+  return text;
+}
+
+function readHost(text: string): string {
+  if (isIP(text) !== 0 || /^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$/.test(text)) return text;
+  throw new InvalidSetting(`must be an address such as 127.0.0.1, ::1 or 0.0.0.0, not ${JSON.stringify(text)}`);
+}
+
+function readPort(text: string): number {
+  const number = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (number <= 65_535) return number;
+  throw new InvalidSetting(`must be a port from 0 to 65535, not ${JSON.stringify(text)}`);
+}
+
+function readPublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const plain = url !== undefined && ["http:", "https:"].includes(url.protocol) && url.search + url.hash === "";
+  if (url !== undefined && plain && url.username + url.password === "") return url.href.replace(/\/+$/, "");
+  throw new InvalidSetting("must be a URL such as https://api.example.org, without user, query or fragment");
+}
+
+function readNetworks(text: string): readonly string[] {
+  const networks = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+  const wrong = networks.find((network) => !isNetwork(network));
+  if (wrong === undefined) return networks;
+  throw new InvalidSetting(
+    `must list addresses or networks such as 10.0.0.0/8 or ::1; ${JSON.stringify(wrong)} is neither`,
+  );
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, ...more] = text.split("/");
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+function readLogLevel(text: string): LogLevel {
+  const level = logLevels.find((known) => known === text);
+  if (level !== undefined) return level;
+  throw new InvalidSetting(`must be one of ${logLevels.join(", ")}, not ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,43 @@
+// Reads back what was resolved before, from the Secrets alone: nothing is minted, nothing is hashed, nothing is written. It
+// stands in for what is published, where nothing is.
+
+import type { SigningRing } from "../../core/config/types.ts";
+import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+import { type Judged, refuse } from "../verdict.ts";
+import { readKeyRecord } from "./key-record.ts";
+import type { FindSecret } from "./resolution.ts";
+import { readProjectKeys } from "./resolve-signing.ts";
+import { keyHashSecretName, userHashSecretName } from "./secret-names.ts";
+import { readUserRecord } from "./user-record.ts";
+
+export interface RecalledProject {
+  readonly signing: Judged<SigningRing>;
+  readonly credentials: Credentials;
+}
+
+export function recallProject({ project, users, keys }: ProjectObjects, findSecret: FindSecret): RecalledProject {
+  const found = project === undefined ? undefined : readProjectKeys(project, findSecret);
+  const recalledUsers = new Map<string, Resolved<PasswordCredential>>();
+  const recalledKeys = new Map<string, Resolved<LiveKeys>>();
+  if (found === undefined) {
+    return { signing: forgotten(), credentials: { users: recalledUsers, keys: recalledKeys } };
+  }
+  const key = found.projectKey;
+  for (const owner of users) {
+    const record = readUserRecord(findSecret(userHashSecretName(owner)), { key, owner });
+    const value = record && { passwordHash: record.hash, credentialRevision: record.revision };
+    recalledUsers.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
+  }
+  for (const owner of keys) {
+    const record = readKeyRecord(findSecret(keyHashSecretName(owner)), { key, owner });
+    const former = record?.former === undefined ? [] : [record.former];
+    const value: LiveKeys | undefined = record && [{ sha256: record.current }, ...former];
+    recalledKeys.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
+  }
+  return { signing: { ok: true, value: found.ring }, credentials: { users: recalledUsers, keys: recalledKeys } };
+}
+
+function forgotten(): ReturnType<typeof refuse> {
+  return refuse("SecretNotFound", "Nothing is remembered");
+}
