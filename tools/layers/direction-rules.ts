@@ -93,7 +93,7 @@ function valueMessage(step: Step): string | undefined {
   return undefined;
 }
 
-/** Imports that lead back to where they start, types included; each cycle is told once. */
+/** Imports of values that lead back to where they start; types leave nothing behind at run time. Each cycle is told once. */
 function cycleFindings(sources: readonly Source[]): readonly Finding[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const done = new Set<string>();
@@ -106,7 +106,8 @@ function cycleFindings(sources: readonly Source[]): readonly Finding[] {
     }
     if (done.has(path)) return;
     for (const imported of byPath.get(path)?.imports ?? []) {
-      if (imported.target !== undefined && byPath.has(imported.target)) visit(imported.target, [...trail, path]);
+      const { target, typesOnly } = imported;
+      if (!typesOnly && target !== undefined && byPath.has(target)) visit(target, [...trail, path]);
     }
     done.add(path);
   };

@@ -21,7 +21,7 @@ const dynamic = /\bimport\(\s*()()"([^"]+)"/g;
 
 export function importsOf(path: string, text: string): readonly Import[] {
   const head = text.slice(0, endOfImports(text));
-  const found = [...head.matchAll(statement), ...head.matchAll(bare), ...text.matchAll(dynamic)];
+  const found = [...head.matchAll(statement), ...head.matchAll(bare), ...withoutTemplates(text).matchAll(dynamic)];
   return found.map((match) => {
     const [, type = "", clause = "", specifier = ""] = match;
     const names = namesIn(clause);
@@ -30,6 +30,11 @@ export function importsOf(path: string, text: string): readonly Import[] {
     const base = { specifier, typesOnly, names: names.map((name) => name.replace(/^type /, "")), line };
     return specifier.startsWith(".") ? { ...base, target: posix.join(posix.dirname(path), specifier) } : base;
   });
+}
+
+/** Blanks out template literals, whose text is no code; lines keep their numbers. */
+function withoutTemplates(text: string): string {
+  return text.replace(/`(?:[^`\\]|\\.)*`/gs, (template) => template.replace(/[^\n]/g, " "));
 }
 
 /** Where the first line is that belongs to no import and no comment; a template further down may well contain imports. */

@@ -1,10 +1,11 @@
-// Rules of a Lua script (docs/ARCHITECTURE.md): named `<name>-<numkeys>.lua`, it opens with Purpose, KEYS, ARGV and Returns,
-// documents exactly the keys that its name counts, and names them before it uses them. Pure: a source in, findings out.
+// Rules of a Lua script (docs/ARCHITECTURE.md): named `<name>-<numkeys>.lua`, or `-n` when the call says how many keys there are,
+// it opens with Purpose, KEYS, ARGV and Returns, and uses exactly the keys that its name counts. A file in parts/ is included by
+// scripts and has no keys of its own. Pure: a source in, findings out.
 
 import { type Finding, finding } from "./findings.ts";
 import type { Source } from "./read-sources.ts";
 
-const nameForm = /^[a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*-(\d+)\.lua$/;
+const nameForm = /^[a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*-(\d+|n)\.lua$/;
 const sections = ["Purpose", "KEYS", "ARGV", "Returns"] as const;
 
 export function luaFindings(source: Source): readonly Finding[] {
@@ -12,10 +13,9 @@ export function luaFindings(source: Source): readonly Finding[] {
   if (!path.endsWith(".lua")) return [];
   const name = path.split("/").at(-1) ?? "";
   const count = nameForm.exec(name)?.[1];
-  // A part that others include has no keys of its own; its folder says so.
-  if (path.includes("/include/")) return [];
-  if (count === undefined) return [finding(path, 1, "is not named <name>-<numkeys>.lua")];
-  return [...headerFindings(source), ...keyFindings(source, Number(count))];
+  if (path.includes("/parts/")) return [];
+  if (count === undefined) return [finding(path, 1, "is not named <name>-<numkeys>.lua, nor <name>-n.lua")];
+  return [...headerFindings(source), ...(count === "n" ? [] : keyFindings(source, Number(count)))];
 }
 
 function headerFindings({ path, lines }: Source): readonly Finding[] {

@@ -82,7 +82,8 @@ describe("import direction", () => {
   });
 
   it("takes an import inside a template for text", async () => {
-    const found = await findingsOf({ "core/a.ts": 'export const a = `\nimport { b } from "./gone.ts";\n`;\n' });
+    const text = 'export const a = `\nimport { b } from "./gone.ts";\nimport("./gone.ts");\n`;\n';
+    const found = await findingsOf({ "core/a.ts": text });
     expect(found).toEqual([]);
   });
 });
@@ -138,10 +139,15 @@ describe("cycles", () => {
   it("tells a cycle once, with its way", async () => {
     const found = await findingsOf({
       "core/a.ts": use("./b.ts"),
-      "core/b.ts": useType("./c.ts"),
+      "core/b.ts": use("./c.ts"),
       "core/c.ts": use("./a.ts"),
     });
     expect(found).toEqual(["core/a.ts:1  import cycle: core/a.ts → core/b.ts → core/c.ts → core/a.ts"]);
+  });
+
+  it("takes no cycle from types, which are gone at run time", async () => {
+    const found = await findingsOf({ "core/a.ts": use("./b.ts"), "core/b.ts": `${useType("./a.ts")}${leaf}` });
+    expect(found).toEqual([]);
   });
 });
 
@@ -211,6 +217,12 @@ describe("Lua scripts", () => {
   it("takes a script with its header, whose name counts its keys", async () => {
     const text = `${header}local document = KEYS[1]\nreturn { document }\n`;
     expect(await findingsOf({ [`${folder}/add-object-1.lua`]: text })).toEqual([]);
+  });
+
+  it("takes a script whose call says how many keys there are, and parts that scripts include", async () => {
+    const text = `${header}local first = KEYS[1]\nlocal second = KEYS[2]\nreturn { first, second }\n`;
+    const part = "-- Splits a member.\nlocal function split() end\n";
+    expect(await findingsOf({ [`${folder}/add-object-n.lua`]: text, [`${folder}/parts/split.lua`]: part })).toEqual([]);
   });
 
   it("refuses a name that counts nothing", async () => {
