@@ -3,9 +3,10 @@
 
 import type { CodeKeywordDefinition, Format } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import type { AnyValidateFunction } from "ajv/dist/types/index.js";
 import type { ProblemItem } from "../errors/problem.ts";
 import { replacedKeywords, schemaKeywords, withoutFailuresOfParts } from "./ajv-keywords.ts";
-import { emitSchema, functionPath, hiddenPatterns } from "./emit-schema.ts";
+import { emitSchema, functionPath } from "./emit-schema.ts";
 import { ExactIntegers, readExactly } from "./exact-integers.ts";
 import { checkedFormat } from "./formats.ts";
 import { validationLimits } from "./limits.ts";
@@ -22,21 +23,7 @@ const schemaKey = "schema";
 
 export function ajvValidator({ root, nodes, patterns }: SchemaRead): Validate {
   const context = new ValidationContext();
-  const ajv = createAjv(nodes, patterns, context.meter);
-  for (const keyword of replacedKeywords) ajv.removeKeyword(keyword);
-  for (const definition of schemaKeywords({ context, patterns })) ajv.addKeyword(definition);
-  for (const keyword of ["anyOf", "oneOf"]) {
-    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
-    ajv.removeKeyword(keyword).addKeyword(withoutFailuresOfParts(definition));
-  }
-  ajv.addSchema(emitSchema(root, nodes), schemaKey);
-  const find = (path: string) => {
-    const check = ajv.getSchema(`${schemaKey}${path}`);
-    if (check === undefined) throw new TypeError(`ajv has no function for ${path}`);
-    return check;
-  };
-  context.compiled((id) => find(functionPath(id)));
-  const check = find("");
+  const check = compile({ root, nodes, patterns }, context);
   const needsDigits = nodes.some(({ assertions }) => assertions.has("multipleOf") || assertions.has("uniqueItems"));
   const failuresOf = (value: unknown): readonly ProblemItem[] => {
     try {
@@ -57,6 +44,26 @@ export function ajvValidator({ root, nodes, patterns }: SchemaRead): Validate {
   };
 }
 
+/** The function of the root; those that keywords call go to the context. ajv itself is not kept. */
+function compile({ root, nodes, patterns }: SchemaRead, context: ValidationContext): AnyValidateFunction {
+  const ajv = createAjv(nodes, patterns, context.meter);
+  for (const keyword of replacedKeywords) ajv.removeKeyword(keyword);
+  for (const definition of schemaKeywords({ context, patterns })) ajv.addKeyword(definition);
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+    ajv.removeKeyword(keyword).addKeyword(withoutFailuresOfParts(definition));
+  }
+  const { schema, calledIds } = emitSchema(root, nodes);
+  ajv.addSchema(schema, schemaKey);
+  const compiled = (path: string) => {
+    const check = ajv.getSchema(`${schemaKey}${path}`);
+    if (check === undefined) throw new TypeError(`ajv has no function for ${path}`);
+    return check;
+  };
+  for (const id of calledIds) context.add(id, compiled(functionPath(id)));
+  return compiled("");
+}
+
 const noIntegers = new ExactIntegers();
 
 const exhausted: ProblemItem = {
@@ -72,8 +79,6 @@ function itemsOf(failures: readonly Failure[]): readonly ProblemItem[] {
 }
 
 function createAjv(nodes: readonly SchemaNode[], patterns: Patterns, meter: Meter): Ajv2020 {
-  patterns.add(hiddenPatterns.whole, "");
-  patterns.add(hiddenPatterns.anywhere, "");
   const regExp = Object.assign(
     (source: string) => {
       const matcher = patterns.matcher(source);

@@ -25,8 +25,9 @@ export interface UnevaluatedRule {
 }
 
 export interface EmittedSchema {
-  readonly $defs: Readonly<Record<string, unknown>>;
-  readonly $ref: string;
+  readonly schema: { readonly $defs: Readonly<Record<string, unknown>>; readonly $ref: string };
+  /** Ids of the schema objects that keywords call. */
+  readonly calledIds: readonly number[];
 }
 
 type EmittedObject = Record<string, unknown>;
@@ -37,19 +38,31 @@ export function functionPath(id: number): string {
 }
 
 export function emitSchema(root: SchemaNode, nodes: readonly SchemaNode[]): EmittedSchema {
-  const emitter = new Emitter(functionNodes(root, nodes));
-  return { $defs: emitter.emitFunctions(), $ref: functionPath(root.id) };
+  const called = calledNodes(nodes);
+  const emitter = new Emitter(new Set([...functionNodes(root, nodes), ...called]));
+  return {
+    schema: { $defs: emitter.emitFunctions(), $ref: functionPath(root.id) },
+    calledIds: [...called].map(({ id }) => id),
+  };
 }
 
-/** Schema objects that become functions: those referred to, those called by keywords, and alternatives with parts. */
-function functionNodes(root: SchemaNode, nodes: readonly SchemaNode[]): ReadonlySet<SchemaNode> {
+/** Schema objects that keywords call by themselves, to judge a member or to learn whether an alternative holds. */
+function calledNodes(nodes: readonly SchemaNode[]): ReadonlySet<SchemaNode> {
   const tracks = nodes.some(({ single }) => single.has("unevaluatedProperties") || single.has("unevaluatedItems"));
   const trees = nodes.flatMap((node) => [
-    ...node.references.map(({ target }) => target),
     ...calledKeywords.map((keyword) => node.single.get(keyword)),
-    ...alternatives(node).filter((tree) => tracks || hasParts(tree)),
+    ...(tracks ? alternatives(node) : []),
   ]);
-  return new Set([root, ...trees.filter((tree) => typeof tree === "object")]);
+  return new Set(trees.filter((tree) => typeof tree === "object"));
+}
+
+/** Schema objects that become functions by themselves: those referred to, and alternatives with parts. */
+function functionNodes(root: SchemaNode, nodes: readonly SchemaNode[]): readonly SchemaNode[] {
+  const trees = nodes.flatMap((node) => [
+    ...node.references.map(({ target }) => target),
+    ...alternatives(node).filter(hasParts),
+  ]);
+  return [root, ...trees.filter((tree) => typeof tree === "object")];
 }
 
 const calledKeywords = ["contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems"] as const;

@@ -34,10 +34,12 @@ export class Patterns {
     }
   }
 
-  /** The matcher of a pattern that was added. */
+  /** The matcher of a pattern that was added, or of one that this service wrote. */
   matcher(source: string): PatternMatcher {
-    const matcher = this.#matchers.get(source);
-    if (matcher === undefined) throw new TypeError("The pattern was never compiled");
+    const known = this.#matchers.get(source);
+    if (known !== undefined) return known;
+    const matcher = compilePattern(source);
+    this.#matchers.set(source, matcher);
     return matcher;
   }
 }

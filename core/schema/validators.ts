@@ -29,9 +29,6 @@ export class ValidationContext {
   readonly meter = new Meter();
   exact = new ExactIntegers();
   readonly #validators = new Map<number, Validator>();
-  #find: (id: number) => AnyValidateFunction = () => {
-    throw new TypeError("The schema is not compiled yet");
-  };
 
   /** Starts a validation with so many units to spend. */
   begin(work: number, exact: ExactIntegers): void {
@@ -39,22 +36,19 @@ export class ValidationContext {
     this.exact = exact;
   }
 
-  /** `find` gives the function that ajv made of a schema. */
-  compiled(find: (id: number) => AnyValidateFunction): void {
-    this.#find = find;
+  /** Takes the function that ajv made of the schema with this id. */
+  add(id: number, check: AnyValidateFunction): void {
+    this.#validators.set(id, (value, place) => {
+      // ajv's type has what it passes by itself; a place has what its functions read.
+      const isValid = check(value, place as unknown as Parameters<typeof check>[1]);
+      return isValid === true ? [] : ((check.errors ?? []) as readonly Failure[]);
+    });
   }
 
   /** The validator of the schema with this id: its failures, none when the value is valid. */
   validator(id: number): Validator {
-    const known = this.#validators.get(id);
-    if (known !== undefined) return known;
-    const check = this.#find(id);
-    const validator: Validator = (value, place) => {
-      // ajv's type lists what it passes itself as an object of records; places are what it passes.
-      const isValid = check(value, place as unknown as Parameters<typeof check>[1]);
-      return isValid === true ? [] : ((check.errors ?? []) as readonly Failure[]);
-    };
-    this.#validators.set(id, validator);
+    const validator = this.#validators.get(id);
+    if (validator === undefined) throw new TypeError(`No keyword calls schema ${id}`);
     return validator;
   }
 }
