@@ -1,0 +1,71 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { readRows } from "../../tools/spec/read-rows.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string) => readFile(join(root, path), "utf8");
+
+it("npm run help has a sentence for every script, and no other", () => {
+  const help = spawnSync(process.execPath, [join(root, "tools/help.ts")], { encoding: "utf8" });
+  expect(help.stderr).toBe("");
+  expect(help.status).toBe(0);
+});
+
+it("make help has a sentence for every target", async () => {
+  const targets = [...(await read("Makefile")).matchAll(/^([a-z]+):/gm)].map(([, target]) => target);
+  const help = execFileSync("make", ["--no-print-directory", "help"], { cwd: root, encoding: "utf8" });
+  expect(
+    help
+      .split("\n")
+      .map((line) => /^make ([a-z]+) +\S/.exec(line)?.[1])
+      .filter(Boolean),
+  ).toEqual(targets);
+});
+
+it("every variable that the tools read is explained in CONTRIBUTING.md", async () => {
+  const tools = execFileSync("git", ["grep", "-ohE", "JSONPLANE_[A-Z_]+", "--", "tools", "bin"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const explained = await read("CONTRIBUTING.md");
+  const silent = [...new Set(tools.trim().split("\n"))].filter((name) => !explained.includes(name));
+  expect(silent).toEqual([]);
+});
+
+it("the Node that is fetched is one that package.json and the command line accept", async () => {
+  const { engines } = JSON.parse(await read("package.json")) as { engines: { node: string } };
+  const script = await read("tools/parts/node.sh");
+  const needed = /^needed=(\d+)$/m.exec(script)?.[1];
+  expect(engines.node).toBe(`>=${needed}`);
+  expect(/^version=(\d+)\./m.exec(script)?.[1]).toBe(needed);
+  expect(await read("cli/main.ts")).toContain(`const oldest = ${needed};`);
+});
+
+it("no committed file names a package registry's host or a place on one machine", () => {
+  const hosts = ["registry.npmjs", "files.pythonhosted", "pypi"].map((host) => `${host}\\.org`);
+  // In parts, so that this file is not found itself.
+  const places = [
+    ["/ro", "ot/"],
+    ["/wo", "rk/"],
+    ["/ho", "me/[a-z]"],
+  ].map((parts) => `(^|[^a-zA-Z0-9_./}])${parts.join("")}`);
+  const found = spawnSync(
+    "git",
+    ["grep", "-nIE", [...hosts, ...places].join("|"), "--", ".", ":(exclude)test/meta/repository.test.ts"],
+    {
+      cwd: root,
+      encoding: "utf8",
+    },
+  );
+  expect(found.stdout).toBe("");
+});
+
+it("every promise that names a test names a file that is there", async () => {
+  const { rows } = await readRows(root);
+  const files = rows.flatMap(({ tests }) => tests.map((name) => name.split(" › ")[0] ?? ""));
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
