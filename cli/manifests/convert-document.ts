@@ -150,7 +150,7 @@ class Converter {
       const message = secret
         ? "Without quotes this is no text for kubectl"
         : `The unquoted ${text} is read as ${said(reading.value)}, as kubectl reads it`;
-      this.notes.push({ offset: offsetOf(scalar), pointer: place.pointer, message });
+      this.#tell(this.notes, { offset: offsetOf(scalar), pointer: place.pointer, message });
     }
     return reading.value;
   }
@@ -214,8 +214,17 @@ class Converter {
   }
 
   #refuse(node: Node | null, place: Place, message: string): null {
-    this.faults.push({ offset: node === null ? (place.key ?? 0) : offsetOf(node), pointer: place.pointer, message });
+    const offset = node === null ? (place.key ?? 0) : offsetOf(node);
+    this.#tell(this.faults, { offset, pointer: place.pointer, message });
     return null;
+  }
+
+  /** Once, however many aliases repeat the place. */
+  #tell(told: Fault[], fault: Fault): void {
+    const isTold =
+      this.#expanding.size > 0 &&
+      told.some(({ offset, message }) => offset === fault.offset && message === fault.message);
+    if (!isTold) told.push(fault);
   }
 }
 

@@ -28,7 +28,7 @@ export function readSecret(object: UncheckedObject): SecretResult {
   if (faults.length > 0 || !isObject(metadata)) return { ok: false, problems: faults.map(problemOf) };
   const data = new Map<string, Uint8Array>();
   for (const [name, text] of Object.entries(texts(object["data"]))) {
-    data.set(name, Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ""), "base64")));
+    data.set(name, Uint8Array.from(Buffer.from(text.replaceAll(/[\r\n]/g, ""), "base64")));
   }
   for (const [name, text] of Object.entries(texts(object["stringData"])))
     data.set(name, new TextEncoder().encode(text));
@@ -60,7 +60,7 @@ function entryFaults(field: "data" | "stringData", name: string, entry: Json): r
   }
   if (entry === null) return [];
   if (typeof entry !== "string") return [wrongType(path, "string", typeName(entry))];
-  if (field === "data" && !base64.test(entry.replaceAll(/\s/g, ""))) {
+  if (field === "data" && !base64.test(entry.replaceAll(/[\r\n]/g, ""))) {
     return [invalid(path, undefined, "is not base64: plain text belongs into stringData")];
   }
   return [];

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { checkManifests } from "../../../../cli/manifests/check-manifests.ts";
+import { readFileText } from "../../../../cli/manifests/read-manifests.ts";
+import { problemLine } from "../../../../cli/manifests/source.ts";
+import type { Manifest } from "../../../../core/manifests/validate-manifest.ts";
+
+function manifest(kind: string, spec: string): string {
+  return `apiVersion: jsonplane.io/v1alpha1\nkind: ${kind}\nmetadata:\n  name: sample\nspec:\n${spec}`;
+}
+
+function check(text: string, accepted?: ReadonlyMap<string, Manifest>): ReturnType<typeof checkManifests> {
+  return checkManifests(readFileText("a.yaml", text), accepted);
+}
+
+function linesOf(text: string, accepted?: ReadonlyMap<string, Manifest>): readonly string[] {
+  return check(text, accepted).problems.map(problemLine);
+}
+
+describe("a problem has file, line, column, object and pointer", () => {
+  test("of a wrong value, at the value", () => {
+    expect(linesOf(manifest("Project", "  limits:\n    maxPageSize: 5000\n"))).toEqual([
+      "a.yaml:7:18: Project/default/sample /spec/limits/maxPageSize: Invalid value: 5000: spec.limits.maxPageSize in body should be less than or equal to 1000",
+    ]);
+  });
+
+  test("of an unknown field, at its name", () => {
+    expect(linesOf(manifest("Project", "  suspended: true\n"))).toEqual([
+      'a.yaml:6:3: Project/default/sample /spec/suspended: unknown field "spec.suspended", did you mean "suspend"?',
+    ]);
+  });
+
+  test("of a missing field, at its parent", () => {
+    expect(linesOf(manifest("RootKey", "  key: flags\n"))).toEqual([
+      "a.yaml:5:1: RootKey/default/sample /spec/projectRef: Required value",
+    ]);
+  });
+
+  test("of a list's item, at the item", () => {
+    expect(linesOf(manifest("Project", "  hosts:\n    - a.example.org\n    - B.example.org\n"))[0]).toMatch(
+      /^a\.yaml:8:7: Project\/default\/sample \/spec\/hosts\/1: Invalid value: "B\.example\.org": a host is/,
+    );
+  });
+});
+
+describe("a text without quotes that is read as something else", () => {
+  test("is named as it stands in the file", () => {
+    expect(linesOf(manifest("Project", "  serving: Off\n"))[0]).toMatch(
+      /must be of type string: "boolean" \(the unquoted Off is the boolean false: write "Off"\)$/,
+    );
+  });
+
+  test("is to be put in quotes where a number looks like itself", () => {
+    expect(linesOf(manifest("ProjectUser", "  projectRef: { name: p }\n  rotation: { id: 2 }\n"))[0]).toMatch(
+      /must be of type string: "integer": write "2" in quotes$/,
+    );
+  });
+
+  test("is not repeated where it stands in a Secret", () => {
+    const text = "apiVersion: v1\nkind: Secret\nmetadata: { name: s }\nstringData:\n  password: 31337\n";
+    expect(linesOf(text)).toEqual([
+      'a.yaml:5:13: Secret/default/s /stringData/password: Invalid value: "integer": stringData.password in body must be of type string: "integer": write the value in quotes',
+    ]);
+  });
+});
+
+test("an object that is there twice is refused at the second place", () => {
+  const text = manifest("Project", "  suspend: false\n");
+  expect(linesOf(`${text}---\n${text}`)).toEqual([
+    "a.yaml:11:9: /metadata/name: Project/default/sample is there twice, first in a.yaml:1",
+  ]);
+});
+
+test("objects of one name and of several kinds or namespaces stand side by side", () => {
+  const other = manifest("Project", "  suspend: false\n").replace("name: sample", "name: sample\n  namespace: other");
+  const texts = [manifest("Project", "  suspend: false\n"), manifest("RootKey", "  projectRef: { name: p }\n"), other];
+  expect(check(texts.join("---\n"))).toMatchObject({ problems: [], manifests: [{}, {}, {}] });
+});
+
+test("a field that can't be changed is compared with the accepted version of the same object", () => {
+  const before = check(manifest("RootKey", "  projectRef: { name: p }\n  key: one\n"));
+  const accepted = new Map(before.manifests.map((entry) => [entry.source.subject, entry.manifest]));
+  const text = manifest("RootKey", "  projectRef: { name: p }\n  key: two\n");
+  expect(linesOf(text)).toEqual([]);
+  expect(linesOf(text, accepted)[0]).toMatch(/^a\.yaml:7:8: RootKey\/default\/sample \/spec\/key: Forbidden: key /);
+});
+
+test("an unknown kind of our group is refused with the kind that was meant", () => {
+  expect(linesOf("apiVersion: jsonplane.io/v1alpha1\nkind: APIResources\nmetadata: { name: x }\n")).toEqual([
+    'a.yaml:2:7: APIResources/default/x /kind: Invalid value: "APIResources": no matches for kind "APIResources" in version "jsonplane.io/v1alpha1", did you mean ApiResource?',
+  ]);
+});
+
+test("another version of our group is refused with the version that is served", () => {
+  expect(linesOf("apiVersion: jsonplane.io/v1\nkind: Project\nmetadata: { name: x }\n")).toEqual([
+    'a.yaml:1:13: Project/default/x /apiVersion: Invalid value: "jsonplane.io/v1": no matches for kind "Project" in version "jsonplane.io/v1", write jsonplane.io/v1alpha1',
+  ]);
+});
+
+test("one line per problem, whatever the manifest holds", () => {
+  const lines = linesOf(manifest("ApiKey", '  projectRef: { name: p }\n  description: "one\\ntwo"\n'));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).not.toContain("\n");
+});

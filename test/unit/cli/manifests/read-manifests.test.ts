@@ -1,0 +1,156 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readFileText, readManifests } from "../../../../cli/manifests/read-manifests.ts";
+
+const project = (name: string): string =>
+  `apiVersion: jsonplane.io/v1alpha1\nkind: Project\nmetadata:\n  name: ${name}\n`;
+let folder = "";
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "manifests-"));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function write(path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), content);
+}
+
+async function subjectsRead(): Promise<readonly string[]> {
+  return (await readManifests(folder)).objects.map(({ subject }) => subject);
+}
+
+describe("a folder", () => {
+  test("is read with its subfolders, in the order of names, YAML and JSON", async () => {
+    await write("b.yml", project("b"));
+    await write("a/z.yaml", `${project("z1")}---\n${project("z2")}`);
+    await write(
+      "c.json",
+      JSON.stringify({ apiVersion: "jsonplane.io/v1alpha1", kind: "Project", metadata: { name: "c" } }),
+    );
+    await write("notes.txt", project("not-read"));
+    expect(await subjectsRead()).toEqual([
+      "Project/default/z1",
+      "Project/default/z2",
+      "Project/default/b",
+      "Project/default/c",
+    ]);
+  });
+
+  test("is read without hidden files, node_modules and kustomization files", async () => {
+    await write(".hidden.yaml", project("hidden"));
+    await write(".git/config.yaml", project("git"));
+    await write("node_modules/x/x.yaml", project("module"));
+    await write("kustomization.yaml", "resources: [a.yaml]\n");
+    await write("a.yaml", project("a"));
+    const read = await readManifests(folder);
+    expect(read).toMatchObject({ problems: [], notes: [] });
+    expect(read.objects.map(({ subject }) => subject)).toEqual(["Project/default/a"]);
+  });
+
+  test("is read through links to files, as a mounted ConfigMap has them, and not through links to folders", async () => {
+    await write(".data/a.yaml", project("a"));
+    await symlink(join(folder, ".data/a.yaml"), join(folder, "a.yaml"));
+    await symlink(folder, join(folder, "loop"));
+    await symlink(join(folder, "nowhere.yaml"), join(folder, "dangling.yaml"));
+    expect(await subjectsRead()).toEqual(["Project/default/a"]);
+  });
+
+  test("may be a single file", async () => {
+    await write("a.yaml", project("a"));
+    await write("b.yaml", project("b"));
+    expect((await readManifests(join(folder, "a.yaml"))).objects).toHaveLength(1);
+  });
+
+  test("that does not exist can't be read", async () => {
+    await expect(readManifests(join(folder, "nowhere"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  test("with a file that is no text names the file and reads the others", async () => {
+    await write("a.yaml", Uint8Array.of(0x61, 0x3a, 0xff, 0xfe));
+    await write("b.yaml", project("b"));
+    const read = await readManifests(folder);
+    expect(read.problems).toMatchObject([{ file: join(folder, "a.yaml"), line: 1, message: "Is no UTF-8 text" }]);
+    expect(read.objects).toHaveLength(1);
+  });
+
+  test("with a file beyond 4 MiB names the file", async () => {
+    await write("a.yaml", `# ${"x".repeat(4 * 1024 * 1024)}\n${project("a")}`);
+    expect((await readManifests(folder)).problems).toMatchObject([{ message: expect.stringContaining("larger than") }]);
+  });
+});
+
+describe("a file", () => {
+  test("with a List yields what it lists, each with its own place", () => {
+    const text =
+      "apiVersion: v1\nkind: List\nitems:\n  - apiVersion: v1\n    kind: Secret\n    metadata: { name: s }\n  - apiVersion: jsonplane.io/v1alpha1\n    kind: Project\n    metadata:\n      name: p\n";
+    const { objects } = readFileText("list.yaml", text);
+    expect(objects.map(({ subject, line }) => `${subject} ${line}`)).toEqual([
+      "Secret/default/s 4",
+      "Project/default/p 7",
+    ]);
+    expect(objects[1]?.positionOf("/metadata/name")).toEqual({ line: 10, column: 13 });
+    expect(objects[1]?.lineOf("/spec/hosts")).toBe(7);
+  });
+
+  test("with foreign kinds leaves them out with a note, whatever else is wrong with them", () => {
+    const read = readFileText("a.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x }\non: push\n");
+    expect(read).toMatchObject({
+      objects: [],
+      problems: [],
+      notes: [{ line: 1, message: "apps/v1 Deployment is not served here: left out" }],
+    });
+  });
+
+  test("with a foreign kind of one of our names says so", () => {
+    const [note] = readFileText("a.yaml", "apiVersion: management.example.io/v3\nkind: Project\n").notes;
+    expect(note?.message).toBe(
+      "management.example.io/v3 Project is not served here, unlike jsonplane.io/v1alpha1 Project: left out",
+    );
+  });
+
+  test("with a misspelt group is refused, because it was meant to be ours", () => {
+    for (const version of ["jsonplain.io/v1alpha1", "jsonplane.com/v1alpha1", "jsonplanes.io/v1"]) {
+      const { problems } = readFileText("a.yaml", `apiVersion: ${version}\nkind: Project\n`);
+      expect(problems).toMatchObject([
+        { message: `No such apiVersion ${version}, did you mean jsonplane.io/v1alpha1?` },
+      ]);
+    }
+  });
+
+  test("with another version or an unknown kind of our group is ours to refuse", () => {
+    const text = "apiVersion: jsonplane.io/v1\nkind: Project\n---\napiVersion: jsonplane.io/v1alpha1\nkind: Projekt\n";
+    expect(readFileText("a.yaml", text).objects).toHaveLength(2);
+  });
+
+  test("that lacks apiVersion or kind is refused", () => {
+    expect(readFileText("a.yaml", "kind: Project\n").problems).toMatchObject([
+      { message: expect.stringContaining("needs apiVersion and kind") },
+    ]);
+  });
+
+  test("that is no Kubernetes file at all is left out with a note", () => {
+    expect(readFileText("compose.yaml", "services: {}\n").notes).toMatchObject([
+      { message: "Has neither apiVersion nor kind, left out" },
+    ]);
+    expect(readFileText("package.json", '{"name": "x", "name": "y"}').notes).toMatchObject([
+      { message: "Is no manifest, left out" },
+    ]);
+  });
+
+  test("with a list of documents, or a text, is refused", () => {
+    expect(readFileText("a.yaml", "- apiVersion: v1\n").problems).toHaveLength(1);
+    expect(readFileText("a.yaml", "Project\n").problems).toHaveLength(1);
+  });
+
+  test("names the object of a problem where it can", () => {
+    const { problems, objects } = readFileText("a.yaml", `${project("a")}spec:\n  yes: 1\n---\n${project("b")}`);
+    expect(problems).toMatchObject([
+      { file: "a.yaml", subject: "Project/default/a", line: 6, column: 3, pointer: "/spec/yes" },
+    ]);
+    expect(objects.map(({ subject }) => subject)).toEqual(["Project/default/b"]);
+  });
+});

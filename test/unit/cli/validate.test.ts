@@ -1,0 +1,140 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { validateCommand } from "../../../cli/validate.ts";
+
+let folder = "";
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "validate-"));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Exit code and lines, with paths below the folder. */
+async function validate(...documents: readonly string[]): Promise<{ code: number; lines: readonly string[] }> {
+  if (documents.length > 0) await writeFile(join(folder, "a.yaml"), documents.join("---\n"));
+  const lines: string[] = [];
+  const code = await validateCommand(folder, (line) =>
+    lines.push(line.replace(`${folder}/`, "").replace(folder, "DIR")),
+  );
+  return { code, lines };
+}
+
+function manifest(kind: string, name: string, spec: string): string {
+  return `apiVersion: jsonplane.io/v1alpha1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec: ${spec}\n`;
+}
+
+const shop = manifest("Project", "shop", "{}");
+
+test("valid manifests end with 0 and one line", async () => {
+  const user = manifest("ProjectUser", "ada", "{ projectRef: { name: shop } }");
+  const key = manifest("ApiKey", "web", "{ projectRef: { name: shop } }");
+  expect(await validate(shop, user, key)).toEqual({ code: 0, lines: ["DIR: 3 objects are valid"] });
+});
+
+test("an empty folder ends with 1, so that a pipeline with a wrong path does not pass", async () => {
+  expect(await validate()).toEqual({ code: 1, lines: ["DIR: no manifests here"] });
+});
+
+test("a folder that does not exist ends with 1", async () => {
+  const lines: string[] = [];
+  expect(await validateCommand(join(folder, "nowhere"), (line) => lines.push(line))).toBe(1);
+  expect(lines).toEqual([`${folder}/nowhere: no such file or folder`]);
+});
+
+test("all mistakes of all objects are named, in the order of the file, and counted", async () => {
+  const { code, lines } = await validate(
+    manifest("RootKey", "flags", "{ projectRef: { name: shop }, key: a.b }"),
+    manifest("Project", "shop", "{ serving: Paused, hosts: [x] }"),
+  );
+  expect(code).toBe(1);
+  expect(lines.map((line) => line.split(": ")[0])).toEqual(["a.yaml:4:42", "a.yaml:9:18", "2 problems"]);
+});
+
+test("a projectRef that leads nowhere is a problem, and the rest of the object is judged all the same", async () => {
+  const books = manifest(
+    "ApiResource",
+    "books",
+    "{ projectRef: { name: shopp }, schema: { properties: { t: { type: strin } } } }",
+  );
+  const { code, lines } = await validate(shop, books);
+  expect(code).toBe(1);
+  expect(lines).toEqual([
+    "a.yaml:9:29: ApiResource/default/books /spec/projectRef/name: No Project default/shopp is among these manifests",
+    expect.stringMatching(/^a\.yaml:9:73: ApiResource\/default\/books \/spec\/schema\/properties\/t\/type: /),
+    "2 problems",
+  ]);
+});
+
+test("children of a Project that is itself refused are not blamed for it", async () => {
+  const { lines } = await validate(
+    manifest("Project", "shop", "{ serving: Paused }"),
+    manifest("RootKey", "flags", "{ projectRef: { name: shop } }"),
+  );
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toContain("Project/default/shop /spec/serving");
+});
+
+test("an invalid JSON Schema is a problem with its pointer", async () => {
+  const books = manifest(
+    "ApiResource",
+    "books",
+    "{ projectRef: { name: shop }, schema: { properties: { t: { pattern: '(a' } } } }",
+  );
+  const { code, lines } = await validate(shop, books);
+  expect(code).toBe(1);
+  expect(lines[0]).toMatch(/^a\.yaml:9:\d+: ApiResource\/default\/books \/spec\/schema\/properties\/t\/pattern: /);
+});
+
+test("a name that two objects of one Project claim is a problem", async () => {
+  const spec = "{ projectRef: { name: shop }, key: flags }";
+  const { code, lines } = await validate(shop, manifest("RootKey", "one", spec), manifest("RootKey", "two", spec));
+  expect(code).toBe(1);
+  expect(lines[0]).toContain("RootKey/default/two /spec/key");
+});
+
+test("a host that two Projects claim is a problem", async () => {
+  const spec = "{ hosts: [shop.example.org] }";
+  const { code, lines } = await validate(manifest("Project", "one", spec), manifest("Project", "two", spec));
+  expect(code).toBe(1);
+  expect(lines[0]).toContain("Project/default/two /spec/hosts/0");
+});
+
+test("what a suspended Project holds is judged as well", async () => {
+  const books = manifest("ApiResource", "books", "{ projectRef: { name: shop }, schema: { type: strin } }");
+  expect((await validate(manifest("Project", "shop", "{ suspend: true }"), books)).code).toBe(1);
+});
+
+test("a Secret that lacks the password is a problem, and one that is not there is a note", async () => {
+  const user = manifest(
+    "ProjectUser",
+    "ada",
+    "{ projectRef: { name: shop }, passwordSecretRef: { name: login, key: pw } }",
+  );
+  const secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: login }\nstringData: { password: hush }\n";
+  const without = await validate(shop, user);
+  expect(without.code).toBe(0);
+  expect(without.lines[0]).toContain(
+    "/spec/passwordSecretRef/name: note: Secret default/login is not among these manifests",
+  );
+  const wrong = await validate(shop, user, secret);
+  expect(wrong.code).toBe(1);
+  expect(wrong.lines[0]).toContain(
+    '/spec/passwordSecretRef/key: Secret default/login has no entry "pw", or an empty one',
+  );
+  expect(wrong.lines.join()).not.toContain("hush");
+});
+
+test("ignored kinds and surprising values are notes, which stop nothing", async () => {
+  const service = "apiVersion: v1\nkind: Service\nmetadata: { name: x }\n";
+  const flags = manifest("RootKey", "flags", "{ projectRef: { name: shop }, initialValue: { dark: on } }");
+  const { code, lines } = await validate(shop, service, flags);
+  expect(code).toBe(0);
+  expect(lines).toEqual([
+    "a.yaml:6:1: note: v1 Service is not served here: left out",
+    "a.yaml:13:59: RootKey/default/flags /spec/initialValue/dark: note: The unquoted on is read as the boolean true, as kubectl reads it",
+    "DIR: 2 objects are valid",
+  ]);
+});
