@@ -1,0 +1,100 @@
+// Sends one request over and over for a while and says how fast the answers came: by wrk where it is installed, because it
+// leaves the cores to the servers, else by autocannon. Refuses a run in which an answer had an unexpected status.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import autocannon from "autocannon";
+
+export interface LoadRequest {
+  readonly url: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface LoadOptions {
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface Load {
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export type Loader = (request: LoadRequest, options: LoadOptions) => Promise<Load>;
+
+/** The best loader of this machine, with its name. */
+export async function findLoader(): Promise<{ readonly name: string; readonly load: Loader }> {
+  const hasWrk = await run("wrk", ["-v"]).then(
+    () => true,
+    () => false,
+  );
+  return hasWrk ? { name: "wrk", load: loadByWrk } : { name: "autocannon", load: loadByAutocannon };
+}
+
+const loadByWrk: Loader = async (request, options) => {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-bench-"));
+  try {
+    const script = join(folder, "request.lua");
+    await writeFile(script, wrkScript(request));
+    const connections = String(options.connections);
+    const args = ["-t1", `-c${connections}`, `-d${options.seconds}s`, "-s", script, request.url];
+    const text = await run("wrk", args);
+    const [, perSecond, p50, p99, errors] = /RESULT (\S+) (\S+) (\S+) (\S+)/.exec(text) ?? [];
+    if (perSecond === undefined) throw new Error(`wrk printed no result:\n${text}`);
+    if (Number(errors) > 0) throw new Error(`${errors} answers of ${request.url} were errors`);
+    return { perSecond: Number(perSecond), p50: Number(p50) / 1000, p99: Number(p99) / 1000 };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+function wrkScript({ method = "GET", headers = {}, body }: LoadRequest): string {
+  const quoted = (text: string) => `"${text.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+  const lines = [`wrk.method = ${quoted(method)}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`wrk.headers[${quoted(name)}] = ${quoted(value)}`);
+  if (body !== undefined) lines.push(`wrk.body = ${quoted(body)}`);
+  lines.push(
+    "done = function(summary, latency, requests)",
+    "  local e = summary.errors",
+    "  local bad = e.status + e.connect + e.read + e.write + e.timeout",
+    "  local rate = summary.requests / (summary.duration / 1e6)",
+    '  print(string.format("RESULT %.1f %d %d %d", rate, latency:percentile(50), latency:percentile(99), bad))',
+    "end",
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+const loadByAutocannon: Loader = async (request, options) => {
+  const result = await autocannon({
+    url: request.url,
+    method: (request.method ?? "GET") as "GET",
+    headers: { ...request.headers },
+    ...(request.body !== undefined && { body: request.body }),
+    connections: options.connections,
+    duration: options.seconds,
+  });
+  const bad = result.non2xx + result.errors;
+  if (bad > 0) throw new Error(`${bad} answers of ${request.url} were errors`);
+  return { perSecond: result.requests.average, p50: result.latency.p50, p99: result.latency.p99 };
+};
+
+function run(program: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.on("error", reject);
+    // wrk -v prints its version and ends with 1.
+    child.on("close", (code) =>
+      code === 0 || text.startsWith("wrk ") ? resolve(text) : reject(new Error(`${program} ended with ${code}`)),
+    );
+  });
+}

@@ -1,0 +1,84 @@
+// What is measured: for each operation the request to jsonplane, the request that makes bare fastify send the same single
+// Redis command, and the one that asks json-server for the same, where it can.
+
+import type { LoadRequest } from "./load.ts";
+import { bookText } from "./subjects.ts";
+
+export interface Addresses {
+  /** Of the bench project. */
+  readonly plane: string;
+  readonly admin: string;
+  readonly owner: string;
+  readonly token: string;
+  readonly bookId: string;
+  readonly bare: string;
+  readonly jsonServer: string;
+}
+
+export interface Operation {
+  readonly name: string;
+  /** Budget of docs/ARCHITECTURE.md for jsonplane against bare, where there is one. */
+  readonly budget?: number;
+  readonly plane: LoadRequest;
+  readonly bare?: LoadRequest;
+  readonly jsonServer?: LoadRequest;
+}
+
+export function operations(at: Addresses): readonly Operation[] {
+  const key = { authorization: `apikey ${at.admin}` };
+  const json = { "content-type": "application/json" };
+  const book = bookText(1);
+  const change = JSON.stringify({ stock: 3 });
+  return [
+    {
+      name: "get, API key",
+      budget: 0.75,
+      plane: { url: `${at.plane}/api/books/${at.bookId}`, headers: key },
+      bare: { url: `${at.bare}/get/0` },
+      jsonServer: { url: `${at.jsonServer}/books/500` },
+    },
+    {
+      name: "get, JWT",
+      plane: { url: `${at.plane}/api/books/${at.bookId}`, headers: { authorization: `bearer ${at.token}` } },
+      bare: { url: `${at.bare}/get/0` },
+    },
+    {
+      name: "list of 10",
+      plane: { url: `${at.plane}/api/books`, headers: key },
+      bare: { url: `${at.bare}/list` },
+      jsonServer: { url: `${at.jsonServer}/books?_limit=10` },
+    },
+    {
+      name: "list of 10, sorted",
+      plane: { url: `${at.plane}/api/books?_sort=-price`, headers: key },
+      bare: { url: `${at.bare}/list` },
+      jsonServer: { url: `${at.jsonServer}/books?_limit=10&_sort=price&_order=desc` },
+    },
+    {
+      name: "list of 10, one's own",
+      plane: { url: `${at.plane}/api/notes`, headers: { authorization: `apikey ${at.owner}` } },
+      bare: { url: `${at.bare}/list` },
+    },
+    {
+      name: "create, three indexes",
+      budget: 0.6,
+      plane: { url: `${at.plane}/api/books`, method: "POST", headers: { ...key, ...json }, body: book },
+      bare: { url: `${at.bare}/create`, method: "POST", headers: json, body: book },
+    },
+    {
+      name: "PUT",
+      plane: { url: `${at.plane}/api/books/${at.bookId}`, method: "PUT", headers: { ...key, ...json }, body: change },
+      bare: { url: `${at.bare}/put`, method: "PUT", headers: json, body: book },
+    },
+    {
+      name: "key/value get",
+      plane: { url: `${at.plane}/json/kv/theme/colour` },
+      bare: { url: `${at.bare}/kv` },
+    },
+    {
+      name: "key/value insert",
+      plane: { url: `${at.plane}/json/kv/list/-`, method: "POST", headers: { ...key, ...json }, body: "1" },
+      bare: { url: `${at.bare}/insert`, method: "POST", headers: json, body: "1" },
+    },
+  ];
+}

@@ -1,0 +1,37 @@
+// The parts of two untyped packages that the benchmark uses.
+
+declare module "autocannon" {
+  interface Options {
+    url: string;
+    method?: "GET";
+    headers?: Record<string, string>;
+    body?: string;
+    connections: number;
+    duration: number;
+  }
+  interface Result {
+    non2xx: number;
+    errors: number;
+    requests: { average: number };
+    latency: { p50: number; p99: number };
+  }
+  function autocannon(options: Options): Promise<Result>;
+
+  export { autocannon as default };
+}
+
+declare module "json-server" {
+  import type { RequestListener, Server } from "node:http";
+
+  interface App {
+    use(handler: RequestListener | RequestListener[]): void;
+    listen(port: number, host: string, ready: () => void): Server;
+  }
+  const jsonServer: {
+    create(): App;
+    bodyParser: RequestListener[];
+    router(data: object): RequestListener;
+  };
+
+  export { jsonServer as default };
+}

@@ -1,0 +1,68 @@
+// Turns measured loads into the Markdown page of the benchmark.
+
+import type { Load, LoadOptions } from "./load.ts";
+import type { Logins } from "./logins.ts";
+
+export interface Row {
+  readonly name: string;
+  readonly budget: number | undefined;
+  readonly plane: readonly Load[];
+  readonly bare: readonly Load[];
+  readonly jsonServer: readonly Load[];
+}
+
+export interface Report {
+  readonly rows: readonly Row[];
+  readonly logins: Logins;
+  readonly rounds: number;
+  readonly load: LoadOptions;
+  readonly loader: string;
+  readonly cores: number;
+  readonly objects: number;
+}
+
+export function median(values: readonly number[]): number {
+  const ordered = values.toSorted((left, right) => left - right);
+  return ordered[Math.floor(ordered.length / 2)] ?? Number.NaN;
+}
+
+export function table(report: Report): string {
+  const { load, rounds, loader, cores, objects } = report;
+  const lines = [
+    "# Benchmarks",
+    "",
+    "Made by `npm run bench -- --write`. jsonplane runs as in production: API key checked, policy judged, access log written,",
+    "metrics counted. *bare* is fastify and ioredis that send the same single Redis command, silent; *json-server* serves a file.",
+    `All of them, Redis and the load share ${cores} cores, so only the ratios mean anything. ${objects} objects of some 600 bytes,`,
+    `${load.connections} connections, ${rounds} rounds of ${load.seconds} s by ${loader}, by turns; medians, with the lowest and highest ratio of a round.`,
+    "",
+    "| operation | jsonplane /s | p50 ms | p99 ms | bare /s | against bare | budget | against json-server |",
+    "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ...report.rows.map(line),
+    "",
+    `Logins, 8 at once: ${report.logins.perSecond.toFixed(1)} /s; argon2id alone, in the same process and as many at once: ` +
+      `${report.logins.argonPerSecond.toFixed(1)} /s; ratio ${(report.logins.perSecond / report.logins.argonPerSecond).toFixed(2)}.`,
+    "",
+  ];
+  return lines.join("\n");
+}
+
+function line(row: Row): string {
+  const rate = (loads: readonly Load[]) => (loads.length ? String(Math.round(median(loads.map(perSecond)))) : "–");
+  const budget = row.budget === undefined ? "–" : `≥ ${row.budget}`;
+  const p50 = median(row.plane.map((load) => load.p50)).toFixed(1);
+  const p99 = median(row.plane.map((load) => load.p99)).toFixed(1);
+  const cells = [row.name, rate(row.plane), p50, p99, rate(row.bare), ratio(row.plane, row.bare), budget];
+  return `| ${[...cells, ratio(row.plane, row.jsonServer)].join(" | ")} |`;
+}
+
+function ratio(ours: readonly Load[], theirs: readonly Load[]): string {
+  if (theirs.length === 0) return "–";
+  const ratios = ours.map((load, round) => load.perSecond / (theirs[round]?.perSecond ?? Number.NaN));
+  const bounds = [Math.min(...ratios), Math.max(...ratios)].map((value) => value.toFixed(2)).join("–");
+  return `${median(ratios).toFixed(2)} (${bounds})`;
+}
+
+function perSecond(load: Load): number {
+  return load.perSecond;
+}
