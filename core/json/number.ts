@@ -53,7 +53,7 @@ function surelyStays(text: string, magnitude: number): boolean {
 
 /**
  * The text under which a finite double is stored and served. It denotes `value` itself, or, when Redis JSON could not keep
- * that, the nearest double that it keeps (at most a few units in the last place away).
+ * that, the nearest double that it keeps: one unit in the last place away between 1e-5 and 1e15, at most a few dozen beyond.
  */
 export function doubleText(value: number): string {
   const text = shortestText(value);
