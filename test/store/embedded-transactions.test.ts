@@ -64,6 +64,20 @@ describe("writes to an embedded store", () => {
     expect(store.health()).toEqual({ reachable: true });
   });
 
+  it("that make a collection together with a defect leave it whole", async () => {
+    const [known, made] = [freshCollection(), freshCollection()];
+    await store.create(known, objectOf(1, {}), plenty);
+    const settled = await Promise.allSettled([
+      store.declareIndexes(made, [{ name: "a", path: ["a"] }], 1),
+      store.create(made, objectOf(1, { a: "1" }), plenty),
+      store.create(known, objectOf(1, {}), plenty),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+    expect(await store.count(made, {})).toBe(1);
+    expect(await store.indexes(made)).toEqual([{ field: { name: "a", path: ["a"] }, state: "ready" }]);
+    await expectIndexesExact(store, made, ["user:alice"]);
+  });
+
   it("are reported once each, with their time, and reads as well", async () => {
     const document = freshDocument();
     await store.initialise(document, "{}");
