@@ -1,0 +1,136 @@
+// Kills, at seeded moments under mixed writes, a process that writes to Redis, and Redis itself, and looks at what is left.
+
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { checkLanes } from "../support/check-lanes.ts";
+import { eventually } from "../support/eventually.ts";
+import { writeUntilKilled } from "../support/killed-writer.ts";
+import { carryOut, laneWrites, prepareLanes } from "../support/lane-writer.ts";
+import { emptyLane, type LaneState, laneCount, settle, writtenCollection, writtenDocument } from "../support/lanes.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { askRedis } from "../support/redis-line.ts";
+import { seededMoments } from "../support/seeded-moments.ts";
+
+const moments = 50;
+/** After so many kills the lanes begin anew, so that looking through everything stays quick. */
+const roundsPerLife = 5;
+const writeMilliseconds = 40;
+const program = fileURLToPath(new URL("../support/redis-writer.ts", import.meta.url));
+
+describe("a process that is killed while it writes to Redis", () => {
+  const lanes = useLanes([]);
+
+  it(`leaves every acknowledged write and exact indexes, ${moments} times in a row`, async () => {
+    const moment = seededMoments(20_261_121);
+    let acknowledged = 0;
+    for (let round = 0; round < moments; round += 1) {
+      await lanes.begin(round);
+      const milliseconds = writeMilliseconds * moment();
+      const writer = [program, lanes.redis.url, String(round)] as const;
+      acknowledged += await writeUntilKilled({ program: [...writer], from: "writing", milliseconds }, lanes.states);
+      await isForgotten(lanes.redis);
+      await checkLanes(lanes.store, lanes.states);
+    }
+    expect(acknowledged).toBeGreaterThan(moments * laneCount);
+  });
+});
+
+describe("a Redis that is killed while it is written to, with appendfsync always", () => {
+  const lanes = useLanes(["--appendonly", "yes", "--appendfsync", "always"]);
+
+  it(`holds every acknowledged write and exact indexes, ${moments} times in a row`, async () => {
+    const moment = seededMoments(20_261_122);
+    const told = { settled: 0, unknown: 0 };
+    for (let round = 0; round < moments; round += 1) {
+      await lanes.begin(round);
+      const writing = lanes.states.map((state, lane) => writeUntilItFails(lanes.store, state, { round, lane }));
+      await new Promise((resume) => setTimeout(resume, writeMilliseconds * moment()));
+      await lanes.redis.kill("SIGKILL");
+      for (const { settled, failure } of await Promise.all(writing)) {
+        told.settled += settled;
+        if (failure instanceof OutcomeUnknown) told.unknown += 1;
+      }
+      await lanes.redis.restart();
+      await eventually(() => expect(lanes.store.health()).toEqual({ reachable: true }));
+      await checkLanes(lanes.store, lanes.states);
+    }
+    expect(told.settled).toBeGreaterThan(moments * laneCount);
+    expect(told.unknown).toBeGreaterThan(moments);
+  });
+});
+
+/** What a killed process had sent is carried out before Redis notices that its connection has ended. */
+async function isForgotten(redis: TestRedis): Promise<void> {
+  await eventually(async () => {
+    const clients = (await askRedis(redis.port, "CLIENT LIST")).match(/ name=jsonplane /g);
+    expect(clients).toHaveLength(1);
+  });
+}
+
+interface Place {
+  readonly round: number;
+  readonly lane: number;
+}
+
+/** A write that surely did not take place is not pending any more; one of which nobody knows is. */
+async function writeUntilItFails(store: Store, state: LaneState, { round, lane }: Place) {
+  let settled = 0;
+  for (const next of laneWrites(round, lane)) {
+    state.pending = next;
+    try {
+      await carryOut(store, lane, next);
+    } catch (failure) {
+      if (failure instanceof StoreUnavailable) state.pending = undefined;
+      else if (!(failure instanceof OutcomeUnknown)) throw failure;
+      return { settled, failure };
+    }
+    settle(state);
+    settled += 1;
+  }
+  throw new Error("A lane has no end");
+}
+
+interface Lanes {
+  readonly redis: TestRedis;
+  readonly store: Store;
+  readonly states: readonly LaneState[];
+  /** Prepares a round; some begin with nothing. */
+  begin(round: number): Promise<void>;
+}
+
+function useLanes(args: readonly string[]): Lanes {
+  let redis: TestRedis;
+  let store: Store;
+  let states: LaneState[] = [];
+  beforeAll(async () => {
+    redis = await startRedis({ args });
+    store = await createRedisStore({ url: redis.url, clock: systemClock });
+  });
+  afterAll(async () => {
+    await store.close();
+    await redis.stop();
+  });
+  return {
+    get redis() {
+      return redis;
+    },
+    get store() {
+      return store;
+    },
+    get states() {
+      return states;
+    },
+    async begin(round) {
+      if (round % roundsPerLife === 0) {
+        while ((await store.purge(writtenCollection, 1_000)) === "more");
+        await store.purgeDocument(writtenDocument);
+        states = Array.from({ length: laneCount }, emptyLane);
+      }
+      await prepareLanes(store);
+    },
+  };
+}
