@@ -1,7 +1,8 @@
 // Every command of the program, in the order of the help.
 
 import type { Command } from "./command.ts";
+import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
 import { validate } from "./validate-command.ts";
 
-export const commands: readonly Command[] = [devCommand, validate];
+export const commands: readonly Command[] = [devCommand, validate, dataplaneCommand];

@@ -67,6 +67,34 @@ export const logLevel = {
   read: readLogLevel,
 } as const satisfies Setting<LogLevel>;
 
+export const keyring = {
+  flag: "keyring",
+  placeholder: "FILE",
+  help: "File with the fleet's key ring, which opens the configuration in Redis",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const replica = {
+  flag: "replica",
+  placeholder: "NAME",
+  help: "Name of this replica among its siblings; default: the machine's host name",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const maxProjects = {
+  flag: "max-projects",
+  placeholder: "NUMBER",
+  help: "Projects kept loaded at once; the one unused for longest goes first",
+  fallback: "1000",
+  read: readCount,
+} as const satisfies Setting<number>;
+
+function readCount(text: string): number {
+  const number = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
+  if (number >= 1) return number;
+  throw new InvalidSetting(`must be a whole number of at least 1, not ${JSON.stringify(text)}`);
+}
+
 function readText(text: string): string {
   if (text === "") throw new InvalidSetting("must not be empty");
   return text;

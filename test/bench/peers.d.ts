@@ -17,6 +17,7 @@ declare module "autocannon" {
   }
   function autocannon(options: Options): Promise<Result>;
 
+  // biome-ignore lint/style/noDefaultExport: the package exports so
   export { autocannon as default };
 }
 
@@ -33,5 +34,6 @@ declare module "json-server" {
     router(data: object): RequestListener;
   };
 
+  // biome-ignore lint/style/noDefaultExport: the package exports so
   export { jsonServer as default };
 }

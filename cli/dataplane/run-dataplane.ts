@@ -1,0 +1,140 @@
+// One replica of the data plane, put together: key ring, configuration followed from Redis, store, purges, the two ports.
+// While Redis is away at the start it tries again; what a person must mend ends it with a sentence and exit code 1.
+
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "../../core/clock.ts";
+import { InvalidKeyring, type Keyring, parseKeyring } from "../../core/config/keyring.ts";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { createLogger, type Logger, type LogLevel } from "../../core/log/logger.ts";
+import { startDataPlane } from "../../dataplane/app.ts";
+import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { refusalOf, StartRefused } from "../dev/start-refused.ts";
+import { stopSignal } from "../dev/stop-signal.ts";
+
+export interface DataplaneOptions {
+  readonly redis: string | undefined;
+  readonly keyring: string | undefined;
+  readonly host: string;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly publicUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+  readonly replica: string | undefined;
+  readonly maxProjects: number;
+  readonly logLevel: LogLevel;
+}
+
+type Closers = (() => Promise<void> | void)[];
+
+const retryMilliseconds = 1_000;
+
+/** Resolves with the exit code once a signal has ended it, or when it can't start. */
+export async function runDataplane(options: DataplaneOptions): Promise<number> {
+  const stopping = stopSignal();
+  const closers: Closers = [];
+  try {
+    // A signal ends the wait for Redis, too.
+    await Promise.race([start(options, closers), stopping]);
+    await stopping;
+    return 0;
+  } catch (error) {
+    const refusal = error instanceof InvalidKeyring ? error.message : refusalOf(error, options);
+    if (refusal === undefined) throw error;
+    process.stderr.write(`jsonplane: ${refusal}\n`);
+    return 1;
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+async function start(options: DataplaneOptions, closers: Closers): Promise<void> {
+  const url = required(options.redis, "--redis URL");
+  const keyring = await readKeyring(required(options.keyring, "--keyring FILE"));
+  const logger = createLogger({
+    level: options.logLevel,
+    clock: systemClock,
+    write: (text) => void process.stderr.write(text),
+  });
+  closers.push(() => logger.flush());
+  const config = await patiently(logger, () => follow(options, { url, keyring, logger }));
+  closers.push(() => config.close());
+  const { host, port, adminPort, trustedProxies, publicUrl, logLevel } = options;
+  let store: Store | undefined;
+  const plane = await startDataPlane({
+    directory: config.directory,
+    store: async (observe) => {
+      store = await patiently(logger, () => createRedisStore({ url, clock: systemClock, observe }));
+      return store;
+    },
+    host,
+    port,
+    adminPort,
+    trustedProxies,
+    logLevel,
+    clock: systemClock,
+    ...(publicUrl !== undefined && { publicUrl }),
+  });
+  closers.push(() => plane.close());
+  if (store === undefined) throw new Error("The data plane started without opening its store");
+  const purges = carryOutPurges({
+    gateway: config.gateway,
+    store,
+    onFailed: (error) => logFailure(logger, "Purge failed", error),
+  });
+  closers.push(() => purges.stop());
+  logger.info("Data plane listening", { url: plane.url, adminUrl: plane.adminUrl });
+  logger.flush();
+}
+
+interface FollowParts {
+  readonly url: string;
+  readonly keyring: Keyring;
+  readonly logger: Logger;
+}
+
+function follow(options: DataplaneOptions, { url, keyring, logger }: FollowParts): Promise<FollowedConfig> {
+  return openRedisDirectory({
+    url,
+    keyring,
+    clock: systemClock,
+    replica: options.replica ?? hostname(),
+    maxLoaded: options.maxProjects,
+    onNacks(nacks) {
+      for (const { project, field, reason } of nacks) logger.warn("Config field refused", { project, field, reason });
+    },
+  });
+}
+
+async function readKeyring(file: string): Promise<Keyring> {
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new StartRefused(`The key ring's file ${file} can't be read: mount the fleet's key ring there`, { cause });
+  });
+  return parseKeyring(text);
+}
+
+function required(value: string | undefined, flag: string): string {
+  if (value !== undefined) return value;
+  throw new StartRefused(`dataplane needs ${flag}`);
+}
+
+/** A replica may start before its Redis does. */
+async function patiently<T>(logger: Logger, attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      logFailure(logger, "Redis unavailable at start", error);
+      await sleep(retryMilliseconds);
+    }
+  }
+}
+
+function logFailure(logger: Logger, message: string, error: unknown): void {
+  logger.warn(message, { error: error instanceof Error ? error.name : typeof error });
+}
