@@ -69,8 +69,8 @@ function configure(database: DatabaseSync): void {
   database.exec("PRAGMA synchronous = FULL");
   database.exec("PRAGMA trusted_schema = OFF");
   database.exec("PRAGMA temp_store = MEMORY");
-  // Indexes touch many pages per object, mostly the same ones: copying them into the database file every 16 MiB of log instead
-  // of every 4 made creates with three indexes some 2.5 times as fast.
+  // Indexes touch many pages per object, often the same ones: copied into the database file every 16 MiB of log instead of
+  // every 4, creating 30,000 objects with three indexes writes a fifth less.
   database.exec("PRAGMA wal_autocheckpoint = 4000");
   database.exec("PRAGMA cache_size = -32768");
   database.exec("PRAGMA journal_size_limit = 67108864");
