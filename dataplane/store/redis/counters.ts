@@ -10,6 +10,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { Budget, CounterStore, SpendOutcome } from "../port.ts";
+import { afterEffect } from "./after-effect.ts";
 import { code } from "./codes.ts";
 import { counterKey } from "./keys.ts";
 import { scriptReply } from "./script-reply.ts";
@@ -32,16 +33,19 @@ export function createCounters(gateway: Gateway, clock: Clock): CounterStore {
   };
 
   const refund = async (groups: readonly Group[]): Promise<void> => {
-    for (const { keys } of groups) await gateway.run(refundBudgets, keys, [clock.now()]);
+    for (const [at, { keys }] of groups.entries()) {
+      const step = gateway.run(refundBudgets, keys, [clock.now()]);
+      await (at === 0 ? step : afterEffect(step));
+    }
   };
 
   return {
     async spend(budgets) {
       const groups = groupsOf(budgets);
       for (const [at, group] of groups.entries()) {
-        const answer = await spend(group);
+        const answer = await (at === 0 ? spend(group) : afterEffect(spend(group)));
         if (answer.outcome === "exhausted") {
-          await refund(groups.slice(0, at));
+          await afterEffect(refund(groups.slice(0, at)));
           return answer;
         }
       }

@@ -55,6 +55,8 @@ export interface Declaration {
   readonly nextSlot: number;
   readonly indexes: readonly StoredIndex[];
   readonly dropped: readonly StoredIndex[];
+  /** True when writers have to write the same entries as before. */
+  readonly isSame: boolean;
   /** Where building goes on; undefined when nothing is building. */
   readonly cursor: string | undefined;
 }
@@ -64,7 +66,7 @@ export function declare(current: IndexSet, fields: readonly IndexField[]): Decla
   let nextSlot = current.nextSlot;
   let hasNew = false;
   const indexes = fields.map((field): StoredIndex => {
-    const kept = current.indexes.find((index) => isSame(index, field));
+    const kept = current.indexes.find((index) => isOf(index, field));
     if (kept !== undefined) return kept;
     hasNew = true;
     const slot = nextSlot;
@@ -72,14 +74,15 @@ export function declare(current: IndexSet, fields: readonly IndexField[]): Decla
     return { slot, encoding, name: field.name, path: field.path, state: "building" };
   });
   const dropped = current.indexes.filter((index) => !indexes.includes(index));
-  return { nextSlot, indexes, dropped, cursor: hasNew ? "" : cursorOf(current, indexes) };
+  const isSame = !hasNew && dropped.length === 0;
+  return { nextSlot, indexes, dropped, isSame, cursor: hasNew ? "" : cursorOf(current, indexes) };
 }
 
 function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | undefined {
   return indexes.some(({ state }) => state === "building") ? (current.cursor ?? "") : undefined;
 }
 
-function isSame(index: StoredIndex, field: IndexField): boolean {
+function isOf(index: StoredIndex, field: IndexField): boolean {
   const samePath = index.path.length === field.path.length && index.path.every((name, at) => name === field.path[at]);
   return samePath && index.name === field.name && index.encoding === encoding;
 }

@@ -6,6 +6,7 @@ import type { IndexField } from "../../../core/config/types.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
 import type { ObjectStore } from "../port.ts";
+import { afterEffect } from "./after-effect.ts";
 import type { BuildBatch, BuiltObject, IndexScripts } from "./index-scripts.ts";
 import { allReady, declare, encodedValues, type IndexSet, indexStates, type StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
@@ -40,7 +41,7 @@ export function createIndexes(parts: IndexParts): Indexes {
       const indexes = await known.withCurrent(keys, (set) =>
         revision > set.revision ? follow(scripts, keys, set, { fields, revision }) : Promise.resolve(set.indexes),
       );
-      await known.reload(keys);
+      known.forget(keys);
       return indexStates(indexes);
     },
     async indexes(collection) {
@@ -53,7 +54,7 @@ export function createIndexes(parts: IndexParts): Indexes {
       const batch = await scripts.beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes: bytesPerStep });
       if (batch.outcome !== "more") return batch.outcome;
       const progress = await addBatch(scripts, keys, token, batch);
-      if (progress === "stale" || progress === "done") await known.reload(keys);
+      if (progress === "stale" || progress === "done") known.forget(keys);
       return progress === "stale" ? "more" : progress;
     },
     purge: (collection, batch) => purge(parts, collectionKeys(collection), batch),
@@ -68,7 +69,8 @@ interface Wanted {
 function follow(scripts: IndexScripts, keys: CollectionKeys, set: IndexSet, { fields, revision }: Wanted) {
   const declaration = declare(set, fields);
   // Random, so that a version never comes back: not even after a purge that began the numbering anew.
-  return scripts.declare({ keys, version: set.version, newVersion: randomToken(), revision, declaration });
+  const newVersion = declaration.isSame ? set.version : randomToken();
+  return scripts.declare({ keys, version: set.version, newVersion, revision, declaration });
 }
 
 function buildingOf(indexes: readonly StoredIndex[]): readonly StoredIndex[] {
@@ -109,17 +111,21 @@ async function purge(
   await known.withCurrent(keys, (set) =>
     set.indexes.length > 0 ? follow(scripts, keys, set, { fields: [], revision: 0 }) : Promise.resolve(set.indexes),
   );
-  for (let left = batch; left > 0; left -= objectsPerPurge) {
-    const most = Math.min(left, objectsPerPurge);
+  const step = async (most: number) => {
     const members = textsOf(await gateway.read(keys.ids, "ZRANGE", keys.ids, 0, most - 1));
-    const progress = await scripts.purge(
+    return scripts.purge(
       keys,
       members.map((member) => ({ member, ...idAndOwner(member) })),
     );
-    await known.reload(keys);
-    if (progress === "done") return "done";
+  };
+  try {
+    for (let left = batch; left > 0; left -= objectsPerPurge) {
+      if ((await afterEffect(step(Math.min(left, objectsPerPurge)))) === "done") return "done";
+    }
+    return "more";
+  } finally {
+    known.forget(keys);
   }
-  return "more";
 }
 
 function randomToken(): string {

@@ -15,6 +15,8 @@ export interface KnownIndexes {
   /** The set as known; loads it when it isn't. */
   get(keys: CollectionKeys): Promise<IndexSet>;
   reload(keys: CollectionKeys): Promise<IndexSet>;
+  /** Has it loaded anew when it is needed next. */
+  forget(keys: CollectionKeys): void;
   /** Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. */
   withCurrent<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
 }
@@ -26,23 +28,26 @@ export function createKnownIndexes(scripts: Pick<IndexScripts, "load">): KnownIn
   const load = (keys: CollectionKeys): Promise<IndexSet> => {
     const loading = scripts.load(keys);
     known.set(keys.tag, loading);
-    loading.catch(() => forget(keys, loading));
+    loading.catch(() => drop(keys, loading));
     return loading;
   };
 
-  const forget = (keys: CollectionKeys, set: Promise<IndexSet>) => {
+  const drop = (keys: CollectionKeys, set: Promise<IndexSet>) => {
     if (known.peek(keys.tag) === set) known.delete(keys.tag);
   };
 
   return {
     get: (keys) => known.get(keys.tag) ?? load(keys),
     reload: load,
+    forget(keys) {
+      known.delete(keys.tag);
+    },
     async withCurrent(keys, attempt) {
       for (let made = 0; made < mostAttempts; made += 1) {
         const loading = known.get(keys.tag) ?? load(keys);
         const answer = await attempt(await loading);
         if (answer !== "stale") return answer;
-        forget(keys, loading);
+        drop(keys, loading);
       }
       throw new StoreUnavailable(`The indexes of ${keys.tag} change faster than they can be read`);
     },

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../../core/clock.ts";
 import type { SessionRecord, SessionStore } from "../port.ts";
+import { afterEffect } from "./after-effect.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
 import type { SessionPlace, SessionScripts } from "./session-scripts.ts";
 
@@ -34,7 +35,7 @@ export function createSessions(scripts: SessionScripts, clock: Clock): Sessions 
       const session = await live(keys, id);
       if (session === undefined) return false;
       await scripts.revoke({ id, tokensExpire, forget: now() - grace });
-      return scripts.remove(keys, placeOf(session));
+      return afterEffect(scripts.remove(keys, placeOf(session)));
     },
     async sessions(project, { username, limit }) {
       const keys = sessionKeys(project);
