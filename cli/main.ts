@@ -16,4 +16,7 @@ if (major < oldest) {
   });
 }
 
+// What a command that failed half-way has left open must not keep the program alive.
+setTimeout(() => process.exit(), 1_000).unref();
+
 export {};

@@ -1,7 +1,7 @@
 // Takes away for good what belonged to objects that are gone: their generated Secrets, and their data where deletionPolicy
 // says Delete. It waits a moment first, because an editor that saves removes and writes.
 
-import type { Secret } from "../../core/manifests/object.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/claimed-name.ts";
 import type { CustomResource } from "../../operator/objects.ts";
@@ -15,7 +15,7 @@ import {
 } from "../../operator/resolve/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
 import { type Grave, type Knowledge, storedObject } from "./known-objects.ts";
-import type { SecretFiles } from "./secret-files.ts";
+import type { SecretFiles, SecretReading } from "./secret-files.ts";
 
 export const graceMs = 5_000;
 const purgeBatch = 500;
@@ -31,28 +31,41 @@ export function nextDueIn({ graves }: Knowledge, now: number): number | undefine
   return Math.max(0, Math.min(...graves.map(({ removedAt }) => removedAt + graceMs)) - now);
 }
 
-/** `secrets` by `<namespace>/<name>`; one that belongs to another object is left alone. */
-export async function removeSecrets(
-  grave: Grave,
-  secrets: ReadonlyMap<string, Secret>,
-  files: SecretFiles,
-): Promise<void> {
-  const object = objectOf(grave);
-  const { namespace } = object.metadata;
-  for (const name of secretNames(object)) {
-    const secret = secrets.get(`${namespace}/${name}`);
-    if (secret !== undefined && isOwn(secret, object)) await files.remove(namespace, name);
-  }
+/** Removes the generated Secrets of `graves`, but for one that belongs to another object; answers with what is left. */
+export async function removeSecrets(graves: readonly Grave[], files: SecretFiles): Promise<SecretReading> {
+  const found = await files.read();
+  const own = graves.flatMap((grave) => {
+    const object = objectOf(grave);
+    const secrets = secretNames(object).map((name) => found.secrets.get(`${object.metadata.namespace}/${name}`));
+    return secrets.filter((secret) => secret !== undefined).filter((secret) => isOwn(secret, object));
+  });
+  for (const secret of own) await files.remove(secret.metadata.namespace, secret.metadata.name);
+  return own.length === 0 ? found : await files.read();
 }
 
-/** Paths of what was purged, as `default/shop/api/books`; empty when all data stay. */
-export async function purgeData(grave: Grave, known: Knowledge, around: Surroundings): Promise<readonly string[]> {
-  const purged: string[] = [];
-  for (const object of withData(grave, known)) {
-    const path = await purgeOne(object, around);
-    if (path !== undefined) purged.push(path);
+export interface Burial {
+  /** Graves that nothing is left of. */
+  readonly done: readonly Grave[];
+  readonly news: readonly string[];
+}
+
+/** Purges what deletionPolicy says. A store that can't be reached leaves the grave for another pass. */
+export async function purgeGraves(graves: readonly Grave[], known: Knowledge, around: Surroundings): Promise<Burial> {
+  const done: Grave[] = [];
+  const news: string[] = [];
+  for (const grave of graves) {
+    try {
+      for (const object of withData(grave, known)) {
+        const path = await purgeOne(object, around);
+        if (path !== undefined) news.push(`${path}: its data are deleted`);
+      }
+      done.push(grave);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable || error instanceof OutcomeUnknown)) throw error;
+      news.push(`${grave.subject}: its data can't be deleted yet: ${error.message}`);
+    }
   }
-  return purged;
+  return { done, news };
 }
 
 /** A Project takes the data of its children along, those that stand without it included, unless they say Retain. */

@@ -34,7 +34,7 @@ export async function usableCredentials(view: ClusterView, files: SecretFiles): 
   const placeOf = (namespace: string, name: string): Place | undefined => {
     const inFolder = view.folderSecrets.get(`${namespace}/${name}`);
     if (inFolder !== undefined) return inFolder;
-    const secret = view.secrets.get(`${namespace}/${name}`);
+    const secret = view.generated.get(`${namespace}/${name}`);
     return secret && { secret, file: files.fileOf(namespace, name) };
   };
   const found: UsableCredential[] = [];

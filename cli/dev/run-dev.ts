@@ -8,6 +8,7 @@ import { hashPassword } from "../../core/password/hash-password.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
+import { type CheckSchema, createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { usableCredentials } from "./credentials.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
@@ -57,13 +58,15 @@ async function start(options: DevOptions, closers: (() => Promise<void> | void)[
   await requireFolder(options.folder);
   const data = await openDataFolder(options.data, options.folder);
   closers.push(() => data.close());
-  const live = createMemoryDirectory(systemClock);
+  // One memory for compile and the data plane: each schema is compiled once.
+  const checkSchema = createSchemaCheck();
+  const live = createMemoryDirectory(systemClock, checkSchema);
   const { plane, store } = await startPlane(options, live);
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(join(options.data, "secrets"));
-  const cluster = await openCluster({ options, data, live, store, secretFiles, publicUrl });
+  const cluster = await openCluster({ options, data, live, checkSchema, store, secretFiles, publicUrl });
   for (const line of await cluster.reconcile()) say(line);
 
   const view = cluster.view();
@@ -113,18 +116,18 @@ interface ClusterParts {
   readonly options: DevOptions;
   readonly data: DataFolder;
   readonly live: MemoryDirectory;
+  readonly checkSchema: CheckSchema;
   readonly store: Store;
   readonly secretFiles: SecretFiles;
   readonly publicUrl: string;
 }
 
-async function openCluster({ options, data, live, store, secretFiles, publicUrl }: ClusterParts): Promise<Cluster> {
+async function openCluster(parts: ClusterParts): Promise<Cluster> {
+  const { options, data, publicUrl, ...rest } = parts;
   return await createCluster({
+    ...rest,
     folder: options.folder,
     knowledge: createKnowledgeFile(data.file("objects.json")),
-    secretFiles,
-    live,
-    store,
     clock: systemClock,
     random: randomBytes,
     newUid: randomUUID,

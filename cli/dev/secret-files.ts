@@ -9,12 +9,18 @@ import { readSecret } from "../../core/manifests/secret.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
 import { writeWhole } from "./write-whole.ts";
 
+export interface SecretReading {
+  /** By `<namespace>/<name>`. */
+  readonly secrets: ReadonlyMap<string, Secret>;
+  /** Files that hold no Secret, or not the one that they are named after. */
+  readonly unreadable: readonly string[];
+}
+
 export interface SecretFiles {
   readonly folder: string;
   /** Where the Secret is, or would be, kept. */
   fileOf(namespace: string, name: string): string;
-  /** All of them, by `<namespace>/<name>`. */
-  read(): Promise<{ readonly secrets: ReadonlyMap<string, Secret>; readonly unreadable: readonly string[] }>;
+  read(): Promise<SecretReading>;
   write(secret: SecretWrite): Promise<void>;
   remove(namespace: string, name: string): Promise<void>;
 }
@@ -29,7 +35,8 @@ export function createSecretFiles(folder: string): SecretFiles {
       const unreadable: string[] = [];
       for (const file of await filesIn(folder)) {
         const secret = await readOne(file);
-        if (secret === undefined) unreadable.push(file);
+        if (secret === undefined || fileOf(secret.metadata.namespace, secret.metadata.name) !== file)
+          unreadable.push(file);
         else secrets.set(`${secret.metadata.namespace}/${secret.metadata.name}`, secret);
       }
       return { secrets, unreadable };

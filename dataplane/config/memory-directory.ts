@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import type { KeyConfig, ProjectParts, ProjectRef, SigningRing, UserConfig } from "../../core/config/types.ts";
 import type { Directory, LiveProject, LiveResource, Lookup } from "./directory.ts";
-import { makeLiveResource } from "./live-resource.ts";
+import { type CompileSchema, makeLiveResource } from "./live-resource.ts";
 
 /** A resource that could not be made live. With `keptLastGood` the version before it goes on serving, else none does. */
 export interface RefusedResource {
@@ -42,7 +42,7 @@ const unavailable = Object.freeze({ outcome: "unavailable" } as const);
 const noRevisions: ReadonlyMap<string, number> = new Map();
 
 /** An empty directory: every lookup is `unavailable` until the first `replace` or `put`. */
-export function createMemoryDirectory(clock: Clock): MemoryDirectory {
+export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): MemoryDirectory {
   const bornAt = clock.now();
   let state: State | undefined;
 
@@ -56,7 +56,7 @@ export function createMemoryDirectory(clock: Clock): MemoryDirectory {
     const resources = new Map<string, LiveResource>();
     for (const [name, config] of parts.resources) {
       const kept = before?.resources.get(name);
-      const made = makeLiveResource(config, kept, revisions.get(name) ?? nextRevision(kept, clock));
+      const made = makeLiveResource(config, kept, revisions.get(name) ?? nextRevision(kept, clock), compile);
       if (made.ok) {
         resources.set(name, made.resource);
         continue;

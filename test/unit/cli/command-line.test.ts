@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { type Command, defineCommand } from "../../../cli/command.ts";
+import { runCommandLine } from "../../../cli/command-line.ts";
+import { commands } from "../../../cli/commands.ts";
+import { adminPort, host, port } from "../../../core/env/settings.ts";
+
+async function run(words: readonly string[], known: readonly Command[] = commands, environment = {}) {
+  const written = { out: "", error: "" };
+  const code = await runCommandLine(known, words, {
+    out: (text) => {
+      written.out += text;
+    },
+    error: (text) => {
+      written.error += text;
+    },
+    environment,
+  });
+  return { code, ...written };
+}
+
+function recording() {
+  const calls: unknown[] = [];
+  const command = defineCommand({
+    name: "serve",
+    summary: "Serve",
+    argument: { name: "DIR", help: "a folder" },
+    settings: { host, port, adminPort },
+    run: async (settings, argument) => {
+      calls.push({ settings, argument });
+      return 7;
+    },
+  });
+  return { calls, command };
+}
+
+describe("the command line", () => {
+  it("runs a command with its argument and settings, and answers with its exit code", async () => {
+    const { calls, command } = recording();
+    const words = ["serve", "--port", "1", "dir", "--admin-port=2"];
+    const { code } = await run(words, [command], { JSONPLANE_HOST: "::1" });
+    expect(code).toBe(7);
+    expect(calls).toEqual([{ settings: { host: "::1", port: 1, adminPort: 2 }, argument: "dir" }]);
+  });
+
+  it("takes what follows -- for an argument", async () => {
+    const { calls, command } = recording();
+    await run(["serve", "--", "--dir"], [command]);
+    expect(calls).toMatchObject([{ argument: "--dir" }]);
+  });
+
+  it("says everything that is wrong at once, with the nearest flag, and runs nothing", async () => {
+    const { calls, command } = recording();
+    const { code, error, out } = await run(["serve", "--prot", "1", "-x", "a", "b", "--admin-port", "z"], [command]);
+    expect(code).toBe(2);
+    expect(out).toBe("");
+    expect(error.split("\n")).toEqual([
+      "jsonplane: --prot is not known; did you mean --port?",
+      "jsonplane: -x is not known",
+      'jsonplane: "a" is one word too many',
+      'jsonplane: "b" is one word too many',
+      'jsonplane: --admin-port must be a port from 0 to 65535, not "z"',
+      "See jsonplane serve --help",
+      "",
+    ]);
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    [["serve", "--port"], "--port needs a value"],
+    [["serve", "dir", "--port", "--host", "::1"], "--port needs a value"],
+    [["serve", "dir", "--port="], "--port must be a port"],
+    [["serve"], "DIR is missing: a folder"],
+    [["serv", "dir"], '"serv" is no command; did you mean serve?'],
+    [["help", "nothing"], '"nothing" is no command'],
+  ])("refuses %j", async (words, message) => {
+    const { code, error } = await run(words, [recording().command]);
+    expect(code).toBe(2);
+    expect(error).toContain(`jsonplane: ${message}`);
+  });
+
+  it.each([[[]], [["--help"]], [["-h"]], [["help"]]])("shows every command for %j", async (words) => {
+    const { code, out } = await run(words);
+    expect(code).toBe(0);
+    for (const { summary } of commands) expect(out).toContain(summary);
+  });
+
+  it.each(commands.map((command) => [command.name, command] as const))(
+    "shows all that %s takes",
+    async (name, command) => {
+      for (const words of [
+        [name, "--help"],
+        ["help", name],
+        ["--help", name],
+        [name, "dir", "-h"],
+      ]) {
+        const { code, out } = await run(words);
+        expect(code).toBe(0);
+        for (const { flag, fallback } of Object.values(command.settings)) {
+          expect(out).toContain(`--${flag} `);
+          if (fallback) expect(out).toContain(`(${fallback})`);
+        }
+      }
+    },
+  );
+
+  it("shows the version of the package", async () => {
+    expect((await run(["--version"])).out).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+\n$/);
+  });
+});

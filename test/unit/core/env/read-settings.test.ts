@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { readSettings, type SettingTable } from "../../../../core/env/read-settings.ts";
+import {
+  adminPort,
+  data,
+  host,
+  logLevel,
+  port,
+  publicUrl,
+  redis,
+  trustedProxies,
+} from "../../../../core/env/settings.ts";
+
+const settings = { adminPort, data, host, logLevel, port, publicUrl, redis, trustedProxies };
+
+function read<T extends SettingTable>(
+  table: T,
+  flags: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string>> = {},
+) {
+  return readSettings(table, { flags: new Map(Object.entries(flags)), environment });
+}
+
+function said(name: keyof typeof settings, text: string): unknown {
+  const setting = settings[name];
+  const result = read({ [name]: setting }, { [setting.flag]: text });
+  return result.ok ? result.values[name] : result.faults[0];
+}
+
+describe("readSettings", () => {
+  it("lets a flag win over its variable, and a variable over the default", () => {
+    expect(read({ port })).toEqual({ ok: true, values: { port: 8080 } });
+    expect(read({ port }, {}, { JSONPLANE_PORT: "81" })).toEqual({ ok: true, values: { port: 81 } });
+    expect(read({ port }, { port: "82" }, { JSONPLANE_PORT: "81" })).toEqual({ ok: true, values: { port: 82 } });
+  });
+
+  it("leaves out what has no default and is not said, and counts an empty variable as unsaid", () => {
+    const result = read({ redis, adminPort }, {}, { JSONPLANE_REDIS: "", JSONPLANE_ADMIN_PORT: "" });
+    expect(result).toEqual({ ok: true, values: { adminPort: 9090 } });
+  });
+
+  it("says everything that is wrong at once, each with where it was said", () => {
+    const result = read({ port, adminPort, logLevel, host }, { port: "x" }, { JSONPLANE_LOG_LEVEL: "loud" });
+    expect(result).toEqual({
+      ok: false,
+      faults: [
+        '--port must be a port from 0 to 65535, not "x"',
+        'JSONPLANE_LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud"',
+      ],
+    });
+  });
+
+  it("does not take a Service that Kubernetes links for a port", () => {
+    expect(read({ port: port }, {}, { JSONPLANE_PORT: "tcp://10.96.0.1:8080" })).toEqual({
+      ok: true,
+      values: { port: 8080 },
+    });
+    expect(read({ port: port }, { port: "tcp://10.96.0.1:8080" }).ok).toBe(false);
+  });
+
+  it("gives values that nobody can change", () => {
+    const result = read({ port: port });
+    expect(result.ok && Object.isFrozen(result.values)).toBe(true);
+  });
+});
+
+describe("each setting", () => {
+  it.each([
+    ["port", "0", 0],
+    ["port", "65535", 65535],
+    ["host", "::1", "::1"],
+    ["host", "localhost", "localhost"],
+    ["publicUrl", "https://api.example.org/", "https://api.example.org"],
+    ["publicUrl", "https://example.org/api/", "https://example.org/api"],
+    ["trustedProxies", "10.0.0.0/8, ::1,2001:db8::/32", ["10.0.0.0/8", "::1", "2001:db8::/32"]],
+    ["trustedProxies", "", []],
+    ["logLevel", "silent", "silent"],
+  ] as const)("%s reads %j", (name, text, value) => {
+    expect(said(name, text)).toEqual(value);
+  });
+
+  it.each([
+    ["port", "65536"],
+    ["port", "-1"],
+    ["port", "80.5"],
+    ["port", ""],
+    ["host", ""],
+    ["host", "http://localhost"],
+    ["host", "a b"],
+    ["publicUrl", "api.example.org"],
+    ["publicUrl", "ftp://example.org"],
+    ["publicUrl", "https://user:secret@example.org"],
+    ["publicUrl", "https://example.org/?a=1"],
+    ["trustedProxies", "10.0.0.0/33"],
+    ["trustedProxies", "proxy.example.org"],
+    ["trustedProxies", "10.0.0.0/8/8"],
+    ["logLevel", "INFO"],
+    ["data", ""],
+  ] as const)("%s refuses %j", (name, text) => {
+    expect(said(name, text)).toMatch(/^--[a-z-]+ must /);
+  });
+
+  it("never repeats a URL that may hold a password", () => {
+    expect(said("publicUrl", "https://user:secret@example.org")).not.toContain("secret");
+  });
+});
