@@ -24,7 +24,10 @@ export interface DataPlaneOptions {
   readonly port: number;
   readonly adminHost?: string;
   readonly adminPort: number;
-  /** Scheme and host that clients reach it by, without a trailing slash; issuer of tokens. Default: where it listens. */
+  /**
+   * Scheme and host that clients reach it by, without a trailing slash. Begins the issuer of tokens, which without it is the
+   * path base alone: every replica must name the same, wherever it listens.
+   */
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
   readonly logLevel?: LogLevel;
@@ -55,12 +58,13 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;
   const store = opened ?? (options.store as Store);
 
-  let publicUrl = options.publicUrl ?? "";
+  const issuerBase = options.publicUrl ?? "";
+  let publicUrl = issuerBase;
   const authentication = await createAuthentication({
     directory,
     store,
     clock,
-    issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
+    issuerOf: ({ config }) => `${issuerBase}/${config.namespace}/${config.name}`,
     observe: metrics.observeAuthentication,
   });
   const preparer = createCollectionPreparer(store, (error) =>
