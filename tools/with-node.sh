@@ -14,5 +14,8 @@ case $node in
   ;;
 esac
 PATH=$root/node_modules/.bin:$(dirname "$node"):$PATH
-export PATH
+# What calls npm below this goes through the same proxies as packages.sh.
+NODE_USE_SYSTEM_CA=${NODE_USE_SYSTEM_CA:-1}
+npm_config_update_notifier=false
+export PATH NODE_USE_SYSTEM_CA npm_config_update_notifier
 exec "$@"

@@ -24,7 +24,10 @@ npm=$(dirname "$node")/npm
 }
 echo "jsonplane: installing npm packages (once)" >&2
 PATH=$(dirname "$node"):$PATH
-export PATH
+# A company's proxy signs with a certificate that only the system's store knows; the machine's own Node may have read it.
+NODE_USE_SYSTEM_CA=${NODE_USE_SYSTEM_CA:-1}
+npm_config_update_notifier=false
+export PATH NODE_USE_SYSTEM_CA npm_config_update_notifier
 cd "$root"
 "$npm" ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund --loglevel=error >&2 || {
   echo "jsonplane: npm ci failed in $root (its words are above)" >&2
