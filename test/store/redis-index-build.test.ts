@@ -1,0 +1,88 @@
+// Adds indexes to a large collection while two replicas write to it and build; one of them is killed midway.
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { expectIndexesExact } from "../support/check-integrity.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { objectOf } from "../support/stored-objects.ts";
+import { writeBeside } from "../support/write-beside.ts";
+import { freshCollection } from "./contract/fixture.ts";
+
+const objects = 100_000;
+const program = fileURLToPath(new URL("../support/redis-builder.ts", import.meta.url));
+const fields = ["a", "b"].map((name) => ({ name, path: [name] }));
+
+describe("indexes that are added to 100,000 objects", () => {
+  let redis: TestRedis;
+  let store: Store;
+  beforeAll(async () => {
+    redis = await startRedis();
+    store = await createRedisStore({ url: redis.url, clock: systemClock });
+  });
+  afterAll(async () => {
+    await store.close();
+    await redis.stop();
+  });
+
+  it("end complete and exact though two replicas write meanwhile and the first builder is killed", async () => {
+    const collection = freshCollection();
+    await fill(collection);
+    expect((await store.declareIndexes(collection, fields, 1)).map(({ state }) => state)).toEqual([
+      "building",
+      "building",
+    ]);
+    const other = spawn(process.execPath, [program, redis.url, JSON.stringify(collection), "200000"]);
+    const gone = new Promise((resolve) => other.once("exit", resolve));
+    let isOver = false;
+    const writing = writeBeside(store, collection, { first: 300_000, isOver: () => isOver });
+
+    const steps = await stepsUntil(other.stdout, 120);
+    expect(new Set(steps)).toEqual(new Set(["more"]));
+    expect(await store.buildIndexes(collection)).toBe("busy");
+    other.kill("SIGKILL");
+    await gone;
+    expect((await store.indexes(collection)).map(({ state }) => state)).toEqual(["building", "building"]);
+
+    const progress = await buildToTheEnd();
+    isOver = true;
+    expect(await writing).toBeGreaterThan(100);
+    expect(progress.more).toBeGreaterThan(100);
+    expect((await store.indexes(collection)).map(({ state }) => state)).toEqual(["ready", "ready"]);
+    await expectIndexesExact(store, collection, ["user:u1"]);
+
+    async function buildToTheEnd() {
+      const told = { more: 0, busy: 0 };
+      for (;;) {
+        const progress = await store.buildIndexes(collection);
+        if (progress === "done") return told;
+        told[progress] += 1;
+        if (progress === "busy") await new Promise((resume) => setTimeout(resume, 100));
+      }
+    }
+  });
+
+  async function fill(collection: ReturnType<typeof freshCollection>): Promise<void> {
+    let next = 0;
+    const lane = async () => {
+      while (next < objects) {
+        const n = next++;
+        await store.create(collection, objectOf(n, { a: String(n % 1_013), b: `"${n % 17}"` }, `user:u${n % 3}`), 1e9);
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, lane));
+  }
+});
+
+async function stepsUntil(output: NodeJS.ReadableStream, count: number): Promise<readonly string[]> {
+  const steps: string[] = [];
+  for await (const line of createInterface({ input: output })) {
+    steps.push(line);
+    if (steps.length === count) break;
+  }
+  return steps;
+}
