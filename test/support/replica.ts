@@ -15,6 +15,8 @@ export interface Replica {
   send(path: string, sent?: SentRequest): Promise<Reply>;
   /** Status of /readyz. */
   ready(): Promise<number>;
+  /** Resolves with the exit code once it ends by itself. */
+  ended(): Promise<number | null>;
   /** Resolves with the exit code, null when the signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -40,6 +42,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   child.stderr.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
+  const gone = once(child, "exit").then(() => child.exitCode);
   const killAtExit = () => void child.kill("SIGKILL");
   process.once("exit", killAtExit);
   const origin = `http://127.0.0.1:${port}`;
@@ -60,13 +63,11 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     log: () => text,
     send: (path, sent) => send(origin, path, sent),
     ready,
+    ended: () => gone,
     async stop(signal = "SIGTERM") {
       process.off("exit", killAtExit);
-      if (hasEnded(child)) return child.exitCode;
-      const gone = once(child, "exit");
-      child.kill(signal);
-      await gone;
-      return child.exitCode;
+      if (!hasEnded(child)) child.kill(signal);
+      return await gone;
     },
   };
 }
