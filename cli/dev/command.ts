@@ -1,9 +1,8 @@
 // `jsonplane dev DIR`: serves a folder of manifests, without a cluster and without Redis.
 
-import { enableCompileCache } from "node:module";
-import { join } from "node:path";
 import { adminPort, data, host, logLevel, port, publicUrl, redis, trustedProxies } from "../../core/env/settings.ts";
 import { defineCommand } from "../command.ts";
+import { keepCompiledCode } from "./code-cache.ts";
 
 export const devCommand = defineCommand({
   name: "dev",
@@ -20,8 +19,7 @@ export const devCommand = defineCommand({
     trustedProxies,
   },
   run: async (settings, folder) => {
-    // Half a second of every start but the first; in the data folder, because what lies there is run.
-    enableCompileCache(join(settings.data, "cache"));
+    keepCompiledCode(settings.data);
     const { runDev } = await import("./run-dev.ts");
     return await runDev({ ...settings, folder });
   },

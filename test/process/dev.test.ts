@@ -1,0 +1,259 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type DevProcess, devProcess } from "../support/dev-process.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+
+const examples = fileURLToPath(new URL("../../examples", import.meta.url));
+let cwd = "";
+let ports: readonly string[] = [];
+let running: DevProcess[] = [];
+
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), "jsonplane dev-"));
+  cpSync(examples, join(cwd, "manifests"), { recursive: true });
+  ports = ["--port", String(await freePort()), "--admin-port", String(await freePort())];
+});
+
+afterEach(async () => {
+  for (const dev of running) if (dev.child.exitCode === null) await dev.stop("SIGKILL");
+  running = [];
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+function start(...words: readonly string[]): DevProcess {
+  const dev = devProcess(["manifests", ...ports, ...words], cwd);
+  running.push(dev);
+  return dev;
+}
+
+async function ready(...words: readonly string[]): Promise<DevProcess> {
+  const dev = start(...words);
+  await dev.ready();
+  return dev;
+}
+
+function url(path: string): string {
+  return `http://127.0.0.1:${ports[1]}${path}`;
+}
+
+function curlLines(dev: DevProcess): readonly string[] {
+  return dev
+    .out()
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith("curl "));
+}
+
+/** As somebody who pastes it into a shell in the same folder. */
+function paste(line: string): unknown {
+  return JSON.parse(execFileSync("sh", ["-c", line], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
+}
+
+function edit(file: string, change: (text: string) => string): void {
+  const path = join(cwd, "manifests", file);
+  writeFileSync(path, change(readFileSync(path, "utf8")));
+}
+
+/** Every password, key and private part that lies in the data folder. */
+function secrets(): readonly string[] {
+  const folder = join(cwd, ".jsonplane", "secrets", "default");
+  return readdirSync(folder).flatMap((file) => {
+    const text = readFileSync(join(folder, file), "utf8");
+    return [...text.matchAll(/^ {2}(?:apiKey|password|projectKey): (.+)$|"d":"([^"]+)"/gm)].map(
+      ([, a, b]) => a ?? b ?? "",
+    );
+  });
+}
+
+describe("jsonplane dev", () => {
+  it("says where everything is, and its four lines work when pasted", async () => {
+    const dev = await ready();
+    for (const name of ["bookshop", "feature-flags", "form-inbox", "open-notes"]) {
+      expect(dev.out()).toContain(url(`/default/${name}`));
+    }
+    expect(dev.out()).toContain(".jsonplane/secrets/default/ada-password.yaml");
+    expect(dev.out()).toContain(".jsonplane/secrets/default/frontend-api-key.yaml");
+    const [create = "", list = "", login = "", read = "", ...more] = curlLines(dev);
+    expect(more).toEqual([]);
+    const created = paste(create);
+    expect(created).toMatchObject({ id: expect.any(String), _metadata: { creator_type: "apikey" } });
+    expect(paste(list)).toMatchObject({ count: 1, items: [created] });
+    expect(paste(login)).toMatchObject({ message: "Successfully logged in" });
+    expect(paste(read)).toMatchObject({ currency: "EUR" });
+    expect(dev.out().trimEnd().split("\n").at(-1)).toBe("Ready");
+  });
+
+  it("shows no secret, neither at the terminal nor in its log", async () => {
+    const dev = await ready("--log-level", "debug");
+    for (const line of curlLines(dev)) paste(line);
+    await fetch(url("/default/bookshop/api/books"), { headers: { authorization: `apikey ${secrets()[0]}` } });
+    expect(await dev.stop()).toBe(0);
+    const found = secrets();
+    expect(found.length).toBeGreaterThan(8);
+    expect(dev.error()).toContain("/default/bookshop");
+    for (const secret of found) {
+      expect(dev.out()).not.toContain(secret);
+      expect(dev.error()).not.toContain(secret);
+    }
+  });
+
+  it("keeps its folder from other users and from git", async () => {
+    await ready();
+    const data = join(cwd, ".jsonplane");
+    const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(statSync(data).mode & 0o077).toBe(0);
+    expect(files.filter((entry) => entry.parentPath.includes("secrets")).length).toBeGreaterThan(10);
+    for (const { parentPath, name } of files.filter((entry) => !entry.parentPath.includes("cache"))) {
+      expect([name, statSync(join(parentPath, name)).mode & 0o077]).toEqual([name, 0]);
+    }
+    execFileSync("git", ["init", "-q"], { cwd });
+    expect(execFileSync("git", ["status", "--short"], { cwd, encoding: "utf8" })).toBe("?? manifests/\n");
+  });
+
+  it("takes over an edit, refuses a broken one with its place, and says when it is mended", async () => {
+    const dev = await ready();
+    const list = () => fetch(url("/default/open-notes/api/notes?_limit=101"));
+    expect((await list()).status).toBe(400);
+    edit("open-notes.yaml", (text) => text.replace("deletionPolicy: Delete", "limits: { maxPageSize: 200 }"));
+    await dev.line(/^Project\/default\/open-notes is live$/);
+    expect((await list()).status).toBe(200);
+
+    let since = dev.out().length;
+    edit("open-notes.yaml", (text) => text.replace("maxPageSize: 200", "maxPageSize: many"));
+    const fault = await dev.line(/maxPageSize/, since);
+    expect(fault).toMatch(
+      /^manifests\/open-notes\.yaml:9:26: Project\/default\/open-notes \/spec\/limits\/maxPageSize: /,
+    );
+    await dev.line(/^Project\/default\/open-notes goes on being served as it was$/, since);
+    expect((await list()).status).toBe(200);
+
+    since = dev.out().length;
+    edit("open-notes.yaml", (text) => `${text}a: b: c\n`);
+    await dev.line(/^manifests\/open-notes\.yaml: what it said before goes on being served$/, since);
+    expect((await list()).status).toBe(200);
+
+    since = dev.out().length;
+    edit("open-notes.yaml", (text) => text.replace("maxPageSize: many", "maxPageSize: 100").replace("a: b: c\n", ""));
+    await dev.line(/^Project\/default\/open-notes is live$/, since);
+    expect((await list()).status).toBe(400);
+  });
+
+  it("withdraws what is removed, and serves what is added in a new folder", async () => {
+    const dev = await ready();
+    rmSync(join(cwd, "manifests", "open-notes.yaml"));
+    await dev.line(/^Project\/default\/open-notes is withdrawn$/);
+    expect((await fetch(url("/default/open-notes/api/notes"))).status).toBe(404);
+    mkdirSync(join(cwd, "manifests", "more"));
+    const manifest = "apiVersion: jsonplane.io/v1alpha1\nkind: Project\nmetadata: {name: late, namespace: other}\n";
+    writeFileSync(join(cwd, "manifests", "more", "late.yaml"), manifest);
+    await dev.line(/^Project\/other\/late is live$/);
+    expect((await fetch(url("/other/late/sessions"))).status).not.toBe(404);
+  });
+
+  it("keeps data, secrets and sessions over a restart", async () => {
+    const first = await ready();
+    const [create = "", list = "", login = ""] = curlLines(first);
+    paste(create);
+    const { access_token: token } = paste(login) as { readonly access_token: string };
+    const before = secrets();
+    expect(await first.stop("SIGTERM")).toBe(0);
+    const second = await ready();
+    expect(curlLines(second)).toEqual(curlLines(first));
+    expect(paste(list)).toMatchObject({ count: 1 });
+    expect(secrets()).toEqual(before);
+    const orders = await fetch(url("/default/bookshop/api/orders"), { headers: { authorization: `bearer ${token}` } });
+    expect(orders.status).toBe(200);
+  });
+
+  it("survives being killed, and takes its folder over", async () => {
+    const first = await ready();
+    paste(curlLines(first)[0] ?? "");
+    await first.stop("SIGKILL");
+    const second = await ready();
+    expect(paste(curlLines(second)[1] ?? "")).toMatchObject({ count: 1 });
+  });
+
+  it("follows a changed password and ends the sessions of the former one", async () => {
+    const dev = await ready();
+    const login = curlLines(dev).find((line) => line.includes("/sessions/")) ?? "";
+    const { access_token: token } = paste(login) as { readonly access_token: string };
+    const file = join(cwd, ".jsonplane", "secrets", "default", "ada-password.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/password: .*/, "password: chosen"));
+    await eventually(async () => {
+      const headers = { authorization: `bearer ${token}` };
+      expect((await fetch(url("/default/bookshop/api/orders"), { headers })).status).toBe(401);
+    });
+    expect(paste(login)).toMatchObject({ message: "Successfully logged in" });
+  });
+
+  it("keeps data in Redis where it is told to", async () => {
+    const dev = start("--redis", "redis://127.0.0.1:1");
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toMatch(/^jsonplane: .*Redis/);
+  });
+});
+
+describe("jsonplane dev refuses to start, with what to do,", () => {
+  it("when its port or its second port is in use", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(Number(ports[1]), "127.0.0.1", resolve));
+    const dev = start();
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toBe(
+      `jsonplane: Port ${ports[1]} is in use on 127.0.0.1: stop what listens there, or choose another with --port\n`,
+    );
+    const second = start("--port", ports[3] ?? "", "--admin-port", ports[1] ?? "");
+    expect(await second.exit()).toBe(1);
+    expect(second.error()).toContain("or choose another with --admin-port\n");
+    server.close();
+  });
+
+  it("when another one uses the data folder", async () => {
+    const first = await ready();
+    const second = start("--port", "0", "--admin-port", "0");
+    expect(await second.exit()).toBe(1);
+    expect(second.error()).toContain("uses the data folder .jsonplane: stop it, or choose another folder with --data");
+    expect(second.error()).toContain(`process ${first.child.pid}`);
+  });
+
+  it("when the data folder belongs to other manifests", async () => {
+    await (await ready()).stop();
+    const other = devProcess([".", ...ports], cwd);
+    running.push(other);
+    expect(await other.exit()).toBe(1);
+    expect(other.error()).toContain("belongs to the manifests in manifests");
+  });
+
+  it("when there is no such folder", async () => {
+    const dev = devProcess(["nothing-here", ...ports], cwd);
+    running.push(dev);
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toBe("jsonplane: There is no folder nothing-here: name one with manifests in it\n");
+  });
+
+  it("when what it knows of objects is damaged", async () => {
+    await (await ready()).stop();
+    const file = join(cwd, ".jsonplane", "objects.json");
+    chmodSync(file, 0o600);
+    writeFileSync(file, "{");
+    const dev = start();
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toContain("objects.json is damaged: restore it, or choose another folder with --data");
+  });
+});

@@ -1,0 +1,61 @@
+// Runs `bin/jsonplane dev` as a person would, in a folder of its own, and keeps what it prints.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { eventually } from "./eventually.ts";
+import { guard } from "./watchdog.ts";
+
+const program = fileURLToPath(new URL("../../bin/jsonplane", import.meta.url));
+
+export interface DevProcess {
+  readonly child: ChildProcess;
+  out(): string;
+  error(): string;
+  /** Waits for a line of standard output that `pattern` matches, from `since` on. */
+  line(pattern: RegExp, since?: number): Promise<string>;
+  /** Resolves once `Ready` stands on a line of its own. */
+  ready(): Promise<void>;
+  /** Sends a signal and waits for the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  exit(): Promise<number | null>;
+}
+
+export function devProcess(words: readonly string[], cwd: string): DevProcess {
+  const child = spawn(program, ["dev", ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  guard(child);
+  const written = { out: "", error: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    written.out += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    written.error += text;
+  });
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  const line = (pattern: RegExp, since = 0): Promise<string> =>
+    eventually(
+      () => {
+        const found = written.out
+          .slice(since)
+          .split("\n")
+          .find((text) => pattern.test(text));
+        if (found === undefined) throw new Error(`No line ${pattern} in:\n${written.out}\n${written.error}`);
+        return found;
+      },
+      { withinMs: 30_000 },
+    );
+  return {
+    child,
+    out: () => written.out,
+    error: () => written.error,
+    line,
+    async ready() {
+      await line(/^Ready$/);
+    },
+    async stop(signal = "SIGINT") {
+      child.kill(signal);
+      return await exited;
+    },
+    exit: () => exited,
+  };
+}
