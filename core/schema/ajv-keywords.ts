@@ -71,6 +71,7 @@ export function withoutFailuresOfParts(definition: CodeKeywordDefinition): CodeK
 function stepDefinition({ context }: Evaluation): CodeKeywordDefinition {
   return {
     keyword: stepKeyword,
+    before: "$ref",
     code: ({ gen, data, it, schema }) => {
       const cost = schema as StepCost;
       const meter = gen.scopeValue("obj", { ref: context.meter });

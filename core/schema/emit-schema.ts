@@ -119,7 +119,8 @@ class Emitter {
   #schema(tree: SchemaTree, refusedBy: string): unknown {
     if (tree === true) return true;
     if (tree === false) return { [stepKeyword]: plainStep, [neverKeyword]: refusedBy };
-    return this.#functions.has(tree) ? { $ref: functionPath(tree.id) } : this.#object(tree);
+    // The step is what ends a loop over many values that all fail.
+    return this.#functions.has(tree) ? { [stepKeyword]: plainStep, $ref: functionPath(tree.id) } : this.#object(tree);
   }
 
   #object(node: SchemaNode): EmittedObject {

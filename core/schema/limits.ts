@@ -7,7 +7,7 @@ export const schemaLimits = {
   /** Levels of nesting of the schema's JSON text. */
   depth: 64,
   /** Schemas inside the schema, itself included. */
-  subschemas: 1000,
+  subschemas: 500,
   /** Schemas that apply to one and the same value, once `$ref`, `allOf` and the like are followed. */
   schemasPerValue: 5000,
   /** Steps of all patterns together, after repetitions are written out. */

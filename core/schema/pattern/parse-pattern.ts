@@ -32,6 +32,7 @@ const shorthandSet = /^\\(?:[dDwWsS]|[pP]\{[A-Za-z0-9_=]{1,64}\})/u;
 const hexEscape =
   /^\\(?:x[0-9A-Fa-f]{2}|u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|c[A-Za-z]|[tnvfr]|0(?![0-9]))/u;
 const quantifier = /^(?:[*+?]|\{(\d{1,9})(,(\d{1,9})?)?\})\??/u;
+const bareAssertion = /^(?:\^|\$|\\[bB])/u;
 const groupOpening = /^\((?:\?(?:<[\p{ID_Start}$_][\p{ID_Continue}$]*>|:|(i)?:))?/u;
 /** What may follow a backslash and then stands for itself: ECMA's syntax characters, and all other ASCII punctuation. */
 const punctuation = /^[!-/:-@[-`{-~]$/u;
@@ -66,10 +67,12 @@ class PatternParser {
   }
 
   #term(): PatternNode {
+    // A group may come down to an assertion and may be repeated all the same.
+    const isAssertion = bareAssertion.test(this.#rest());
     const body = this.#atom();
     const found = quantifier.exec(this.#rest());
     if (found === null) return body;
-    if (body.kind === "assert") throw this.#error("an assertion such as ^, $ or \\b can't be repeated");
+    if (isAssertion) throw this.#error("an assertion such as ^, $ or \\b can't be repeated");
     this.#at += found[0].length;
     const [min, max] = repetition(found);
     if (min > maxRepeat || (max !== Number.POSITIVE_INFINITY && max > maxRepeat)) {
