@@ -136,5 +136,10 @@ function bucketOf(bucket: number, series: readonly Minute[]): UsageBucket {
     for (const [status, times] of minute.statuses) statuses[status] = (statuses[status] ?? 0) + times;
   }
   const start = bucket * bucketMinutes * minuteSeconds;
-  return { start, statuses, meanMilliseconds: count === 0 ? null : (seconds * 1000) / count };
+  return { start, statuses, meanMilliseconds: count === 0 ? null : rounded((seconds * 1000) / count) };
+}
+
+/** To the microsecond: what is behind it is noise of the clock and of adding up. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
 }

@@ -1,0 +1,92 @@
+// Pastes the README's first five minutes into a shell, word for word but for ports and the data folder.
+
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const closing: (() => Promise<void>)[] = [];
+let answers: readonly string[] = [];
+
+beforeAll(async () => {
+  const data = await mkdtemp(join(tmpdir(), "jsonplane-readme-"));
+  closing.push(() => rm(data, { recursive: true, force: true }));
+  const [port, adminPort] = [await freePort(), await freePort()];
+  await serveExamples(["--port", String(port), "--admin-port", String(adminPort), "--data", data]);
+  const script = (await firstFiveMinutes())
+    .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
+    .replaceAll("127.0.0.1:9090", `127.0.0.1:${adminPort}`)
+    .replaceAll(".jsonplane/", `${data}/`);
+  const { stdout, stderr } = await promisify(execFile)("sh", ["-euc", script], { cwd: root });
+  expect(stderr).toBe("");
+  answers = stdout.trimEnd().split("\n");
+});
+
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+async function serveExamples(flags: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, ["cli/main.ts", "dev", "examples", ...flags], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  closing.push(async () => {
+    const gone = once(child, "exit");
+    child.kill("SIGTERM");
+    await gone;
+  });
+  await eventually(() => expect(said).toMatch(/^Ready$/m), { withinMs: 30_000 });
+}
+
+async function firstFiveMinutes(): Promise<string> {
+  const text = await readFile(join(root, "README.md"), "utf8");
+  const section = text.slice(text.indexOf("## The first five minutes"), text.indexOf("## The command line"));
+  return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join("");
+}
+
+const answer = (index: number): unknown => JSON.parse(answers[index] ?? "");
+
+describe("the README's first five minutes", () => {
+  it("create a book, have a bad one refused with a pointer to its price, and create another", () => {
+    expect(answer(0)).toMatchObject({ title: "Emma", _metadata: { creator: "back-office", creator_type: "apikey" } });
+    expect(answer(1)).toMatchObject({ status: 400, code: "validation_failed", errors: [{ pointer: "/price" }] });
+    expect(answer(2)).toMatchObject({ title: "Ulysses", price: 12 });
+  });
+
+  it("list books sorted and filtered, and change one field of one", () => {
+    expect(answer(3)).toMatchObject({ count: 2, items: [{ title: "Ulysses" }, { title: "Emma" }] });
+    expect(answer(4)).toMatchObject({ count: 1, items: [{ title: "Emma" }] });
+    expect(answer(5)).toMatchObject({ title: "Emma", author: { name: "Jane Austen" }, price: 8 });
+  });
+
+  it("log a customer in, who writes and finds a review, and refresh her token", () => {
+    expect(answer(6)).toMatchObject({ stars: 5, _metadata: { creator: "ada", creator_type: "user" } });
+    expect(answer(7)).toMatchObject({ count: 1, items: [{ stars: 5 }] });
+    expect(answer(8)).toEqual({ access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) });
+  });
+
+  it("read, insert and remove inside a value by its path", () => {
+    expect(answer(9)).toBe("09:00");
+    expect(answer(10)).toMatchObject({ days: ["Thu"] });
+    expect(answer(11)).toMatchObject([{ from: "09:00" }, { days: ["Thu"] }, { days: ["Sat"] }]);
+    expect(answer(12)).toEqual({});
+  });
+
+  it("delete the book and show how the key/value store was used", () => {
+    expect(answers[13]).toBe("204");
+    expect(answer(14)).toMatchObject({ requestsLastHour: 4 });
+    expect(answers).toHaveLength(15);
+  });
+});
