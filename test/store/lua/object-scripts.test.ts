@@ -1,0 +1,209 @@
+// The scripts that read and write objects: what each one answers, and every key that it leaves.
+
+import { describe, expect, it } from "vitest";
+import { code } from "../../../dataplane/store/redis/codes.ts";
+import type { StoredIndex } from "../../../dataplane/store/redis/index-set.ts";
+import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
+import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
+import { sha1 } from "../../../dataplane/store/redis/objects.ts";
+import { useScriptBench } from "../../support/script-bench.ts";
+
+const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
+const base = "jp:{ns/shop/books}:";
+const index: StoredIndex = { slot: 1, encoding: 1, name: "a", path: ["a"], state: "ready" };
+const owner = "user:al";
+const bench = useScriptBench();
+const scripts = () => createObjectScripts(bench.gateway);
+
+function newObject(id: string, text: string, value = "3x", version = "") {
+  return { keys, version, maxObjects: 10, id, owner, text, entries: [{ index, value }] };
+}
+
+function create(id = "id1", text = '{"a":1}'): Promise<number> {
+  return scripts().create(newObject(id, text));
+}
+
+/** The keys of one object with index 1. */
+function stored(id: string, text: string, value: string): Record<string, string> {
+  return {
+    [`${base}doc:${id}`]: text,
+    [`${base}ids`]: `${id}␀${owner}`,
+    [`${base}index:1`]: `${value}␀${id}`,
+    [`${base}own-index:1`]: `${owner}␀${value}␀${id}`,
+    [`${base}owned:${owner}`]: id,
+  };
+}
+
+describe("create-object", () => {
+  it("stores the document, its id, its owner's id and both index entries", async () => {
+    expect(await create()).toBe(code.done);
+    expect(await bench.contents()).toEqual(stored("id1", '{"a":1}', "3x"));
+  });
+
+  it("refuses above the quota, a taken id and a stale index set, and leaves nothing of them", async () => {
+    await create();
+    const before = await bench.contents();
+    expect(await scripts().create({ ...newObject("id2", "{}"), maxObjects: 1 })).toBe(code.quota_exceeded);
+    expect(await create("id1", '{"other":1}')).toBe(code.conflict);
+    expect(await scripts().create({ ...newObject("id2", "{}"), version: "v1" })).toBe(code.stale_index_set);
+    await bench.client.hset(keys.indexSet, "version", "v2");
+    expect(await scripts().create({ ...newObject("id2", "{}"), version: "v1" })).toBe(code.stale_index_set);
+    expect(await scripts().create(newObject("id2", "{}"))).toBe(code.stale_index_set);
+    await bench.client.del(keys.indexSet);
+    expect(await bench.contents()).toEqual(before);
+  });
+
+  it("fails on a document's or the ids' key of a wrong type, and leaves nothing", async () => {
+    for (const key of [keys.document("id1"), keys.ids]) {
+      await bench.client.flushall();
+      await bench.client.set(key, "foreign");
+      await expect(create()).rejects.toMatchObject({ name: "RedisFault" });
+      expect(await bench.contents()).toEqual({ [key]: "foreign" });
+    }
+  });
+});
+
+describe("replace-object", () => {
+  const replace = (previous: string, text: string, version = "") =>
+    scripts().replace({
+      keys,
+      version,
+      previous: sha1(previous),
+      id: "id1",
+      owner,
+      text,
+      moves: [{ index, before: "3x", after: "3y" }],
+    });
+
+  it("puts the new text and moves both index entries", async () => {
+    await create();
+    expect(await replace('{"a":1}', '{"a":2}')).toBe(code.done);
+    expect(await bench.contents()).toEqual(stored("id1", '{"a":2}', "3y"));
+  });
+
+  it("writes an entry that stays the same, for an index that is being built", async () => {
+    await scripts().create({ ...newObject("id1", '{"a":1}'), entries: [] });
+    const moves = [{ index, before: "3x", after: "3x" }];
+    const call = { keys, version: "", previous: sha1('{"a":1}'), id: "id1", owner, text: '{"a":1,"b":2}', moves };
+    expect(await scripts().replace(call)).toBe(code.done);
+    expect(await bench.contents()).toEqual(stored("id1", '{"a":1,"b":2}', "3x"));
+  });
+
+  it("refuses a missing object, another text and a stale index set, and changes nothing", async () => {
+    expect(await replace('{"a":1}', "{}")).toBe(code.not_found);
+    expect(await bench.contents()).toEqual({});
+    await create();
+    expect(await replace('{"a":1.0}', "{}")).toBe(code.conflict);
+    expect(await replace('{"a":1}', "{}", "v1")).toBe(code.stale_index_set);
+    expect(await bench.contents()).toEqual(stored("id1", '{"a":1}', "3x"));
+  });
+
+  it("fails on a key of a wrong type and leaves it", async () => {
+    await bench.client.set(keys.document("id1"), "foreign");
+    await expect(replace("foreign", "{}")).rejects.toMatchObject({ name: "RedisFault" });
+    expect(await bench.contents()).toEqual({ [keys.document("id1")]: "foreign" });
+  });
+});
+
+describe("remove-object", () => {
+  const remove = (previous: string, version = "") =>
+    scripts().remove({ keys, version, previous: sha1(previous), id: "id1", owner, entries: [{ index, value: "3x" }] });
+
+  it("leaves no key behind", async () => {
+    await create();
+    expect(await remove('{"a":1}')).toBe(code.done);
+    expect(await bench.contents()).toEqual({});
+  });
+
+  it("refuses a missing object, another text and a stale index set, and changes nothing", async () => {
+    expect(await remove('{"a":1}')).toBe(code.not_found);
+    await create();
+    expect(await remove("{}")).toBe(code.conflict);
+    expect(await remove('{"a":1}', "v1")).toBe(code.stale_index_set);
+    expect(await bench.contents()).toEqual(stored("id1", '{"a":1}', "3x"));
+  });
+});
+
+describe("read-object", () => {
+  it("gives the text and the owner, of any owner or of the one that is named", async () => {
+    await create();
+    const found = { text: '{"a":1}', owner };
+    expect(await scripts().read(keys, "id1")).toEqual(found);
+    expect(await scripts().read(keys, "id1", owner)).toEqual(found);
+  });
+
+  it("finds no foreign object, no missing one, and none whose id only begins alike", async () => {
+    await create();
+    expect(await scripts().read(keys, "id1", "user:a")).toBeUndefined();
+    expect(await scripts().read(keys, "id", owner)).toBeUndefined();
+    expect(await scripts().read(keys, "id")).toBeUndefined();
+    expect(await scripts().read(keys, "id11")).toBeUndefined();
+    await bench.client.del(keys.document("id1"));
+    expect(await scripts().read(keys, "id1")).toBeUndefined();
+  });
+});
+
+describe("read-page", () => {
+  const page = { keys, set: keys.ids, idIs: "first", offset: 0, limit: 10, descending: false } as const;
+
+  it("counts all and reads a part, in both directions", async () => {
+    for (const id of ["id1", "id2", "id3"]) await create(id, `{"id":"${id}"}`);
+    const texts = ['{"id":"id1"}', '{"id":"id2"}', '{"id":"id3"}'];
+    expect(await scripts().page(page)).toEqual({ count: 3, texts, rest: [] });
+    expect(await scripts().page({ ...page, descending: true })).toEqual({
+      count: 3,
+      texts: [...texts].reverse(),
+      rest: [],
+    });
+    const middle = { ...page, offset: 1, limit: 1 };
+    expect(await scripts().page(middle)).toEqual({ count: 3, texts: ['{"id":"id2"}'], rest: [] });
+    expect(await scripts().page({ ...page, offset: 3 })).toEqual({ count: 3, texts: [], rest: [] });
+  });
+
+  it("finds the id behind a value of any length, of the form of a UUID or another", async () => {
+    const uuid = "0199b1c0-0000-7000-8000-000000000001";
+    await scripts().create(newObject("id1", '{"n":1}', `4${"x".repeat(1_000)}`));
+    await scripts().create(newObject(uuid, '{"n":2}', "4y"));
+    const call = { ...page, set: keys.index(1), idIs: "last", version: "" } as const;
+    expect(await scripts().page(call)).toMatchObject({ texts: ['{"n":1}', '{"n":2}'] });
+  });
+
+  it("answers stale for an index of another index set", async () => {
+    await bench.client.hset(keys.indexSet, "version", "v2");
+    expect(await scripts().page({ ...page, version: "v1" })).toBe("stale");
+    expect(await scripts().page({ ...page, version: "" })).toBe("stale");
+    expect(await scripts().page({ ...page, version: "v2" })).toEqual({ count: 0, texts: [], rest: [] });
+    expect(await scripts().page(page)).toEqual({ count: 0, texts: [], rest: [] });
+  });
+
+  it("stops before 4 MiB and names the rest, which read-documents reads", async () => {
+    const text = JSON.stringify("x".repeat(900 * 1024));
+    for (const n of [1, 2, 3, 4, 5, 6]) await scripts().create(newObject(`id${n}`, text));
+    const reply = await scripts().page(page);
+    if (reply === "stale") throw new Error("Not an index");
+    expect([reply.count, reply.texts.length, reply.rest]).toEqual([6, 4, ["id5", "id6"]]);
+    const { done, texts } = await scripts().documents(keys, reply.rest);
+    expect([done, texts.length]).toEqual([2, 2]);
+  });
+});
+
+describe("read-documents and scan-objects", () => {
+  it("leave out documents that are gone, and do with at least one", async () => {
+    const large = JSON.stringify("x".repeat(5 * 1024 * 1024));
+    await create("id1", large);
+    await create("id2", "2");
+    await bench.client.set("unrelated", "1");
+    expect(await scripts().documents(keys, ["gone", "id1", "id2"])).toEqual({ done: 2, texts: [large] });
+    expect(await scripts().documents(keys, ["id2", "gone"])).toEqual({ done: 2, texts: ["2"] });
+  });
+
+  it("scan on after the member that they are given, to the end", async () => {
+    for (let n = 100; n < 400; n += 1) await create(`id${n}`, String(n)).catch(() => undefined);
+    await bench.client.zadd(keys.ids, ...Array.from({ length: 300 }, (_, n) => [0, `id${n + 100}\0${owner}`]).flat());
+    for (let n = 100; n < 400; n += 1) await bench.client.call("JSON.SET", keys.document(`id${n}`), "$", String(n));
+    const first = await scripts().scan(keys, keys.ids, "");
+    expect([first.texts[0], first.texts.length, first.after]).toEqual(["100", 250, `id349\0${owner}`]);
+    const second = await scripts().scan(keys, keys.ids, first.after ?? "");
+    expect([second.texts[0], second.texts.length, second.after]).toEqual(["350", 50, undefined]);
+  });
+});
