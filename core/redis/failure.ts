@@ -40,7 +40,7 @@ const refusals: ReadonlySet<string> = new Set([
 /** The code of an error that Redis answered with; undefined when it isn't one. */
 export function replyCode(error: unknown): string | undefined {
   if (!(error instanceof ReplyError)) return undefined;
-  return /^[A-Z]+/.exec((error as Error).message)?.[0] ?? "ERR";
+  return /^[A-Z]+(?= |$)/.exec((error as Error).message)?.[0] ?? "ERR";
 }
 
 export function isUnknownScript(error: unknown): boolean {

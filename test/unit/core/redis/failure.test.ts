@@ -1,0 +1,60 @@
+// What callers are told of each failure of a command.
+
+import { ReplyError } from "ioredis";
+import { describe, expect, it } from "vitest";
+import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { type Attempt, failureOf, isUnknownScript, RedisFault } from "../../../../core/redis/failure.ts";
+
+const sentWrite: Attempt = { what: "create", kind: "write", sent: true };
+const answer = (message: string): unknown => new ReplyError(message);
+
+describe("a failed command", () => {
+  const refusals = [
+    "READONLY You can't write against a read only replica.",
+    "OOM command not allowed when used memory > 'maxmemory'. script: 1, on @user_script:1.",
+    "MISCONF Errors writing to the AOF file: No space left on device",
+    "LOADING Redis is loading the dataset in memory",
+    "MASTERDOWN Link with MASTER is down",
+    "CLUSTERDOWN The cluster is down",
+    "TRYAGAIN Multiple keys request during rehashing of slot",
+    "MOVED 1 127.0.0.1:7000",
+    "ASK 1 127.0.0.1:7000",
+    "BUSY Redis is busy running a script",
+    "NOREPLICAS Not enough good replicas to write.",
+    "NOSCRIPT No matching script.",
+    "NOAUTH Authentication required.",
+    "NOPERM User al has no permissions to run the 'evalsha' command",
+  ];
+  for (const message of refusals) {
+    it(`was without effect when Redis answered ${message.split(" ")[0]}`, () => {
+      const failure = failureOf(answer(message), sentWrite);
+      expect(failure).toBeInstanceOf(StoreUnavailable);
+      expect(failure.message).not.toContain("127.0.0.1");
+    });
+  }
+
+  it("is a defect when Redis answered anything else", () => {
+    for (const [message, code] of [
+      ["WRONGTYPE Operation against a key holding the wrong kind of value", "WRONGTYPE"],
+      ["ERR wrong number of arguments for 'zadd' command", "ERR"],
+      ["Existing key has wrong Redis type", "ERR"],
+    ] as const) {
+      const failure = failureOf(answer(message), sentWrite);
+      expect(failure).toBeInstanceOf(RedisFault);
+      expect(failure).toMatchObject({ code, cause: { message } });
+    }
+  });
+
+  it("is unknown when it was a write that was sent and not answered, and only then", () => {
+    const closed = new Error("Connection is closed.");
+    expect(failureOf(closed, sentWrite)).toBeInstanceOf(OutcomeUnknown);
+    expect(failureOf(closed, { ...sentWrite, sent: false })).toBeInstanceOf(StoreUnavailable);
+    expect(failureOf(closed, { ...sentWrite, kind: "read" })).toBeInstanceOf(StoreUnavailable);
+  });
+
+  it("tells a script that Redis doesn't know", () => {
+    expect(isUnknownScript(answer("NOSCRIPT No matching script."))).toBe(true);
+    expect(isUnknownScript(answer("ERR NOSCRIPT"))).toBe(false);
+    expect(isUnknownScript(new Error("NOSCRIPT"))).toBe(false);
+  });
+});

@@ -1,0 +1,85 @@
+// Which index set follows a declaration, and what values its indexes hold of an object.
+
+import { describe, expect, it } from "vitest";
+import { encodeSortValue } from "../../../../../dataplane/store/order.ts";
+import { declare, encodedValues, type IndexSet, indexSetOf } from "../../../../../dataplane/store/redis/index-set.ts";
+
+const none: IndexSet = indexSetOf([null, null, null, null, null]);
+const field = (name: string) => ({ name, path: name.split(".") });
+
+function following(set: IndexSet, ...names: readonly string[]): IndexSet {
+  const { nextSlot, indexes, cursor } = declare(set, names.map(field));
+  return { version: "v", revision: 1, nextSlot, indexes, cursor };
+}
+
+describe("a declaration", () => {
+  it("follows nothing at all", () => {
+    expect(none).toEqual({
+      version: "",
+      revision: Number.NEGATIVE_INFINITY,
+      nextSlot: 1,
+      indexes: [],
+      cursor: undefined,
+    });
+    expect(declare(none, [])).toMatchObject({ indexes: [], dropped: [], isSame: true, cursor: undefined });
+  });
+
+  it("never uses a place twice, not even that of the index dropped last", () => {
+    const two = following(none, "a", "b");
+    expect(two.indexes.map(({ slot }) => slot)).toEqual([1, 2]);
+    const one = following(two, "a");
+    expect(following(one, "a", "b").indexes.map(({ slot }) => slot)).toEqual([1, 3]);
+  });
+
+  it("takes another path, or another encoding, for another index", () => {
+    const set = following(none, "a.b");
+    const other = declare(set, [{ name: "a.b", path: ["a.b"] }]);
+    expect([other.dropped.map(({ slot }) => slot), other.indexes.map(({ slot }) => slot)]).toEqual([[1], [2]]);
+    const old: IndexSet = { ...set, indexes: set.indexes.map((index) => ({ ...index, encoding: 0 })) };
+    expect(declare(old, [field("a.b")]).dropped).toHaveLength(1);
+  });
+
+  it("is the same when no entry changes, in any order", () => {
+    const set = following(none, "a", "b");
+    expect(declare(set, [field("b"), field("a")]).isSame).toBe(true);
+    expect(declare(set, [field("a")]).isSame).toBe(false);
+    expect(declare(set, [field("a"), field("b"), field("c")]).isSame).toBe(false);
+  });
+
+  it("begins building anew only for new fields", () => {
+    const building: IndexSet = { ...following(none, "a", "b"), cursor: "half" };
+    expect(declare(building, [field("a")]).cursor).toBe("half");
+    expect(declare(building, [field("a"), field("c")]).cursor).toBe("");
+    const ready: IndexSet = { ...building, indexes: building.indexes.map((index) => ({ ...index, state: "ready" })) };
+    expect(declare({ ...ready, cursor: undefined }, [field("a")]).cursor).toBeUndefined();
+  });
+});
+
+describe("the values of an object", () => {
+  it("are the same for few indexes and for many", () => {
+    const text = '{"id":"1","a":{"b":{"c":"x"}},"__proto__":1,"l":[1],"n":null,"a.b":2}';
+    const paths = [
+      ["a", "b", "c"],
+      ["a"],
+      ["a", "x"],
+      ["__proto__"],
+      ["constructor"],
+      ["l", "0"],
+      ["n"],
+      ["a.b"],
+      ["id", "x"],
+    ];
+    const indexes = paths.map((path, at) => ({
+      slot: at,
+      encoding: 1,
+      name: String(at),
+      path,
+      state: "ready" as const,
+    }));
+    const expected = ['"x"', '{"b":{"c":"x"}}', undefined, "1", undefined, undefined, "null", "2", undefined];
+    expect(encodedValues(indexes, text)).toEqual(expected.map(encodeSortValue));
+    for (const [at, index] of indexes.entries()) {
+      expect(encodedValues([index], text)).toEqual([encodeSortValue(expected[at])]);
+    }
+  });
+});
