@@ -22,7 +22,7 @@ describe("the embedded store and the Redis store", () => {
 
   beforeAll(async () => {
     redis = await startRedis();
-    embeddedStore = await createEmbeddedStore({ directory: ":memory:", clock: clocks.embedded });
+    embeddedStore = await createEmbeddedStore({ directory: ":memory:", clock: clocks.embedded, markSpacing: 2 });
     redisStore = await createRedisStore({ url: redis.url, clock: clocks.redis });
   });
   afterAll(async () => {

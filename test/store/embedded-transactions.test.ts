@@ -6,7 +6,7 @@ import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-sto
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { manualClock } from "../support/manual-clock.ts";
-import { idOf, objectOf } from "../support/stored-objects.ts";
+import { idOf, idsIn, objectOf } from "../support/stored-objects.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
 
 const plenty = 1_000_000;
@@ -18,7 +18,7 @@ describe("writes to an embedded store", () => {
   beforeEach(async () => {
     observed = [];
     const observe = (observation: StoreObservation) => observed.push(observation);
-    store = await createEmbeddedStore({ directory: ":memory:", clock: manualClock(), observe });
+    store = await createEmbeddedStore({ directory: ":memory:", clock: manualClock(), observe, markSpacing: 2 });
   });
   afterEach(() => store.close());
 
@@ -62,6 +62,24 @@ describe("writes to an embedded store", () => {
     await expectIndexesExact(store, collection, ["user:alice"]);
     expect(observed.filter(({ outcome }) => outcome === "error")).toHaveLength(1);
     expect(store.health()).toEqual({ reachable: true });
+  });
+
+  it("that are undone leave the marks of their lists true", async () => {
+    const collection = freshCollection();
+    const create = (n: number) => store.create(collection, objectOf(n, {}), plenty);
+    for (let n = 0; n < 20; n += 2) await create(n);
+    const pages = async () => {
+      const texts: string[] = [];
+      for (let offset = 0; offset < 20; offset += 1) {
+        const range = { offset, limit: 1, descending: false };
+        texts.push(...(await store.pageByCreation(collection, {}, range)).texts);
+      }
+      return idsIn(texts);
+    };
+    expect(await pages()).toHaveLength(10);
+    const settled = await Promise.allSettled([1, 3, 5, 7, 9, 18].map(create));
+    expect(settled.map(({ status }) => status).at(-1)).toBe("rejected");
+    expect(await pages()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18].map(idOf));
   });
 
   it("that make a collection together with a defect leave it whole", async () => {

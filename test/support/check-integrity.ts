@@ -7,7 +7,8 @@ import { encodeSortValue } from "../../dataplane/store/order.ts";
 import type { CollectionRef, Owner, Store, Visibility } from "../../dataplane/store/port.ts";
 import { idsIn } from "./stored-objects.ts";
 
-const pageSize = 1_000;
+/** Small enough for deep offsets, large enough for few calls. */
+const pageSize = 200;
 
 /** Fails unless count, creation order and every ready index agree with the documents, for all and for each of `owners`. */
 export async function expectIndexesExact(

@@ -10,6 +10,7 @@ import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEntries } from "./entries.ts";
 import { createIndexes } from "./indexes.ts";
+import { createMarks, usualSpacing } from "./marks.ts";
 import { createSlices } from "./object-slices.ts";
 import { createObjects } from "./objects.ts";
 import { openDatabase } from "./open-database.ts";
@@ -23,15 +24,22 @@ export interface EmbeddedStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly observe?: (observation: StoreObservation) => void;
+  /** Entries of an ordering between two marks in memory (marks.ts), 128 by default. */
+  readonly markSpacing?: number;
 }
 
 /** Rejects with DataFolderUnusable when the folder is in use, unwritable, damaged, foreign or of a newer version. */
 export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
-  const { directory, clock, observe = ignore } = options;
+  const { directory, clock, observe = ignore, markSpacing = usualSpacing } = options;
   const database = openDatabase(directory);
   const collections = createCollections(database);
-  const transactions = createTransactions(database, { observe, onRollback: () => collections.forget() });
-  const tables = { entries: createEntries(database), sliceAfter: createSlices(database) };
+  const marks = createMarks(database, markSpacing);
+  const onRollback = () => {
+    collections.forget();
+    marks.forget();
+  };
+  const transactions = createTransactions(database, { observe, onRollback });
+  const tables = { marks, entries: createEntries(database, marks), sliceAfter: createSlices(database) };
   const parts = { database, transactions, collections, ...tables };
   const sweep = createSweep(database, transactions);
   const indexes = createIndexes(parts);

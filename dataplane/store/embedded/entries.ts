@@ -4,6 +4,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encodeSortValue, fieldValue } from "../order.ts";
 import type { Collection, Ordering } from "./collections.ts";
+import type { Marks } from "./marks.ts";
 
 export interface Indexed {
   readonly object: number;
@@ -21,21 +22,27 @@ export interface Entries {
   addTo(indexes: readonly Ordering[], collection: Collection, object: Indexed): void;
 }
 
-export function createEntries(database: DatabaseSync): Entries {
+export function createEntries(database: DatabaseSync, marks: Marks): Entries {
   const insertSql = "INSERT INTO entries (ordering, owner, value, id, object) VALUES (?, ?, ?, ?, ?)";
   /** Fails on an entry that exists: two objects of one id must not pass silently. */
   const insert = database.prepare(insertSql);
   const insertIfMissing = database.prepare(`${insertSql} ON CONFLICT DO NOTHING`);
   const drop = database.prepare("DELETE FROM entries WHERE ordering = ? AND owner = ? AND value = ? AND id = ?");
 
-  function insertBoth(ordering: number, { everyone }: Collection, value: string, { owner, id, object }: Indexed): void {
-    insert.run(ordering, everyone, value, id, object);
-    insert.run(ordering, owner, value, id, object);
+  function insertBoth(ordering: number, { everyone }: Collection, value: string, indexed: Indexed): void {
+    const { id, object } = indexed;
+    for (const owner of [everyone, indexed.owner]) {
+      insert.run(ordering, owner, value, id, object);
+      marks.added({ ordering, owner }, value, id);
+    }
   }
 
-  function dropBoth(ordering: number, { everyone }: Collection, value: string, { owner, id }: Indexed): void {
-    drop.run(ordering, everyone, value, id);
-    drop.run(ordering, owner, value, id);
+  function dropBoth(ordering: number, { everyone }: Collection, value: string, indexed: Indexed): void {
+    const { id } = indexed;
+    for (const owner of [everyone, indexed.owner]) {
+      // An index that is building may not have come to this object yet.
+      if (drop.run(ordering, owner, value, id).changes === 1) marks.removed({ ordering, owner }, value, id);
+    }
   }
 
   return {
@@ -64,7 +71,8 @@ export function createEntries(database: DatabaseSync): Entries {
       for (const { ordering, field } of indexes) {
         const value = encodedAt(object.text, field.path);
         for (const owner of [collection.everyone, object.owner]) {
-          insertIfMissing.run(ordering, owner, value, object.id, object.object);
+          const { changes } = insertIfMissing.run(ordering, owner, value, object.id, object.object);
+          if (changes === 1) marks.added({ ordering, owner }, value, object.id);
         }
       }
     },

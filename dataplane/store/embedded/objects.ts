@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { CollectionRef, NewObject, ObjectStore, Owner, StoredObject, Visibility } from "../port.ts";
 import type { Collection, Collections } from "./collections.ts";
 import type { Entries, Indexed } from "./entries.ts";
+import type { Marks } from "./marks.ts";
 import type { Slice, SliceAfter } from "./object-slices.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -13,6 +14,7 @@ export interface ObjectParts {
   readonly collections: Collections;
   readonly entries: Entries;
   readonly sliceAfter: SliceAfter;
+  readonly marks: Marks;
 }
 
 type SingleObjects = Pick<ObjectStore, "create" | "read" | "replace" | "remove" | "scan" | "purge">;

@@ -1,31 +1,31 @@
-// ObjectStore's pages: a range of one ordering's entries, then the texts they point to. A deep offset walks entries from the
-// nearer end.
+// ObjectStore's pages: a range of one list's entries, found by way of marks.ts, then the texts they point to. The cost grows
+// with the page, not with the list or the offset.
 
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { CollectionRef, FieldPage, FieldQuery, ObjectStore, Page, PageRange, Visibility } from "../port.ts";
 import type { Collection } from "./collections.ts";
+import type { SizedList } from "./marks.ts";
 import type { ObjectParts } from "./objects.ts";
 
 type Pages = Pick<ObjectStore, "pageByCreation" | "pageByField" | "count">;
 
-/** Sorted entries: all of one owner in one ordering, or those of one value among them. */
-interface Entries {
-  readonly ordering: number;
-  readonly owner: number;
-  readonly equals?: string | undefined;
-  readonly count: number;
+/** Positions in a list, ascending; `end` is not one of them. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
 }
 
 const nothing: Page = { count: 0, texts: [] };
 
-export function createPages({ database, transactions, collections }: ObjectParts): Pages {
+export function createPages({ database, transactions, collections, marks }: ObjectParts): Pages {
   const statements = prepare(database);
 
   function pageByCreation(ref: CollectionRef, visible: Visibility, range: PageRange): Page {
     const collection = collections.find(ref);
     const viewer = collection && collections.owner(collection, visible);
     if (collection === undefined || viewer === undefined) return nothing;
-    return page({ ordering: collection.creation, owner: viewer.owner, count: viewer.objects }, range);
+    const list = { ordering: collection.creation, owner: viewer.owner, length: viewer.objects };
+    return page(list, { start: 0, end: list.length }, range);
   }
 
   function pageByField(ref: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): FieldPage {
@@ -34,32 +34,27 @@ export function createPages({ database, transactions, collections }: ObjectParts
     if (collection === undefined || ordering === undefined) return { outcome: "not_ready" };
     const viewer = collections.owner(collection, visible);
     if (viewer === undefined) return { outcome: "page", ...nothing };
-    const { equals } = query;
-    const count = equals === undefined ? viewer.objects : countOf(ordering, viewer.owner, equals);
-    return { outcome: "page", ...page({ ordering, owner: viewer.owner, equals, count }, range) };
+    const list = { ordering, owner: viewer.owner, length: viewer.objects };
+    return { outcome: "page", ...page(list, spanOf(list, query.equals), range) };
   }
 
-  function countOf(ordering: number, owner: number, equals: string): number {
-    return Number(statements.count.get(ordering, owner, equals)?.entries);
+  function spanOf(list: SizedList, equals: string | undefined): Span {
+    if (equals === undefined) return { start: 0, end: list.length };
+    return { start: marks.below(list, equals, false), end: marks.below(list, equals, true) };
   }
 
-  function page(entries: Entries, { offset, limit, descending }: PageRange): Page {
-    const { count } = entries;
+  function page(list: SizedList, { start, end }: Span, { offset, limit, descending }: PageRange): Page {
+    const count = end - start;
     const wanted = Math.min(limit, count - offset);
     if (wanted <= 0) return { count, texts: [] };
-    const isFarther = offset > count - offset - wanted;
-    const skipped = isFarther ? count - offset - wanted : offset;
-    const objects = objectsIn(entries, { offset: skipped, limit: wanted, descending: descending !== isFarther });
-    if (isFarther) objects.reverse();
+    const objects = objectsAt(list, descending ? end - offset - wanted : start + offset, wanted);
+    if (descending) objects.reverse();
     return { count, texts: objects.map((object) => String(statements.text.get(object)?.text)) };
   }
 
-  function objectsIn({ ordering, owner, equals }: Entries, { offset, limit, descending }: PageRange): number[] {
-    const direction = descending ? statements.descending : statements.ascending;
-    const rows =
-      equals === undefined
-        ? direction.all.all(ordering, owner, limit, offset)
-        : direction.equal.all(ordering, owner, equals, limit, offset);
+  function objectsAt(list: SizedList, position: number, wanted: number): number[] {
+    const { value, id, skip } = marks.place(list, position);
+    const rows = statements.objects.all(list.ordering, list.owner, value, id, wanted, skip);
     return rows.map(({ object }) => Number(object));
   }
 
@@ -80,25 +75,12 @@ function readyOrdering({ indexes }: Collection, name: string): number | undefine
   return indexes.find(({ field, state }) => field.name === name && state === "ready")?.ordering;
 }
 
-interface Direction {
-  readonly all: StatementSync;
-  readonly equal: StatementSync;
-}
-
 function prepare(database: DatabaseSync) {
-  const range = "LIMIT ? OFFSET ?";
-  const direction = (order: "ASC" | "DESC"): Direction => ({
-    all: database.prepare(
-      `SELECT object FROM entries WHERE ordering = ? AND owner = ? ORDER BY value ${order}, id ${order} ${range}`,
-    ),
-    equal: database.prepare(
-      `SELECT object FROM entries WHERE ordering = ? AND owner = ? AND value = ? ORDER BY id ${order} ${range}`,
-    ),
-  });
   return {
-    ascending: direction("ASC"),
-    descending: direction("DESC"),
-    count: database.prepare("SELECT COUNT(*) AS entries FROM entries WHERE ordering = ? AND owner = ? AND value = ?"),
+    objects: database.prepare(
+      `SELECT object FROM entries WHERE ordering = ? AND owner = ? AND (value, id) >= (?, ?)
+        ORDER BY value, id LIMIT ? OFFSET ?`,
+    ),
     text: database.prepare("SELECT text FROM objects WHERE object = ?"),
   };
 }
