@@ -2,7 +2,6 @@
 
 import { adminPort, data, host, logLevel, port, publicUrl, redis, trustedProxies } from "../../core/env/settings.ts";
 import { defineCommand } from "../command.ts";
-import { keepCompiledCode } from "./code-cache.ts";
 
 export const devCommand = defineCommand({
   name: "dev",
@@ -19,8 +18,7 @@ export const devCommand = defineCommand({
     trustedProxies,
   },
   run: async (settings, folder) => {
-    keepCompiledCode(settings.data);
-    const { runDev } = await import("./run-dev.ts");
-    return await runDev({ ...settings, folder });
+    const { startDev } = await import("./start-dev.ts");
+    return await startDev({ ...settings, folder });
   },
 });

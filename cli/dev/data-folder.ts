@@ -2,7 +2,7 @@
 // other users, ignored by git, held by one process at a time and bound to one folder of manifests. Refuses with what to do.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "./start-refused.ts";
 import { writeWhole } from "./write-whole.ts";
@@ -18,6 +18,11 @@ export interface DataFolder {
 const busy = 5;
 
 export async function openDataFolder(path: string, manifests: string): Promise<DataFolder> {
+  if (isReadAsManifests(path, manifests)) {
+    throw new StartRefused(
+      `The data folder ${path} lies among the manifests in ${manifests}: choose another with --data`,
+    );
+  }
   const file = (name: string): string => join(path, name);
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -37,6 +42,12 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
     throw error;
   }
   return { path, file, close: () => lock.close() };
+}
+
+/** Secrets that are generated there would count as manifests; hidden folders are not read. */
+function isReadAsManifests(path: string, manifests: string): boolean {
+  const parts = relative(resolve(manifests), resolve(path)).split(sep);
+  return parts[0] !== ".." && !parts.some((part) => part.startsWith(".") || part === "node_modules");
 }
 
 /** The system lets go of a SQLite lock however the process ends, which no file with a process id does. */

@@ -7,8 +7,8 @@ import { watchFolders } from "./watch-folder.ts";
 
 export interface FollowOptions {
   readonly cluster: Cluster;
-  /** Folders whose changes matter. */
-  readonly folders: readonly string[];
+  /** Folders and files whose changes matter. */
+  readonly paths: readonly string[];
   readonly say: (line: string) => void;
   readonly now: () => number;
 }
@@ -20,7 +20,7 @@ export interface Following {
 
 const retryMs = 1_000;
 
-export function follow({ cluster, folders, say, now }: FollowOptions): Following {
+export function follow({ cluster, paths, say, now }: FollowOptions): Following {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -62,7 +62,7 @@ export function follow({ cluster, folders, say, now }: FollowOptions): Following
     timer = setTimeout(wake, milliseconds);
   }
 
-  const watching = watchFolders({ folders, onChange: wake });
+  const watching = watchFolders({ paths, onChange: wake });
   const due = nextDueIn(cluster.view().known, now());
   if (due !== undefined) later(due);
 

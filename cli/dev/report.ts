@@ -7,15 +7,17 @@ import { problemLine, type SourceProblem } from "../manifests/source.ts";
 import type { Knowledge } from "./known-objects.ts";
 import type { FolderReading } from "./read-folder.ts";
 
-/** How one object stands. */
+/**
+ * `live`: as its manifest says. `kept`: the manifest is refused, a version before it is served. `refused`: it is, and there is
+ * none. `waiting`: its Project is suspended. `frozen`: its whole file can't be read.
+ */
+type StandingState = "live" | "kept" | "refused" | "waiting" | "frozen";
+
 interface Standing {
   readonly uid: string;
   readonly generation: number;
-  readonly served: boolean;
-  /** It has a problem of its own. */
-  readonly faulty: boolean;
-  /** Its file can't be read as a whole. */
-  readonly unreadableFile?: string;
+  readonly state: StandingState;
+  readonly file: string;
 }
 
 export interface Snapshot {
@@ -38,21 +40,22 @@ export function snapshotOf(findings: Findings): Snapshot {
   const problems = [...reading.checked.problems, ...verdicts.flatMap((verdict) => verdictProblems(verdict, places))];
   const notes = [...reading.notes, ...verdicts.flatMap((verdict) => verdictNotices(verdict, places))];
   const faulty = new Set(problems.flatMap(({ subject }) => (subject === undefined ? [] : [subject])));
-  const files = new Set(problems.filter(({ subject }) => subject === undefined).map(({ file }) => file));
+  const unreadable = new Set(problems.filter(({ subject }) => subject === undefined).map(({ file }) => file));
   const standings = new Map<string, Standing>();
   for (const verdict of verdicts) {
     const subject = subjectOf(verdict);
     const object = known.objects.get(subject);
     const file = join(findings.folder, object?.file ?? "");
-    standings.set(subject, {
-      uid: verdict.uid,
-      generation: object?.generation ?? 0,
-      served: verdict.accepted || verdict.live,
-      faulty: faulty.has(subject),
-      ...(files.has(file) && { unreadableFile: file }),
-    });
+    const state = stateOf(verdict, { isFaulty: faulty.has(subject), isFrozen: unreadable.has(file) });
+    standings.set(subject, { uid: verdict.uid, generation: object?.generation ?? 0, state, file });
   }
   return { problems, notes, standings };
+}
+
+function stateOf(verdict: Verdict, { isFaulty, isFrozen }: { isFaulty: boolean; isFrozen: boolean }): StandingState {
+  if (isFaulty) return verdict.accepted || verdict.live ? "kept" : "refused";
+  if (isFrozen) return "frozen";
+  return verdict.accepted ? "live" : "waiting";
 }
 
 /** Lines that are news since `before`; on the first time only what is wrong and what is worth knowing. */
@@ -69,31 +72,35 @@ export function newsOf(before: Snapshot | undefined, now: Snapshot): readonly st
 function standingNews(before: Snapshot | undefined, now: Snapshot): readonly string[] {
   const lines: string[] = [];
   for (const [subject, standing] of now.standings) {
-    const line = newsOfOne(before?.standings.get(subject), standing, before === undefined);
-    if (line !== undefined) lines.push(`${subject} ${line}`);
+    const former = before?.standings.get(subject);
+    const said = before === undefined && standing.state === "live" ? undefined : newsOfOne(former, standing);
+    if (said !== undefined) lines.push(`${subject} ${said}`);
   }
   for (const subject of before?.standings.keys() ?? []) {
     if (!now.standings.has(subject)) lines.push(`${subject} is withdrawn`);
   }
-  const files = unreadableFiles(now).filter((file) => !unreadableFiles(before).includes(file));
+  const files = frozenFiles(now).filter((file) => !frozenFiles(before).includes(file));
   return [...lines, ...files.map((file) => `${file}: what it said before goes on being served`)];
 }
 
-function newsOfOne(before: Standing | undefined, now: Standing, first: boolean): string | undefined {
-  if (now.faulty) {
-    if (before?.faulty && before.served === now.served) return undefined;
-    return now.served ? "goes on being served as it was" : "is not served until this is mended";
-  }
+const sentences: Readonly<Record<StandingState, string | undefined>> = {
+  live: "is live",
+  kept: "goes on being served as it was",
+  refused: "is not served until this is mended",
+  waiting: "waits: its Project is suspended",
   // One line for the file stands for all of its objects.
-  if (now.unreadableFile !== undefined || !now.served || first) return undefined;
-  const changed = before === undefined || before.uid !== now.uid || before.generation !== now.generation;
-  const mended = before?.faulty || before?.unreadableFile !== undefined || !before?.served;
-  return changed || mended ? "is live" : undefined;
+  frozen: undefined,
+};
+
+function newsOfOne(before: Standing | undefined, now: Standing): string | undefined {
+  const sameVersion = before?.uid === now.uid && before.generation === now.generation;
+  const isKnown = before?.state === now.state && (sameVersion || now.state === "kept" || now.state === "refused");
+  return isKnown ? undefined : sentences[now.state];
 }
 
-function unreadableFiles(snapshot: Snapshot | undefined): readonly string[] {
-  const files = [...(snapshot?.standings.values() ?? [])].map(({ unreadableFile }) => unreadableFile);
-  return unique(files.filter((file) => file !== undefined));
+function frozenFiles(snapshot: Snapshot | undefined): readonly string[] {
+  const frozen = [...(snapshot?.standings.values() ?? [])].filter(({ state }) => state === "frozen");
+  return unique(frozen.map(({ file }) => file));
 }
 
 type PlaceOf = (subject: string, pointer: string) => Pick<SourceProblem, "file" | "line" | "column">;

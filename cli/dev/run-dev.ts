@@ -3,7 +3,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
-import type { LogLevel } from "../../core/log/logger.ts";
 import { hashPassword } from "../../core/password/hash-password.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
@@ -11,53 +10,21 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { type CheckSchema, createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { usableCredentials } from "./credentials.ts";
-import { type DataFolder, openDataFolder } from "./data-folder.ts";
+import type { DataFolder } from "./data-folder.ts";
+import type { Closers, DevOptions } from "./dev-options.ts";
 import { follow } from "./follow.ts";
 import { openStore } from "./open-store.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
-import { refusalOf, requireFolder } from "./start-refused.ts";
 import { createKnowledgeFile } from "./state-file.ts";
-import { stopSignal } from "./stop-signal.ts";
 import { welcome } from "./welcome.ts";
-
-export interface DevOptions {
-  readonly folder: string;
-  readonly host: string;
-  readonly port: number;
-  readonly adminPort: number;
-  readonly data: string;
-  readonly redis: string | undefined;
-  readonly logLevel: LogLevel;
-  readonly publicUrl: string | undefined;
-  readonly trustedProxies: readonly string[];
-}
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
-export async function runDev(options: DevOptions): Promise<number> {
-  const stopping = stopSignal();
-  const closers: (() => Promise<void> | void)[] = [];
-  try {
-    await start(options, closers);
-    say("Ready");
-    await stopping;
-    return 0;
-  } catch (error) {
-    const refusal = refusalOf(error, options);
-    if (refusal === undefined) throw error;
-    process.stderr.write(`jsonplane: ${refusal}\n`);
-    return 1;
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
-}
-
-/** Everything that was opened is in `closers`, in order, however far it came. */
-async function start(options: DevOptions, closers: (() => Promise<void> | void)[]): Promise<void> {
-  await requireFolder(options.folder);
-  const data = await openDataFolder(options.data, options.folder);
-  closers.push(() => data.close());
+/**
+ * Resolves once everything is served and told. Whatever it opens is added to `closers` in order, however far it comes, for
+ * the caller to close in the reverse order.
+ */
+export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
   // One memory for compile and the data plane: each schema is compiled once.
   const checkSchema = createSchemaCheck();
   const live = createMemoryDirectory(systemClock, checkSchema);
@@ -74,9 +41,10 @@ async function start(options: DevOptions, closers: (() => Promise<void> | void)[
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl: reachable(plane.adminUrl) };
   for (const line of welcome({ view, credentials, folder: options.folder, ...urls })) say(line);
 
-  const folders = [options.folder, secretFiles.folder];
-  const following = follow({ cluster, folders, say, now: () => systemClock.now() });
+  const paths = [options.folder, secretFiles.folder];
+  const following = follow({ cluster, paths, say, now: () => systemClock.now() });
   closers.push(() => following.stop());
+  say("Ready");
 }
 
 /** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */

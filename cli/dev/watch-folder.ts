@@ -1,73 +1,111 @@
-// Tells when anything in a folder changes: by the system's events, gathered for a moment, and by looking at sizes and times
-// now and then, for file systems that send none. It never says what has changed.
+// Tells when anything in a folder of manifests changes: by the system's events, gathered for a moment, and by looking at
+// sizes and times now and then, for file systems that send none. Hidden folders and node_modules don't count.
 
-import { watch } from "node:fs";
+import { type FSWatcher, watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { listFiles } from "../manifests/list-files.ts";
 
 export interface FolderWatch {
   stop(): void;
 }
 
 export interface WatchOptions {
-  readonly folders: readonly string[];
+  /** Folders, or single files. */
+  readonly paths: readonly string[];
   readonly onChange: () => void;
   /** How long to wait for more changes; an editor's save is several. */
   readonly quietMs?: number;
   readonly lookEveryMs?: number;
 }
 
-export function watchFolders({ folders, onChange, quietMs = 100, lookEveryMs = 2_000 }: WatchOptions): FolderWatch {
-  let quiet: NodeJS.Timeout | undefined;
+/** However many changes come, they are told after this many quiet times. */
+const mostQuietTimes = 5;
+
+export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_000 }: WatchOptions): FolderWatch {
+  const watchers = new Map<string, FSWatcher>();
   let stopped = false;
+  let quiet: NodeJS.Timeout | undefined;
+  let firstTouch: number | undefined;
+
+  const tell = async (): Promise<void> => {
+    firstTouch = undefined;
+    // Before the folder is read: what is written into a new folder from now on is seen.
+    await watchAll();
+    if (!stopped) onChange();
+  };
   const touched = (): void => {
     if (stopped) return;
+    firstTouch ??= performance.now();
+    const waited = performance.now() - firstTouch;
     clearTimeout(quiet);
-    quiet = setTimeout(onChange, quietMs);
+    quiet = setTimeout(() => void tell(), Math.min(quietMs, Math.max(0, mostQuietTimes * quietMs - waited)));
   };
-  const watchers = folders.flatMap((folder) => eventsOf(folder, touched));
+
+  async function watchAll(): Promise<void> {
+    const wanted = new Set((await Promise.all(paths.map(foldersBelow))).flat());
+    if (stopped) return;
+    for (const [folder, watcher] of watchers) if (!wanted.has(folder)) forget(folder, watcher);
+    for (const folder of wanted) if (!watchers.has(folder)) watchOne(folder);
+  }
+
+  /** Without events (some network and container file systems) looking is left, which is slower and never wrong. */
+  function watchOne(folder: string): void {
+    try {
+      const watcher = watch(folder, (_, name) => {
+        if (name === null || !name.startsWith(".")) touched();
+      });
+      watcher.on("error", () => forget(folder, watcher));
+      watchers.set(folder, watcher);
+    } catch {
+      return;
+    }
+  }
+
+  function forget(folder: string, watcher: FSWatcher): void {
+    watcher.close();
+    watchers.delete(folder);
+  }
 
   let known: string | undefined;
   const look = async (): Promise<void> => {
-    const seen = (await Promise.all(folders.map(fingerprint))).join("\n");
+    const seen = (await Promise.all(paths.map(fingerprint))).join("\n");
     if (known !== undefined && seen !== known) touched();
     known = seen;
   };
   const looking = setInterval(() => void look(), lookEveryMs);
-  void look();
+  void watchAll().then(look);
 
   return {
     stop() {
       stopped = true;
       clearTimeout(quiet);
       clearInterval(looking);
-      for (const watcher of watchers) watcher.close();
+      for (const [folder, watcher] of watchers) forget(folder, watcher);
     },
   };
 }
 
-interface Watcher {
-  close(): void;
-}
-
-/** Without events (some network and container file systems) looking is left, which is slower and never wrong. */
-function eventsOf(folder: string, touched: () => void): readonly Watcher[] {
+/** The path itself and the folders below it; the path alone when it is a file, or can't be read for now. */
+async function foldersBelow(path: string): Promise<readonly string[]> {
   try {
-    const watcher = watch(folder, { recursive: true }, touched);
-    watcher.on("error", () => watcher.close());
-    return [watcher];
+    const entries = await readdir(path, { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory() && isWatched(entry.name));
+    const below = await Promise.all(folders.map(({ name }) => foldersBelow(join(path, name))));
+    return [path, ...below.flat()];
   } catch {
-    return [];
+    return [path];
   }
 }
 
+function isWatched(name: string): boolean {
+  return !name.startsWith(".") && name !== "node_modules";
+}
+
 /** Equal as long as no file was added, removed or written; empty for a folder that can't be read. */
-async function fingerprint(folder: string): Promise<string> {
+async function fingerprint(path: string): Promise<string> {
   try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    const lines = await Promise.all(files.sort().map(describe));
-    return lines.join("\n");
+    return (await Promise.all((await listFiles(path)).map(describe))).join("\n");
   } catch {
     return "";
   }

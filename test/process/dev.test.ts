@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type DevProcess, devProcess } from "../support/dev-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
+import { startRedis } from "../support/redis.ts";
 
 const examples = fileURLToPath(new URL("../../examples", import.meta.url));
 let cwd = "";
@@ -202,10 +203,33 @@ describe("jsonplane dev", () => {
     expect(paste(login)).toMatchObject({ message: "Successfully logged in" });
   });
 
+  it("serves the folder that it stands in, its own data folder left out", async () => {
+    const dev = devProcess([".", ...ports], join(cwd, "manifests"));
+    running.push(dev);
+    await dev.ready();
+    const since = dev.out().length;
+    for (let count = 0; count < 20; count++) {
+      await fetch(url("/default/open-notes/api/notes"), { method: "POST", body: '{"text":"a"}' });
+    }
+    edit("open-notes.yaml", (text) => text.replace("deletionPolicy: Delete", "serving: ReadOnly"));
+    await dev.line(/^Project\/default\/open-notes is live$/, since);
+    expect(dev.out().slice(since)).toBe("Project/default/open-notes is live\n");
+  });
+
   it("keeps data in Redis where it is told to", async () => {
-    const dev = start("--redis", "redis://127.0.0.1:1");
-    expect(await dev.exit()).toBe(1);
-    expect(dev.error()).toMatch(/^jsonplane: .*Redis/);
+    const redis = await startRedis();
+    try {
+      const first = await ready("--redis", redis.url);
+      const [create = "", list = "", login = ""] = curlLines(first);
+      const created = paste(create);
+      expect(paste(login)).toMatchObject({ message: "Successfully logged in" });
+      expect(await first.stop()).toBe(0);
+      await ready("--redis", redis.url);
+      expect(paste(list)).toMatchObject({ items: [created] });
+      expect(readdirSync(join(cwd, ".jsonplane"))).not.toContain("store");
+    } finally {
+      await redis.stop();
+    }
   });
 });
 
@@ -238,6 +262,22 @@ describe("jsonplane dev refuses to start, with what to do,", () => {
     running.push(other);
     expect(await other.exit()).toBe(1);
     expect(other.error()).toContain("belongs to the manifests in manifests");
+  });
+
+  it("when the data folder would lie among the manifests", async () => {
+    const dev = start("--data", "manifests/data");
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toBe(
+      "jsonplane: The data folder manifests/data lies among the manifests in manifests: choose another with --data\n",
+    );
+    expect(readdirSync(join(cwd, "manifests"))).not.toContain("data");
+  });
+
+  it("when Redis can't be reached", async () => {
+    const dev = start("--redis", "redis://:hunter2@127.0.0.1:1");
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toMatch(/^jsonplane: .*Redis/);
+    expect(dev.error()).not.toContain("hunter2");
   });
 
   it("when there is no such folder", async () => {

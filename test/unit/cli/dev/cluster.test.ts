@@ -128,11 +128,15 @@ describe("a folder of manifests", () => {
     dev.edit("a.yaml", shop);
     await dev.pass();
     dev.edit("a.yaml", manifest("Project", "shop", { suspend: true, serving: "ReadOnly" }) + books());
-    await dev.pass();
+    expect(await dev.pass()).toEqual([
+      "Project/default/shop waits: its Project is suspended",
+      "ApiResource/default/books waits: its Project is suspended",
+    ]);
+    expect(await dev.pass()).toEqual([]);
     expect(dev.parts()?.project.serving).toBe("ReadWrite");
     expect(dev.parts()?.resources.size).toBe(0);
     dev.edit("a.yaml", manifest("Project", "shop", { serving: "ReadOnly" }) + books());
-    await dev.pass();
+    expect(await dev.pass()).toEqual(["Project/default/shop is live", "ApiResource/default/books is live"]);
     expect(dev.parts()?.project.serving).toBe("ReadOnly");
     expect(dev.parts()?.resources.size).toBe(1);
   });
