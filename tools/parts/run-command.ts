@@ -23,9 +23,13 @@ export function runCommand(command: string, args: readonly string[], options: Ru
       cwd: options.cwd,
       env: { ...process.env, ...options.env },
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: options.timeout ?? 600_000,
-      killSignal: "SIGKILL",
     });
+    // spawn's own timeout goes on running after a program that wasn't found, and keeps this process alive for it.
+    const late = setTimeout(() => child.kill("SIGKILL"), options.timeout ?? 600_000);
+    const finish = (finished: Finished) => {
+      clearTimeout(late);
+      resolve(finished);
+    };
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
@@ -34,12 +38,13 @@ export function runCommand(command: string, args: readonly string[], options: Ru
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       stderr += chunk;
     });
-    child.on("error", (error) => resolve({ code: 127, stdout, stderr: `${stderr}${error.message}` }));
-    child.on("close", (code) => resolve({ code: code ?? 128, stdout, stderr }));
+    child.on("error", (error) => finish({ code: 127, stdout, stderr: `${stderr}${error.message}` }));
+    child.on("close", (code) => finish({ code: code ?? 128, stdout, stderr }));
   });
 }
 
 /** The last lines of what a failed program said, for an error message. */
 export function lastWords(finished: Finished, lines = 6): string {
-  return `${finished.stdout}\n${finished.stderr}`.trim().split("\n").slice(-lines).join("\n");
+  const said = `${finished.stdout}\n${finished.stderr}`.split("\n").filter((line) => line.trim() !== "");
+  return said.slice(-lines).join("\n");
 }

@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { lastWords, runCommand } from "../../../../tools/parts/run-command.ts";
+
+const node = (script: string, timeout = 60_000) => runCommand(process.execPath, ["-e", script], { timeout });
+
+it("a program's output and exit code come back, whatever it answers", async () => {
+  const done = await node('console.log("out"); console.error("err"); process.exitCode = 3;');
+  expect(done).toEqual({ code: 3, stdout: "out\n", stderr: "err\n" });
+  expect(lastWords(done)).toBe("out\nerr");
+});
+
+it("a program that isn't there is told from one that failed, and leaves nothing that keeps the process alive", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  const done = await runCommand("jsonplane-no-such-program", []);
+  expect(done.code).toBe(127);
+  expect(done.stderr).toContain("ENOENT");
+  expect(timers()).toBe(before);
+});
+
+it("a program that takes too long is killed", async () => {
+  expect((await node("setInterval(() => {}, 1000);", 50)).code).toBe(128);
+});
