@@ -1,8 +1,9 @@
 // Serves projects over real HTTP from each of the two stores: a suite given to describeServed runs once on the embedded store
-// and once on real Redis JSON. Every `serve` has a namespace of its own, so that suites can share a store.
+// and once on real Redis JSON. Every `serve` has a namespace of its own, so that suites can share a store. What is served
+// inside a test ends with it; what is served in a beforeAll ends with the suite.
 
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
@@ -35,6 +36,8 @@ export interface Served {
 export interface ServeOptions
   extends Partial<Pick<DataPlaneOptions, "trustedProxies" | "publicUrl" | "requestTimeoutMs">> {
   readonly clock?: Clock;
+  /** Replicas of one fleet share it, their store and their projects; by default a fresh one. */
+  readonly namespace?: string;
 }
 
 export type Serve = (projects: ProjectParts | readonly ProjectParts[], options?: ServeOptions) => Promise<Served>;
@@ -42,30 +45,55 @@ export type Serve = (projects: ProjectParts | readonly ProjectParts[], options?:
 export function describeServed(name: string, suite: (serve: Serve) => void): void {
   describe(`${name} (embedded store)`, () =>
     suiteOn(suite, (clock) => createEmbeddedStore({ directory: ":memory:", clock })));
-  describe(`${name} (Redis JSON)`, () => {
-    let redis: TestRedis;
-    beforeAll(async () => {
-      redis = await startRedis();
-    });
-    afterAll(() => redis.stop());
-    suiteOn(suite, (clock) => createRedisStore({ url: redis.url, clock }));
+  describe(`${name} (Redis JSON)`, () => onRedis(suite));
+}
+
+/** Serves the same projects from two data planes, each with connections of its own, on one Redis JSON. */
+export type ServeTwice = (project: ProjectParts, options?: ServeOptions) => Promise<readonly [Served, Served]>;
+
+export function describeReplicas(name: string, suite: (serveTwice: ServeTwice) => void): void {
+  describe(`${name} (two replicas)`, () =>
+    onRedis((serve) =>
+      suite(async (given, options = {}) => {
+        const one = await serve(given, options);
+        return [one, await serve(given, { ...options, namespace: one.namespace })];
+      }),
+    ));
+}
+
+function onRedis(suite: (serve: Serve) => void): void {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startRedis();
   });
+  afterAll(() => redis.stop());
+  suiteOn(suite, (clock) => createRedisStore({ url: redis.url, clock }));
 }
 
 function suiteOn(suite: (serve: Serve) => void, openStore: (clock: Clock) => Promise<Store>): void {
-  const closing: (() => Promise<void>)[] = [];
+  const closingAfterTest: (() => Promise<void>)[] = [];
+  const closingAfterSuite: (() => Promise<void>)[] = [];
+  let closing = closingAfterSuite;
+  beforeEach(() => {
+    closing = closingAfterTest;
+  });
   afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
+    closing = closingAfterSuite;
+    for (const close of closingAfterTest.splice(0).reverse()) await close();
+  });
+  afterAll(async () => {
+    for (const close of closingAfterSuite.splice(0).reverse()) await close();
   });
   suite(async (given, options = {}) => {
+    const ends = closing;
     const clock = options.clock ?? systemClock;
     const store = await openStore(clock);
-    closing.push(() => store.close());
+    ends.push(() => store.close());
     const served = await serveFrom(store, Array.isArray(given) ? given : [given as ProjectParts], {
       ...options,
       clock,
     });
-    closing.push(() => served.plane.close());
+    ends.push(() => served.plane.close());
     return served;
   });
 }
@@ -77,14 +105,14 @@ export async function serveFrom(
   options: ServeOptions = {},
 ): Promise<Served> {
   const clock = options.clock ?? systemClock;
-  const namespace = `ns-${randomBytes(6).toString("hex")}`;
+  const { namespace = `ns-${randomBytes(6).toString("hex")}`, ...planeOptions } = options;
   const projects = given.map((parts) => changed(parts, inNamespace(namespace)));
   const live = createMemoryDirectory(clock);
   const refused = live.replace(projects);
   if (refused.length > 0) throw new Error(`A test's schema was refused: ${JSON.stringify(refused)}`);
   let logged = "";
   const plane = await startDataPlane({
-    ...options,
+    ...planeOptions,
     clock,
     directory: live.directory,
     store,
