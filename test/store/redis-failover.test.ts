@@ -1,0 +1,213 @@
+// A store behind Sentinels when the primary changes, and one on a Cluster when slots move and nodes go away.
+
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { Outlet, TrackedCommand } from "../../core/redis/command.ts";
+import type { DocumentRef, Store } from "../../dataplane/store/port.ts";
+import { documentKeys } from "../../dataplane/store/redis/keys.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { eventually } from "../support/eventually.ts";
+import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
+import { askRedis } from "../support/redis-line.ts";
+import { startRedisSentinel, type TestSentinel } from "../support/redis-sentinel.ts";
+import { objectOf } from "../support/stored-objects.ts";
+import { documentOf, textAt } from "./contract/document-steps.ts";
+import { freshCollection, freshDocument } from "./contract/fixture.ts";
+
+const roomy = { maxBytes: 1_000_000 };
+
+interface Written {
+  readonly created: readonly number[];
+  readonly unknown: readonly number[];
+}
+
+/** Inserts numbers one after the other until `isOver`; what is refused without effect is not tried again. */
+async function insertUntil(store: Store, document: DocumentRef, isOver: () => boolean): Promise<Written> {
+  const created: number[] = [];
+  const unknown: number[] = [];
+  for (let n = 0; !isOver(); n += 1) {
+    try {
+      await store.insertAt(document, ["l", "-"], String(n), roomy);
+      created.push(n);
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) unknown.push(n);
+      else if (!(error instanceof StoreUnavailable)) throw error;
+      await new Promise((resume) => setTimeout(resume, 5));
+    }
+  }
+  return { created, unknown };
+}
+
+async function storedIn(store: Store, document: DocumentRef): Promise<readonly number[]> {
+  return JSON.parse(await textAt(store, document, ["l"])) as readonly number[];
+}
+
+/** Every acknowledged number once, and beside them at most those of which nobody knows. */
+function expectOnce(stored: readonly number[], { created, unknown }: Written): void {
+  expect(new Set(stored).size).toBe(stored.length);
+  const storedSet = new Set(stored);
+  expect(created.filter((n) => !storedSet.has(n))).toEqual([]);
+  const explained = new Set([...created, ...unknown]);
+  expect(stored.filter((n) => !explained.has(n))).toEqual([]);
+}
+
+describe("a store behind a Sentinel", () => {
+  let sentinel: TestSentinel;
+  let store: Store;
+  beforeAll(async () => {
+    sentinel = await startRedisSentinel();
+    store = await createRedisStore({ url: sentinel.url, clock: systemClock });
+  });
+  afterAll(async () => {
+    await store.close();
+    await sentinel.stop();
+  });
+
+  it("goes on with the new primary after a failover", async () => {
+    const document = await documentOf(store, '{"l":[]}');
+    let isOver = false;
+    const writing = insertUntil(store, document, () => isOver);
+    await askRedis(sentinel.port, "SENTINEL FAILOVER main");
+    await eventually(
+      async () => {
+        expect(await askRedis(sentinel.replica.port, "INFO replication")).toContain("role:master");
+        expect(await askRedis(sentinel.primary.port, "INFO replication")).toContain("role:slave");
+        const write = await store.insertAt(document, ["l", "-"], "-1", roomy);
+        expect(write.outcome).toBe("created");
+      },
+      { withinMs: 20_000, everyMs: 100 },
+    );
+    isOver = true;
+    const { created } = await writing;
+    expect(created.length).toBeGreaterThan(10);
+    const direct = await createRedisStore({ url: sentinel.replica.url, clock: systemClock });
+    const stored = await storedIn(direct, document);
+    // Replication is asynchronous: what the old primary acknowledged last may be lost, and that is documented. Nothing is twice.
+    const numbers = stored.filter((n) => n >= 0);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    await direct.close();
+  });
+});
+
+describe("a store on a Cluster", () => {
+  let cluster: TestRedisCluster;
+  let url: string;
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+    url = `redis+cluster://${cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`;
+  });
+  afterAll(() => cluster.stop());
+
+  it("answers all of many calls at once right after it was opened", async () => {
+    for (let n = 0; n < 5; n += 1) {
+      const store = await createRedisStore({ url, clock: systemClock });
+      const calls = Array.from({ length: 200 }, () => store.create(freshCollection(), objectOf(1, {}), 10));
+      const answers = await Promise.all(calls);
+      expect(answers.every(({ outcome }) => outcome === "created")).toBe(true);
+      await store.close();
+    }
+  });
+
+  it("applies each write once while its slot moves to another node and back", async () => {
+    const store = await createRedisStore({ url, clock: systemClock });
+    const document = await documentOf(store, '{"l":[]}');
+    let isOver = false;
+    const writing = Array.from({ length: 8 }, () => insertUntil(store, document, () => isOver));
+    const keys = documentKeys(document);
+    const slot = new TrackedCommand({ name: "get", args: [], keys: [keys.value] }, new Outlet()).getSlot();
+    for (let n = 0; n < 6; n += 1) await moveSlot(cluster, slot, [keys.value, keys.size]);
+    isOver = true;
+    const lanes = await Promise.all(writing);
+    // The lanes write the same numbers.
+    const stored = [...(await storedIn(store, document))].sort((a, b) => a - b);
+    const created = lanes.flatMap((lane) => lane.created).sort((a, b) => a - b);
+    expect(lanes.flatMap((lane) => lane.unknown)).toEqual([]);
+    expect(stored).toEqual(created);
+    expect(created.length).toBeGreaterThan(100);
+    await store.close();
+  });
+
+  it("refuses while a node is away, loses nothing that was acknowledged, and is served again when it is back", async () => {
+    const store = await createRedisStore({ url, clock: systemClock, commandTimeoutMs: 500 });
+    const documents = await onEveryNode(store, cluster);
+    let isOver = false;
+    const writing = documents.map((document) => insertUntil(store, document, () => isOver));
+    const [, node] = cluster.nodes;
+    if (node === undefined) throw new Error("A cluster has three nodes");
+    // Stopped and continued: what it holds in memory stays, as nothing is persisted here.
+    await node.kill("SIGSTOP");
+    await expect(untilRefused(store, documents[1])).resolves.toBeInstanceOf(StoreUnavailable);
+    await node.kill("SIGCONT");
+    await eventually(
+      async () => {
+        for (const document of documents) await store.putAt(document, ["back"], "1", { ...roomy, mayCreate: true });
+      },
+      { withinMs: 20_000, everyMs: 100 },
+    );
+    isOver = true;
+    for (const [at, written] of (await Promise.all(writing)).entries()) {
+      const document = documents[at];
+      if (document !== undefined) expectOnce(await storedIn(store, document), written);
+    }
+    await store.close();
+  });
+});
+
+async function untilRefused(store: Store, document: DocumentRef | undefined): Promise<unknown> {
+  if (document === undefined) throw new Error("No such document");
+  for (;;) {
+    const failure = await store.putAt(document, ["x"], "1", { ...roomy, mayCreate: true }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (failure !== undefined && !(failure instanceof OutcomeUnknown)) return failure;
+  }
+}
+
+/** One document on each node, in the nodes' order. */
+async function onEveryNode(store: Store, { nodes }: TestRedisCluster): Promise<readonly DocumentRef[]> {
+  const found = new Map<number, DocumentRef>();
+  while (found.size < nodes.length) {
+    const document = freshDocument();
+    const { value } = documentKeys(document);
+    const slot = new TrackedCommand({ name: "get", args: [], keys: [value] }, new Outlet()).getSlot();
+    const owner = nodes.findIndex((_, at) => slot < Math.floor(((at + 1) * 16_384) / nodes.length));
+    if (found.has(owner)) continue;
+    await store.initialise(document, '{"l":[]}');
+    found.set(owner, document);
+  }
+  return nodes.map((_, at) => found.get(at) ?? freshDocument());
+}
+
+/** Moves a slot to another node, step by step as an operator's tool does, with time for writes in between. */
+async function moveSlot({ nodes }: TestRedisCluster, slot: number, keys: readonly string[]): Promise<void> {
+  const clients = nodes.map(({ host, port }) => new Redis({ host, port }));
+  try {
+    const owners = await Promise.all(
+      clients.map(async (client) => (await client.cluster("COUNTKEYSINSLOT", slot)) > 0),
+    );
+    const from = owners.indexOf(true);
+    const to = (from + 1) % nodes.length;
+    const [source, target] = [clients[from], clients[to]];
+    const place = nodes[to];
+    if (source === undefined || target === undefined || place === undefined) throw new Error("Nobody holds the slot");
+    const [sourceId, targetId] = [await source.cluster("MYID"), await target.cluster("MYID")];
+    await target.cluster("SETSLOT", slot, "IMPORTING", sourceId);
+    await source.cluster("SETSLOT", slot, "MIGRATING", targetId);
+    await pause();
+    for (const key of keys) {
+      await source.call("MIGRATE", place.host, place.port, key, 0, 2_000);
+      await pause();
+    }
+    for (const client of [target, source, ...clients]) await client.cluster("SETSLOT", slot, "NODE", targetId);
+    await pause();
+  } finally {
+    for (const client of clients) client.disconnect();
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resume) => setTimeout(resume, 30));
+}
