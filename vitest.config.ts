@@ -1,6 +1,7 @@
-// One vitest project per kind of test, so that each kind has its own command, time limits and real parts. Files run in two
-// workers at most: the benchmark of a good test machine is two cores, and Redis wants one of them.
+// One vitest project per kind of test, so that each kind has its own command, time limits and real parts. Half of the
+// cores run test files, two at least: the servers that the tests start want the others.
 
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const realParts = "./test/support/real-parts.ts";
@@ -9,12 +10,12 @@ const seconds = 1_000;
 export default defineConfig({
   test: {
     environment: "node",
-    maxWorkers: 2,
+    maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
     allowOnly: false,
     passWithNoTests: true,
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
-      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 10 * seconds } },
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60 * seconds } },
       { extends: true, test: { name: "meta", include: ["test/meta/**/*.test.ts"], testTimeout: 60 * seconds } },
       {
         extends: true,
