@@ -1,13 +1,14 @@
-// Writes every file that is generated from the CRDs. A test compares them with what stands in the repository.
+// Writes every file that is generated: from the CRDs, the commands and the reasons of conditions. A test compares them with what stands in the repository.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { generateCommandDocs } from "./generate-command-docs.ts";
 import { generateCrdDocs } from "./generate-crd-docs.ts";
 import { generateTypes } from "./generate-types.ts";
 import { root } from "./read-crds.ts";
 
 /** By path below the repository's root. */
 export async function generateAll(): Promise<ReadonlyMap<string, string>> {
-  return new Map([...(await generateTypes()), ...(await generateCrdDocs())]);
+  return new Map([...(await generateTypes()), ...(await generateCrdDocs()), ...generateCommandDocs()]);
 }
 
 if (import.meta.main) {

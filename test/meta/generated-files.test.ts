@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { generateAll } from "../../tools/generate.ts";
 import { root } from "../../tools/read-crds.ts";
 
-test("what is generated from the CRDs is what stands in the repository: else run `npm run generate`", async () => {
+test("what is generated is what stands in the repository: else run `npm run generate`", async () => {
   const generated = await generateAll();
   for (const [path, text] of generated) expect(await readFile(join(root, path), "utf8"), path).toBe(text);
   const present = await readdir(join(root, "core/manifests/generated"));
