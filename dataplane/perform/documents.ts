@@ -79,13 +79,10 @@ function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
     case "index_out_of_range":
       return new Problem(
         "index_out_of_range",
-        `The array has ${refusal.length} elements; insert at 0 to ${refusal.length}, or at -`,
+        `The array's length is ${refusal.length}; insert at 0 to ${refusal.length}, or at -`,
       );
     case "index_not_found":
-      return new Problem(
-        "index_not_found",
-        `The array has ${refusal.length} elements, so its last index is ${refusal.length - 1}`,
-      );
+      return new Problem("index_not_found", `The array's length is ${refusal.length}; indices start at 0`);
     case "key_exists":
       return new Problem("key_exists", "The object has this key already; replace its value with PUT");
     case "document_too_large":

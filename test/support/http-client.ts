@@ -17,7 +17,7 @@ export interface Reply {
   readonly text: string;
   /** The body, parsed; throws when it is not JSON. Typed as the test expects it. */
   json<T = Record<string, unknown>>(): T;
-  /** `code` of a problem. */
+  /** `code` of a problem; undefined without a body, as after HEAD. */
   readonly code: string | undefined;
 }
 
@@ -63,6 +63,6 @@ function reply(status: number, headers: IncomingHttpHeaders, text: string): Repl
     headers,
     text,
     json: <T>() => JSON.parse(text) as T,
-    code: isProblem ? (JSON.parse(text) as { code?: string }).code : undefined,
+    code: isProblem && text !== "" ? (JSON.parse(text) as { code?: string }).code : undefined,
   };
 }
