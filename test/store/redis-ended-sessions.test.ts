@@ -1,0 +1,160 @@
+// The news of ended sessions when the quick way fails: connections cut, the stream lost, Redis away, Redis come back empty.
+
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { revocations, sessionKeys } from "../../dataplane/store/redis/keys.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { eventually } from "../support/eventually.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { freshProject } from "./contract/fixture.ts";
+
+const soon = { withinMs: 15_000, everyMs: 50 };
+let redis: TestRedis;
+let admin: Redis;
+let proxy: TcpProxy;
+let direct: Store;
+let following: Store;
+let made = 0;
+
+beforeAll(async () => {
+  redis = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", "always"] });
+  admin = new Redis({ port: redis.port, host: redis.host });
+  admin.on("error", () => undefined);
+});
+afterAll(async () => {
+  admin.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  proxy = await startTcpProxy(redis.port);
+  direct = await createRedisStore({ url: redis.url, clock: systemClock });
+  following = await createRedisStore({ url: `redis://127.0.0.1:${proxy.port}`, clock: systemClock });
+});
+afterEach(async () => {
+  await Promise.all([direct.close(), following.close()]);
+  await proxy.stop();
+});
+
+async function begin(project: ProjectRef): Promise<string> {
+  made += 1;
+  const created = Math.floor(Date.now() / 1000);
+  const id = `session-${made}`;
+  const session = { id, username: "al", credentialRevision: "r", created, lastRefresh: created };
+  await direct.putSession(project, { ...session, expires: created + 3_600 });
+  return id;
+}
+
+async function end(): Promise<string> {
+  const project = freshProject();
+  const id = await begin(project);
+  expect(await direct.endSession(project, id, Math.floor(Date.now() / 1000) + 300)).toBe(true);
+  return id;
+}
+
+async function follow(): Promise<{ readonly heard: readonly string[]; stop(): Promise<void> }> {
+  const heard: string[] = [];
+  const { stop } = await following.followEndedSessions((id) => heard.push(id));
+  return { heard, stop };
+}
+
+describe("a follower of ended sessions", () => {
+  it("hears of those that ended while its connection was cut, and of each one once", async () => {
+    const { heard, stop } = await follow();
+    const first = await end();
+    await eventually(() => expect(heard).toContain(first), soon);
+    proxy.drop("replies");
+    const second = await end();
+    proxy.cut();
+    await eventually(() => expect(heard).toContain(second), soon);
+    const third = await end();
+    await eventually(() => expect(heard).toContain(third), soon);
+    expect(heard.filter((id) => [first, second, third].includes(id))).toEqual([first, second, third]);
+    await stop();
+  });
+
+  it("hears of one whose hint was lost by reading the sorted set again", async () => {
+    const { heard, stop } = await follow();
+    await admin.zadd(revocations.set, Math.floor(Date.now() / 1000) + 300, "without a hint");
+    await eventually(() => expect(heard).toContain("without a hint"), soon);
+    await stop();
+  });
+
+  it("goes on after the stream was lost", async () => {
+    await end();
+    const { heard, stop } = await follow();
+    await admin.del(revocations.stream);
+    const id = await end();
+    await eventually(() => expect(heard).toContain(id), soon);
+    await stop();
+  });
+
+  it("goes on when Redis was away", async () => {
+    const { heard, stop } = await follow();
+    await redis.kill("SIGKILL");
+    await redis.restart();
+    await eventually(() => expect(direct.health().reachable).toBe(true), soon);
+    const id = await end();
+    await eventually(() => expect(heard).toContain(id), soon);
+    await stop();
+  });
+
+  it("is told that there is nothing to hear from when Redis can't be reached at first", async () => {
+    await proxy.stop();
+    await expect(follow()).rejects.toBeInstanceOf(StoreUnavailable);
+    proxy = await startTcpProxy(redis.port);
+  });
+
+  it("stops at once, though it waits for news or for Redis", async () => {
+    const { stop } = await follow();
+    await stop();
+    const other = await follow();
+    await proxy.stop();
+    await other.stop();
+    proxy = await startTcpProxy(redis.port);
+  });
+});
+
+describe("ending a session", () => {
+  it("can be repeated after a crash between its two steps", async () => {
+    const project = freshProject();
+    const id = await begin(project);
+    const { heard, stop } = await follow();
+    // The first step alone: the news is out, the record is still there.
+    await admin.zadd(revocations.set, Math.floor(Date.now() / 1000) + 300, id);
+    expect(await direct.endSession(project, id, Math.floor(Date.now() / 1000) + 300)).toBe(true);
+    await eventually(() => expect(heard).toContain(id), soon);
+    expect(await direct.session(project, id)).toBeUndefined();
+    await stop();
+  });
+
+  it("is unknown, not without effect, when only its second step was refused", async () => {
+    const project = freshProject();
+    const id = await begin(project);
+    const { heard, stop } = await follow();
+    // The second step may not touch this project's keys.
+    const key = sessionKeys(project).session(id);
+    await admin.acl(
+      "SETUSER",
+      "half",
+      "on",
+      ">secret",
+      "+@all",
+      `%R~${key}`,
+      `~${revocations.stream}*`,
+      "~jp:{probe}*",
+    );
+    const half = await createRedisStore({ url: `redis://half:secret@127.0.0.1:${redis.port}`, clock: systemClock });
+    await expect(half.endSession(project, id, Math.floor(Date.now() / 1000) + 300)).rejects.toBeInstanceOf(
+      OutcomeUnknown,
+    );
+    await eventually(() => expect(heard).toContain(id), soon);
+    expect(await direct.endSession(project, id, Math.floor(Date.now() / 1000) + 300)).toBe(true);
+    await half.close();
+    await stop();
+  });
+});
