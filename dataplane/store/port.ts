@@ -1,7 +1,7 @@
 // The store as the data plane sees it: objects in collections, one JSON document per root key, sessions, and counters that
 // all replicas share. It knows neither HTTP nor Redis. Each call may throw, from core/errors/store-errors.ts, StoreUnavailable
 // (nothing was sent, nothing happened) or OutcomeUnknown (a write was sent and its answer never came); no adapter sends a write twice.
-// An adapter is done when it passes test/store/contract.ts.
+// An adapter is done when it passes test/store/contract/.
 
 import type { IndexField, ProjectRef } from "../../core/config/types.ts";
 
@@ -72,8 +72,9 @@ export type FieldPage = ({ readonly outcome: "page" } & Page) | { readonly outco
 
 export interface ObjectStore {
   /**
-   * Makes `fields` the collection's indexes when `revision` is newer than the one declared last; new fields start as
-   * `building`, unless the collection is empty. Equal or older revisions change nothing. Returns the indexes in force.
+   * Makes `fields` the collection's indexes when `revision` is newer than the one declared last; new fields, and a name
+   * that now stands for another path, start as `building`; in an empty collection all are ready. Equal or older revisions
+   * change nothing. Returns the indexes in force.
    */
   declareIndexes(
     collection: CollectionRef,
@@ -103,7 +104,7 @@ export interface ObjectStore {
   count(collection: CollectionRef, visible: Visibility): Promise<number>;
   /** Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For bounded scans. */
   scan(collection: CollectionRef, visible: Visibility): AsyncIterable<readonly string[]>;
-  /** Removes up to `batch` objects with their index entries; `done` when nothing of the collection is left. */
+  /** Removes up to `batch` objects with their index entries; `done` when nothing is left, declared indexes included. */
   purge(collection: CollectionRef, batch: number): Promise<"done" | "more">;
 }
 
@@ -129,6 +130,8 @@ export type DocumentRead = { readonly outcome: "found"; readonly text: string } 
  * `parent_not_found`: a segment before the last leads nowhere. `not_a_container`: the parent is a scalar.
  * `invalid_index`: the parent is an array and the last segment is no index. `index_out_of_range`, `index_not_found`: it
  * is one, past the end. `create_refused`: it would add a key and `mayCreate` is false.
+ *
+ * `too_deep` depends on the path and the value alone and comes first, `document_too_large` last; nothing is written.
  */
 export type DocumentRefusal =
   | { readonly outcome: "missing_document" | "parent_not_found" | "not_a_container" | "invalid_index" }
@@ -198,7 +201,10 @@ export type SpendOutcome =
   | { readonly outcome: "exhausted"; readonly retryAfterSeconds: number };
 
 export interface CounterStore {
-  /** Takes one from every budget, or, when one is exhausted, from none. */
+  /**
+   * Takes one from every budget, or, when one is exhausted, from none and says after how many seconds all have something
+   * again. A window opens with the first spending.
+   */
   spend(budgets: readonly Budget[]): Promise<SpendOutcome>;
   /** Gives one back to each. */
   refund(budgets: readonly Budget[]): Promise<void>;

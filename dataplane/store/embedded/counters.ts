@@ -19,16 +19,19 @@ export function createCounters(clock: Clock): CounterStore {
   let addedSinceSweep = 0;
   let leftBySweep = 0;
 
-  function liveWindow(name: string): Window | undefined {
-    const window = windows.get(name);
-    return window !== undefined && window.ends > clock.now() ? window : undefined;
+  function liveWindow({ name, windowSeconds }: Budget): Window | undefined {
+    const window = windows.get(hashed(name));
+    if (window === undefined) return undefined;
+    const left = window.ends - clock.now();
+    // A clock that was put back must not lock anybody out for longer than a window.
+    return left > 0 && left <= windowSeconds * 1_000 ? window : undefined;
   }
 
-  function open(name: string, seconds: number): Window {
+  function open({ name, windowSeconds }: Budget): Window {
     if (addedSinceSweep >= leftBySweep + sweepAfter) sweep();
     addedSinceSweep += 1;
-    const window = { spent: 0, ends: clock.now() + seconds * 1_000 };
-    windows.set(name, window);
+    const window = { spent: 0, ends: clock.now() + windowSeconds * 1_000 };
+    windows.set(hashed(name), window);
     return window;
   }
 
@@ -40,7 +43,7 @@ export function createCounters(clock: Clock): CounterStore {
 
   /** Seconds until the budget has one to spend; 0 = now. */
   function waitOf(budget: Budget): number {
-    const window = liveWindow(hashed(budget.name));
+    const window = liveWindow(budget);
     if ((window?.spent ?? 0) < budget.limit) return 0;
     return window === undefined ? budget.windowSeconds : Math.max(1, Math.ceil((window.ends - clock.now()) / 1_000));
   }
@@ -49,16 +52,16 @@ export function createCounters(clock: Clock): CounterStore {
     async spend(budgets): Promise<SpendOutcome> {
       const wait = Math.max(0, ...budgets.map(waitOf));
       if (wait > 0) return { outcome: "exhausted", retryAfterSeconds: wait };
-      for (const { name, windowSeconds } of budgets) {
-        const window = liveWindow(hashed(name)) ?? open(hashed(name), windowSeconds);
+      for (const budget of budgets) {
+        const window = liveWindow(budget) ?? open(budget);
         window.spent += 1;
       }
       return { outcome: "spent" };
     },
 
     async refund(budgets) {
-      for (const { name } of budgets) {
-        const window = liveWindow(hashed(name));
+      for (const budget of budgets) {
+        const window = liveWindow(budget);
         if (window !== undefined && window.spent > 0) window.spent -= 1;
       }
     },

@@ -40,8 +40,9 @@ export function createEntries(database: DatabaseSync, marks: Marks): Entries {
   function dropBoth(ordering: number, { everyone }: Collection, value: string, indexed: Indexed): void {
     const { id } = indexed;
     for (const owner of [everyone, indexed.owner]) {
-      // An index that is building may not have come to this object yet.
-      if (drop.run(ordering, owner, value, id).changes === 1) marks.removed({ ordering, owner }, value, id);
+      // Nothing to delete where an index is building and has not come to this object; such a list has no marks either.
+      drop.run(ordering, owner, value, id);
+      marks.removed({ ordering, owner }, value, id);
     }
   }
 
@@ -71,8 +72,7 @@ export function createEntries(database: DatabaseSync, marks: Marks): Entries {
       for (const { ordering, field } of indexes) {
         const value = encodedAt(object.text, field.path);
         for (const owner of [collection.everyone, object.owner]) {
-          const { changes } = insertIfMissing.run(ordering, owner, value, object.id, object.object);
-          if (changes === 1) marks.added({ ordering, owner }, value, object.id);
+          insertIfMissing.run(ordering, owner, value, object.id, object.object);
         }
       }
     },

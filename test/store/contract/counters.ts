@@ -134,4 +134,16 @@ function describeWindows(subject: Subject): void {
     await pass(subject(), answer.outcome === "exhausted" ? answer.retryAfterSeconds * 1_000 : 0);
     await eventually(async () => expect(await store.spend([brief])).toEqual(spent));
   });
+
+  it("locks nobody out for longer than a window after the clock was put back", async () => {
+    const { store, advance } = subject();
+    const logins = budget(1, 300);
+    expect(await store.spend([logins])).toEqual(spent);
+    // The time of day can't be put back for a test.
+    if (advance === undefined) return;
+    advance(-1_000_000);
+    expect(await store.spend([logins])).toEqual(spent);
+    expectExhausted(await store.spend([logins]), 300);
+    advance(1_000_000);
+  });
 }
