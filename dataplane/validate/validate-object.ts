@@ -30,8 +30,8 @@ export function validateNew(schema: CompiledSchema, body: CanonicalJson, id: str
 }
 
 /**
- * The stored text with the body's members in it, validated as a whole; the very text `stored` when nothing changes.
- * Throws as validateNew does; `id` and `_metadata` may be sent back unchanged.
+ * The stored text with the body's members in it, validated as a whole unless the body names none; the very text `stored`
+ * when nothing changes. Throws as validateNew does; `id` and `_metadata` may be sent back unchanged.
  */
 export function validateUpdate(schema: CompiledSchema, body: CanonicalJson, stored: string): string {
   demandObject(body);
@@ -46,8 +46,9 @@ export function validateUpdate(schema: CompiledSchema, body: CanonicalJson, stor
   if (changes.size === 0) return stored;
   const { data, id, metadata } = separate(stored, storedMembers);
   const merged = mergeMembers(data, changes);
-  if (merged === data) return stored;
+  // Also when the values are the stored ones: since they were stored the schema may have changed.
   demandValid(schema, merged);
+  if (merged === data) return stored;
   return `{"id":${id},${merged === "{}" ? "" : `${merged.slice(1, -1)},`}"_metadata":${metadata}}`;
 }
 
