@@ -2,6 +2,7 @@
 
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
+import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -34,6 +35,8 @@ export interface DataPlaneOptions {
   readonly writeLog?: (text: string) => void;
   readonly clock?: Clock;
   readonly requestTimeoutMs?: number;
+  /** Of the stored hashes, when they are not made with the usual one. */
+  readonly passwordCost?: PasswordCost;
 }
 
 export interface DataPlane {
@@ -66,6 +69,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     clock,
     issuerOf: ({ config }) => `${issuerBase}/${config.namespace}/${config.name}`,
     observe: metrics.observeAuthentication,
+    ...(options.passwordCost && { passwordCost: options.passwordCost }),
   });
   const preparer = createCollectionPreparer(store, (error) =>
     logger.warn("Index build failed", { error: error instanceof Error ? error.name : typeof error }),

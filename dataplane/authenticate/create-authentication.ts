@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Clock } from "../../core/clock.ts";
+import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { CounterStore, SessionStore } from "../store/port.ts";
 import type { Authentication } from "./authentication.ts";
@@ -29,6 +30,8 @@ export interface AuthenticationDeps {
   readonly issuerOf: (project: LiveProject) => string;
   /** By default as many comparisons at once as leave a core free, with 64 waiting. */
   readonly passwords?: PasswordVerifier;
+  /** What a login of an unknown user costs: as much as the stored hashes do. */
+  readonly passwordCost?: PasswordCost;
   readonly observe?: (observation: AuthenticationObservation) => void;
   /** Makes session and token ids; random UUIDs by default. */
   readonly newId?: () => string;
@@ -44,6 +47,7 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     (await createPasswordVerifier({
       concurrency: passwordConcurrency(availableParallelism()),
       maxWaiting: defaultMaxWaiting,
+      ...(deps.passwordCost && { cost: deps.passwordCost }),
       observe: (queue) => observe({ kind: "password_queue", ...queue }),
     }));
   const ended = createEndedSessions(clock);

@@ -12,7 +12,7 @@ import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-sto
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { type Reply, type SentRequest, send } from "./http-client.ts";
-import { changed, inNamespace, type Modifier } from "./projects.ts";
+import { changed, cheapCost, inNamespace, type Modifier } from "./projects.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
 
 export interface Served {
@@ -119,6 +119,7 @@ export async function serveFrom(
     host: "127.0.0.1",
     port: 0,
     adminPort: 0,
+    passwordCost: cheapCost,
     writeLog: (text) => {
       logged += text;
     },
