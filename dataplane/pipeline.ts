@@ -109,7 +109,8 @@ async function onObjects(
 
   if (target.kind === "collection") {
     const url = `${baseUrl(deps, exchange, act.place)}/api/${target.resource}`;
-    if (query) return listObjects(deps.store, scene, query, url);
+    const onIndexMissing = () => deps.preparer.forget(resource);
+    if (query) return listObjects(deps.store, scene, { query, url, onIndexMissing });
     return createObject(deps, scene, act.caller, { body: present(body), base: url });
   }
   if (act.rule === "read") return readObject(deps.store, scene, target.id);

@@ -9,24 +9,29 @@ import type { ListQuery } from "../validate/validate-list.ts";
 import type { ObjectScene } from "./objects.ts";
 import { encodesExactly, scanLimit, scanObjects } from "./scan-objects.ts";
 
-/** `url` is the collection's absolute URL, as the request named it. */
-export async function listObjects(
-  store: ObjectStore,
-  scene: ObjectScene,
-  query: ListQuery,
-  url: string,
-): Promise<Answer> {
-  const page = await findPage(store, scene, query);
+export interface ListRequest {
+  readonly query: ListQuery;
+  /** The collection's absolute URL, as the request named it. */
+  readonly url: string;
+  /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */
+  readonly onIndexMissing: () => void;
+}
+
+export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
+  const { query, url } = request;
+  const page = await findPage(store, scene, request);
   return ok(`{"count":${page.count},"items":[${page.texts.join(",")}],"links":${links(query, page.count, url)}}`);
 }
 
-async function findPage(store: ObjectStore, scene: ObjectScene, query: ListQuery): Promise<Page> {
+async function findPage(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Page> {
+  const { query } = request;
   const { visible } = scene.grant;
   const range: PageRange = { offset: query.offset, limit: query.limit, descending: query.sort?.descending ?? false };
   const [first, ...others] = query.filters;
   if (!first && !query.sort?.byValue) return store.pageByCreation(scene.collection, visible, range);
   const indexed = others.length > 0 ? undefined : await fromIndex(store, scene, query, range);
   if (indexed?.outcome === "page") return indexed;
+  if (indexed?.outcome === "not_ready") request.onIndexMissing();
   return fromScan(store, scene, query, range);
 }
 

@@ -7,6 +7,8 @@ import type { CollectionRef, ObjectStore } from "../store/port.ts";
 export interface CollectionPreparer {
   /** Returns nothing when there is nothing to wait for: every request but a resource's first. */
   prepare(resource: LiveResource, collection: CollectionRef): Promise<void> | undefined;
+  /** The store lacks an index that the configuration has: the next request declares the resource's indexes again. */
+  forget(resource: LiveResource): void;
   /** Ends the background work and waits for the step under way. */
   close(): Promise<void>;
 }
@@ -59,6 +61,9 @@ export function createCollectionPreparer(
       const work = declare(resource, collection).finally(() => underWay.delete(resource));
       underWay.set(resource, work);
       return work;
+    },
+    forget(resource) {
+      prepared.delete(resource);
     },
     async close() {
       stopping.abort();
