@@ -119,6 +119,53 @@ describe("a follower of ended sessions", () => {
   });
 });
 
+describe("a store that is closed", () => {
+  it("leaves no connection of followers, ends calls under way first and refuses later ones", async () => {
+    const store = await createRedisStore({ url: redis.url, clock: systemClock });
+    const before = await connections();
+    const heard: string[] = [];
+    await store.followEndedSessions((id) => heard.push(id));
+    expect(await connections()).toBe(before + 1);
+    const writing = store.putSession(freshProject(), {
+      id: "last",
+      username: "al",
+      credentialRevision: "r",
+      created: 1,
+      lastRefresh: 1,
+      expires: 4e9,
+    });
+    const closing = store.close();
+    await expect(store.count({ project: freshProject(), resource: "r" }, {})).rejects.toBeInstanceOf(StoreUnavailable);
+    await Promise.all([writing, closing, store.close()]);
+    expect(store.health()).toEqual({ reachable: false });
+    await eventually(async () => expect(await connections()).toBe(before - 1), soon);
+  });
+
+  async function connections(): Promise<number> {
+    return String(await admin.client("LIST")).match(/ name=jsonplane/g)?.length ?? 0;
+  }
+});
+
+describe("a follower's failed reading", () => {
+  it("is reported, and tried again", async () => {
+    const outcomes: string[] = [];
+    const store = await createRedisStore({
+      url: redis.url,
+      clock: systemClock,
+      observe: ({ operation, outcome }) => outcomes.push(`${operation} ${outcome}`),
+    });
+    const heard: string[] = [];
+    await store.followEndedSessions((id) => heard.push(id));
+    await admin.del(revocations.stream);
+    await admin.set(revocations.stream, "foreign");
+    await eventually(() => expect(outcomes).toContain("readEndedSessions error"), soon);
+    await admin.del(revocations.stream);
+    const id = await end();
+    await eventually(() => expect(heard).toContain(id), soon);
+    await store.close();
+  });
+});
+
 describe("ending a session", () => {
   it("can be repeated after a crash between its two steps", async () => {
     const project = freshProject();

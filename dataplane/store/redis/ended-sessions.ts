@@ -19,16 +19,40 @@ export interface EndedSessionsParts {
   /** Opens a connection of its own: waiting for the stream holds it. */
   readonly open: () => Promise<Gateway>;
   readonly clock: Clock;
+  /** Told of every reading that failed, and will be tried again. */
+  readonly onFailure: (failure: unknown) => void;
 }
 
 type OnEnded = Parameters<SessionStore["followEndedSessions"]>[0];
 
-export async function followEndedSessions(
-  parts: EndedSessionsParts,
-  onEnded: OnEnded,
-): Promise<{ stop(): Promise<void> }> {
+export interface EndedSessions {
+  readonly followEndedSessions: SessionStore["followEndedSessions"];
+  /** Stops every follower that is left. */
+  stop(): Promise<void>;
+}
+
+export function createEndedSessions(parts: EndedSessionsParts): EndedSessions {
+  const stops = new Set<() => Promise<void>>();
+  return {
+    async followEndedSessions(onEnded) {
+      const stop = await startFollower(parts, onEnded);
+      stops.add(stop);
+      return {
+        async stop() {
+          stops.delete(stop);
+          await stop();
+        },
+      };
+    },
+    async stop() {
+      await Promise.all([...stops].map((stop) => stop()));
+    },
+  };
+}
+
+async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promise<() => Promise<void>> {
   const gateway = await parts.open();
-  const follower = new Follower(gateway, parts.clock, onEnded);
+  const follower = new Follower(gateway, parts, onEnded);
   try {
     await follower.begin();
   } catch (error) {
@@ -36,28 +60,28 @@ export async function followEndedSessions(
     throw error;
   }
   const running = follower.run();
-  return {
-    async stop() {
-      follower.stop();
-      // Ends the waiting read.
-      gateway.disconnect();
-      await running;
-    },
+  return async () => {
+    follower.stop();
+    // Ends the waiting read.
+    gateway.disconnect();
+    await running;
   };
 }
 
 class Follower {
   readonly #gateway: Gateway;
   readonly #clock: Clock;
+  readonly #onFailure: (failure: unknown) => void;
   readonly #onEnded: OnEnded;
   /** Ids that were told, with the expiry of their tokens: the sorted set says them again and again. */
   readonly #told = new Map<string, number>();
   readonly #stopping = new AbortController();
   #position = "0-0";
 
-  constructor(gateway: Gateway, clock: Clock, onEnded: OnEnded) {
+  constructor(gateway: Gateway, { clock, onFailure }: EndedSessionsParts, onEnded: OnEnded) {
     this.#gateway = gateway;
     this.#clock = clock;
+    this.#onFailure = onFailure;
     this.#onEnded = onEnded;
   }
 
@@ -82,8 +106,10 @@ class Follower {
         }
         interrupted = false;
         readAt = performance.now();
-      } catch {
-        // Redis is away: what happens meanwhile is in the sorted set.
+      } catch (failure) {
+        if (this.#stopping.signal.aborted) return;
+        this.#onFailure(failure);
+        // What happens meanwhile is in the sorted set.
         interrupted = true;
         await sleep(pauseAfterFailure, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       }
@@ -122,7 +148,7 @@ class Follower {
 
   #tell(id: string, tokensExpire: number): void {
     if (this.#stopping.signal.aborted || (this.#told.get(id) ?? 0) >= tokensExpire) return;
-    this.#told.set(id, tokensExpire);
     this.#onEnded(id, tokensExpire);
+    this.#told.set(id, tokensExpire);
   }
 }

@@ -35,7 +35,7 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
     followEndedSessions: (...args) => calls.run("followEndedSessions", () => store.followEndedSessions(...args)),
     spend: (...args) => calls.run("spend", () => store.spend(...args)),
     refund: (...args) => calls.run("refund", () => store.refund(...args)),
-    health: () => store.health(),
+    health: () => (calls.isClosed ? { reachable: false } : store.health()),
     close: () => calls.close(() => store.close()),
   };
 }
@@ -50,8 +50,12 @@ class Calls {
     this.#observe = observe;
   }
 
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
   async run<T>(operation: string, call: () => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw new StoreUnavailable("The store is closed");
+    if (this.isClosed) throw new StoreUnavailable("The store is closed");
     const start = performance.now();
     this.#underWay += 1;
     try {
@@ -98,7 +102,7 @@ class Calls {
   }
 }
 
-function outcomeOf(error: unknown): StoreObservation["outcome"] {
+export function outcomeOf(error: unknown): StoreObservation["outcome"] {
   if (error instanceof StoreUnavailable) return "unavailable";
   return error instanceof OutcomeUnknown ? "unknown" : "error";
 }

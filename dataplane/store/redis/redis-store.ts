@@ -9,13 +9,13 @@ import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import type { Store, StoreObservation } from "../port.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
-import { followEndedSessions, rereadMilliseconds } from "./ended-sessions.ts";
+import { createEndedSessions, rereadMilliseconds } from "./ended-sessions.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexes } from "./indexes.ts";
 import { createKnownIndexes } from "./known-indexes.ts";
 import { createObjectScripts } from "./object-scripts.ts";
 import { createObjects } from "./objects.ts";
-import { observedStore } from "./observed-store.ts";
+import { observedStore, outcomeOf } from "./observed-store.ts";
 import { createPages } from "./pages.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
@@ -24,7 +24,7 @@ export interface RedisStoreOptions {
   /** redis://, rediss://, redis+sentinel:// or redis+cluster:// (redis-url.ts). */
   readonly url: string;
   readonly clock: Clock;
-  /** Called after each call of the store. */
+  /** Called after each call of the store, and as `readEndedSessions` for each failed reading of ended sessions. */
   readonly observe?: (observation: StoreObservation) => void;
   /** Milliseconds to wait for an answer, 2,000 by default. */
   readonly commandTimeoutMs?: number;
@@ -42,27 +42,29 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     gateway.disconnect();
     throw error;
   }
-  const { clock } = options;
+  const { clock, observe } = options;
   const indexScripts = createIndexScripts(gateway);
   const parts = { gateway, scripts: createObjectScripts(gateway), known: createKnownIndexes(indexScripts) };
-  return observedStore(
-    {
-      ...createObjects(parts),
-      ...createPages(parts),
-      ...createIndexes({ ...parts, scripts: indexScripts }),
-      ...createDocuments(gateway),
-      ...createSessions(createSessionScripts(gateway), clock),
-      ...createCounters(gateway, clock),
-      followEndedSessions: (onEnded) =>
-        followEndedSessions(
-          { open: () => open("jsonplane-ended-sessions", rereadMilliseconds + commandTimeout), clock },
-          onEnded,
-        ),
-      health: () => ({ reachable: gateway.ready() }),
-      close: async () => gateway.disconnect(),
+  const ended = createEndedSessions({
+    open: () => open("jsonplane-ended-sessions", rereadMilliseconds + commandTimeout),
+    clock,
+    onFailure: (failure) => observe?.({ operation: "readEndedSessions", seconds: 0, outcome: outcomeOf(failure) }),
+  });
+  const store: Store = {
+    ...createObjects(parts),
+    ...createPages(parts),
+    ...createIndexes({ ...parts, scripts: indexScripts }),
+    ...createDocuments(gateway),
+    ...createSessions(createSessionScripts(gateway), clock),
+    ...createCounters(gateway, clock),
+    followEndedSessions: ended.followEndedSessions,
+    health: () => ({ reachable: gateway.ready() }),
+    async close() {
+      await ended.stop();
+      gateway.disconnect();
     },
-    options.observe,
-  );
+  };
+  return observedStore(store, observe);
 }
 
 /** A server without the module fails each request in another way; better one clear word at the start. */
