@@ -82,6 +82,13 @@ function links(query: ListQuery, count: number, url: string): string {
   const at = (offset: number) => `${url}?_limit=${query.limit}&_offset=${offset}${query.suffix}`;
   const all: { self: string; next?: string; prev?: string } = { self: at(query.offset) };
   if (query.offset + query.limit < count) all.next = at(query.offset + query.limit);
-  if (query.offset > 0) all.prev = at(Math.max(0, query.offset - query.limit));
+  if (query.offset > 0) all.prev = at(previousOffset(query, count));
   return JSON.stringify(all);
+}
+
+/** One page back; from past the end so many pages that there is something on it. */
+function previousOffset({ offset, limit }: ListQuery, count: number): number {
+  const back = offset - limit;
+  const emptyPages = Math.max(0, Math.ceil((back + 1 - count) / limit));
+  return Math.max(0, back - emptyPages * limit);
 }

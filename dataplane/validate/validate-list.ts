@@ -38,13 +38,14 @@ const defaultLimit = 10;
 export function validateList(query: string, schema: CompiledSchema, project: ProjectConfig): ListQuery {
   const parameters = parse(query);
   const limit = wholeNumber(parameters, "_limit", { fallback: defaultLimit, min: 1, max: project.limits.maxPageSize });
-  const offset = wholeNumber(parameters, "_offset", { fallback: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
+  const offset = wholeNumber(parameters, "_offset", { fallback: 0, min: 0, max: Number.POSITIVE_INFINITY });
   const sort = sortKey(parameters.get("_sort"), schema);
   const filters: Filter[] = [];
   for (const [name, value] of parameters) {
     if (!listParameters.has(name)) filters.push(filter(name, value, schema));
   }
-  return { limit, offset, sort, filters, suffix: suffix(parameters) };
+  // Past the end is past the end: an offset beyond all integers that can be counted with is as good as the largest.
+  return { limit, offset: Math.min(offset, Number.MAX_SAFE_INTEGER), sort, filters, suffix: suffix(parameters) };
 }
 
 const listParameters = new Set(["_limit", "_offset", "_sort"]);
@@ -77,7 +78,7 @@ function wholeNumber(
 ): number {
   const text = parameters.get(name);
   if (text === undefined) return bounds.fallback;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= bounds.min && value <= bounds.max) return value;
   const range = name === "_limit" ? `from ${bounds.min} to ${bounds.max}` : `of at least ${bounds.min}`;
   throw new Problem("invalid_parameter", `\`${name}\` must be a whole number ${range}`);
