@@ -15,11 +15,10 @@ import { sha1 } from "./objects.ts";
 
 /** A builder that died is followed by another one after this time. */
 const lockMilliseconds = 5_000;
-/** Bytes of documents in one step. */
-const bytesPerStep = 1024 * 1024;
-/** Entries and documents in one step: some milliseconds. */
-const entriesPerStep = 500;
-const objectsPerStep = 150;
+/** Bytes, entries and objects of one step, each of which holds Redis for three or four milliseconds. */
+const bytesPerStep = 512 * 1024;
+const entriesPerStep = 250;
+const objectsPerStep = 100;
 const objectsPerPurge = 100;
 
 export interface IndexParts {

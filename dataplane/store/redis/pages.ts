@@ -1,5 +1,5 @@
 // Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their documents; a page
-// of more than 4 MiB takes further calls, which read the documents that the first one named.
+// of more than 1 MiB takes further calls, which read the documents that the first one named.
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
@@ -7,7 +7,7 @@ import type { FieldPage, ObjectStore, Owner, Page, Visibility } from "../port.ts
 import type { StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
-import type { ObjectScripts, PageReply } from "./object-scripts.ts";
+import { batchAfter, type ObjectScripts, type PageReply, unknownBatch } from "./object-scripts.ts";
 
 export interface PageParts {
   readonly gateway: Gateway;
@@ -45,10 +45,12 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
       const keys = collectionKeys(collection);
       const set = idsOf(keys, visible);
       let after: string | undefined = "";
+      let batch = unknownBatch;
       while (after !== undefined) {
-        const reply = await scripts.scan(keys, set, after);
+        const reply = await scripts.scan({ keys, set, after, batch });
         if (reply.texts.length > 0) yield reply.texts;
         after = reply.after;
+        batch = batchAfter(reply.texts);
       }
     },
   };
@@ -71,10 +73,11 @@ function placeOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | undefi
 
 async function whole(scripts: ObjectScripts, keys: CollectionKeys, reply: PageReply): Promise<Page> {
   const texts = [...reply.texts];
-  let rest = reply.rest;
+  let { rest, texts: last } = reply;
   while (rest.length > 0) {
-    const further = await scripts.documents(keys, rest);
+    const further = await scripts.documents(keys, rest, batchAfter(last));
     texts.push(...further.texts);
+    last = further.texts;
     rest = rest.slice(further.done);
   }
   return { count: reply.count, texts };

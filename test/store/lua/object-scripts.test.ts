@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { code } from "../../../dataplane/store/redis/codes.ts";
 import type { StoredIndex } from "../../../dataplane/store/redis/index-set.ts";
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
-import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
+import { batchAfter, createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
 import { sha1 } from "../../../dataplane/store/redis/objects.ts";
 import { useScriptBench } from "../../support/script-bench.ts";
 
@@ -176,34 +176,43 @@ describe("read-page", () => {
     expect(await scripts().page(page)).toEqual({ count: 0, texts: [], rest: [] });
   });
 
-  it("stops before 4 MiB and names the rest, which read-documents reads", async () => {
-    const text = JSON.stringify("x".repeat(900 * 1024));
+  it("stops before 1 MiB and names the rest, which read-documents reads", async () => {
+    const text = JSON.stringify("x".repeat(250 * 1024));
     for (const n of [1, 2, 3, 4, 5, 6]) await scripts().create(newObject(`id${n}`, text));
     const reply = await scripts().page(page);
     if (reply === "stale") throw new Error("Not an index");
     expect([reply.count, reply.texts.length, reply.rest]).toEqual([6, 4, ["id5", "id6"]]);
-    const { done, texts } = await scripts().documents(keys, reply.rest);
+    const { done, texts } = await scripts().documents(keys, reply.rest, batchAfter(reply.texts));
     expect([done, texts.length]).toEqual([2, 2]);
+  });
+});
+
+describe("how many documents are read at once", () => {
+  it("follows the size of those before", () => {
+    expect(batchAfter([])).toBe(50);
+    expect(batchAfter(["x".repeat(100), "x"])).toBe(50);
+    expect(batchAfter(["x".repeat(6_000)])).toBe(10);
+    expect(batchAfter(["x", "x".repeat(1_000_000)])).toBe(1);
   });
 });
 
 describe("read-documents and scan-objects", () => {
   it("leave out documents that are gone, and do with at least one", async () => {
-    const large = JSON.stringify("x".repeat(5 * 1024 * 1024));
+    const large = JSON.stringify("x".repeat(2 * 1024 * 1024));
     await create("id1", large);
     await create("id2", "2");
     await bench.client.set("unrelated", "1");
-    expect(await scripts().documents(keys, ["gone", "id1", "id2"])).toEqual({ done: 2, texts: [large] });
-    expect(await scripts().documents(keys, ["id2", "gone"])).toEqual({ done: 2, texts: ["2"] });
+    expect(await scripts().documents(keys, ["gone", "id1", "id2"], 1)).toEqual({ done: 2, texts: [large] });
+    expect(await scripts().documents(keys, ["id2", "gone"], 10)).toEqual({ done: 2, texts: ["2"] });
   });
 
   it("scan on after the member that they are given, to the end", async () => {
-    for (let n = 100; n < 400; n += 1) await create(`id${n}`, String(n)).catch(() => undefined);
     await bench.client.zadd(keys.ids, ...Array.from({ length: 300 }, (_, n) => [0, `id${n + 100}\0${owner}`]).flat());
     for (let n = 100; n < 400; n += 1) await bench.client.call("JSON.SET", keys.document(`id${n}`), "$", String(n));
-    const first = await scripts().scan(keys, keys.ids, "");
+    const call = { keys, set: keys.ids, after: "", batch: 10 };
+    const first = await scripts().scan(call);
     expect([first.texts[0], first.texts.length, first.after]).toEqual(["100", 250, `id349\0${owner}`]);
-    const second = await scripts().scan(keys, keys.ids, first.after ?? "");
+    const second = await scripts().scan({ ...call, after: first.after ?? "" });
     expect([second.texts[0], second.texts.length, second.after]).toEqual(["350", 50, undefined]);
   });
 });

@@ -1,8 +1,8 @@
 -- Purpose: reads the texts of documents, in order, until the next one would make more than `budget` bytes; documents that
 -- are gone are left out. Returns the texts and how many keys were done with. At least one key is.
--- Ten documents at first, because their size is not known, and then as many at once as seem to fit.
-local function read_texts(keys, budget)
-  local texts, bytes, done, batch = {}, 0, 0, 10
+-- `batch` documents at once at first, and then as many as seem to fit: what is read too much was read for nothing.
+local function read_texts(keys, budget, batch)
+  local texts, bytes, done = {}, 0, 0
   while done < #keys do
     local asked = math.min(batch, #keys - done)
     local names = { unpack(keys, done + 1, done + asked) }
