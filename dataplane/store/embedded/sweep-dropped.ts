@@ -21,6 +21,7 @@ export function createSweep(database: DatabaseSync, transactions: Transactions):
   );
   const row = database.prepare("DELETE FROM orderings WHERE ordering = ?");
   let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
   function step(): boolean {
     const next = dropped.get();
@@ -33,7 +34,7 @@ export function createSweep(database: DatabaseSync, transactions: Transactions):
   function turn(): void {
     transactions.write("sweep", step).then(
       (more) => {
-        timer = more ? schedule() : undefined;
+        timer = more && !isStopped ? schedule() : undefined;
       },
       () => {
         // Observed by the transactions; what is left takes room only.
@@ -51,6 +52,7 @@ export function createSweep(database: DatabaseSync, transactions: Transactions):
       timer ??= schedule();
     },
     stop() {
+      isStopped = true;
       clearTimeout(timer);
     },
   };
