@@ -92,6 +92,9 @@ function sortKey(text: string | undefined, schema: CompiledSchema): SortKey | un
     throw new Problem("invalid_parameter", "`_sort` must name a field, as in `_sort=title` or `_sort=-title`");
   if (creationOrder.has(name)) return { name, path: [name], descending, byValue: false };
   const declared = resolveField(schema, name);
+  if (!declared && name.includes(",")) {
+    throw new Problem("invalid_parameter", `\`_sort\` takes one field; the schema has no field \`${name}\``);
+  }
   if (!declared && schema.closed && !reachesOpenMember(name, schema)) {
     throw new Problem(
       "invalid_parameter",

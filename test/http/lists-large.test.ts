@@ -1,0 +1,97 @@
+// What lists answer where a scan would read more than 10,000 objects.
+
+import { beforeAll, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { createObjectIds } from "../../dataplane/perform/object-ids.ts";
+import { list, outcome } from "../support/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/projects.ts";
+import { describeServed, type Served } from "../support/served.ts";
+
+const key = apikey("boss");
+const schema = {
+  type: "object",
+  properties: { indexed: { type: "integer" }, plain: { type: "integer" }, late: { type: "integer" } },
+} as const;
+const shop = project(
+  "shop",
+  withKey("boss", { role: "Administrators" }),
+  withKey("small"),
+  withResource("many", { schema, indexes: ["indexed"] }),
+);
+
+describeServed("a collection of more than 10,000 objects", (serve) => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serve(shop);
+    // The first request declares the indexes.
+    await list(served, "many", key);
+    await fill(served, 10_001);
+  });
+  const ask = (query: string, as: string = key) => served.send(`/api/many?${query}`, { as });
+
+  it("is listed, sorted and filtered by an indexed field", async () => {
+    expect(await list(served, "many?_limit=1", key)).toMatchObject({ count: 10_001, items: [{ indexed: 0 }] });
+    expect(await list(served, "many?_limit=1&_sort=-indexed", key)).toMatchObject({ items: [{ indexed: 99 }] });
+    expect(await list(served, "many?_limit=2&indexed=7&_offset=99", key)).toMatchObject({ count: 100 });
+    expect((await list(served, "many?_offset=9999", key)).items.length).toBe(2);
+  });
+
+  it("can't be sorted by a field without an index, and the refusal says what to add", async () => {
+    const reply = await ask("_sort=plain");
+    expect(outcome(reply)).toEqual([400, "sort_not_indexed"]);
+    expect(reply.json().detail).toMatch(/plain.*spec\.indexes/);
+  });
+
+  it.each([
+    ["a field without an index", "plain=1"],
+    ["two fields", "indexed=1&plain=1"],
+    ["one field with another sort", "indexed=1&_sort=plain"],
+  ])("can't be filtered by %s", async (_what, query) => {
+    expect(outcome(await ask(query))).toEqual([400, "query_too_expensive"]);
+  });
+
+  it("can be scanned by those who see few of its objects", async () => {
+    const small = apikey("small");
+    await served.send("/api/many", { method: "POST", body: { plain: 5 }, as: small });
+    await served.send("/api/many", { method: "POST", body: { plain: 4 }, as: small });
+    const page = (await ask("_sort=plain", small)).json<{ items: { plain: number }[] }>();
+    expect(page.items.map((item) => item.plain)).toEqual([4, 5]);
+    expect((await ask("plain=5", small)).json()).toMatchObject({ count: 1 });
+  });
+
+  it("answers 503 with Retry-After while a new index is filled, then sorts by it", async () => {
+    served.change(withResource("many", { schema, indexes: ["indexed", "late"] }));
+    const early = await ask("_sort=late");
+    expect(outcome(early)).toEqual([503, "index_building"]);
+    expect(Number(early.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    expect((await ask("_sort=indexed&_limit=1")).status).toBe(200);
+    const { items } = await untilBuilt(() => ask("_sort=-late&_limit=1"));
+    expect(items).toMatchObject([{ late: 10_000 }]);
+    expect((await ask("late=17")).json()).toMatchObject({ count: 1, items: [{ late: 17 }] });
+  });
+});
+
+/** Straight into the store: the test is about reading. */
+async function fill(served: Served, count: number): Promise<void> {
+  const newId = createObjectIds(systemClock);
+  const collection = { project: { namespace: served.namespace, name: "shop" }, resource: "many" };
+  for (let from = 0; from < count; from += 500) {
+    const batch = Array.from({ length: Math.min(500, count - from) }, (_, at) => {
+      const n = from + at;
+      const { id } = newId();
+      const metadata = '{"created":1,"creator":"filler","creator_type":"apikey"}';
+      const text = `{"id":"${id}","indexed":${n % 100},"plain":${n},"late":${n},"_metadata":${metadata}}`;
+      return served.store.create(collection, { id, owner: "apikey:filler", text }, 1_000_000);
+    });
+    await Promise.all(batch);
+  }
+}
+
+async function untilBuilt(ask: () => Promise<{ status: number; json<T>(): T }>): Promise<{ items: unknown[] }> {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    const reply = await ask();
+    if (reply.status === 200) return reply.json();
+    await new Promise((resume) => setTimeout(resume, 50));
+  }
+  throw new Error("The index is still being built");
+}
