@@ -101,6 +101,8 @@ function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
     ...target.credentials,
     ...(target.tls ? { tls: {} } : {}),
     connectionName: name,
+    // One permission less to grant; older servers don't know the command.
+    disableClientInfo: true,
     lazyConnect: true,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

@@ -1,6 +1,9 @@
 // Runs the store's conformance suite against real Redis JSON: one server, and a Cluster of three. The first goes by a clock
-// that the suite moves, the second by the time of day, so that Redis' own expiry is seen as well.
+// that the suite moves and has no more permissions than docs/reference/redis.md names; the second goes by the time of day, so
+// that Redis' own expiry is seen as well.
 
+import { readFileSync } from "node:fs";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -18,12 +21,14 @@ describe("one Redis", () => {
   let redis: TestRedis;
   beforeAll(async () => {
     redis = await startRedis();
+    await allow(redis, documentedPermissions());
   });
   afterAll(() => redis.stop());
 
   describeStore("Redis store", async () => {
     const clock = manualClock();
-    return { ...(await replicas(redis.url, clock)), advance: (milliseconds) => clock.advance(milliseconds) };
+    const url = `redis://store:secret@${redis.host}:${redis.port}`;
+    return { ...(await replicas(url, clock)), advance: (milliseconds) => clock.advance(milliseconds) };
   });
 });
 
@@ -45,6 +50,22 @@ function describeStore(name: string, make: MakeStore): void {
   describeDocumentStore(name, make);
   describeSessionStore(name, make);
   describeCounterStore(name, make);
+}
+
+function documentedPermissions(): readonly string[] {
+  const page = readFileSync(new URL("../../docs/reference/redis.md", import.meta.url), "utf8");
+  return (
+    /^```acl\n([^`]*)```$/m
+      .exec(page)?.[1]
+      ?.split(/\s+/)
+      .filter((word) => word !== "") ?? []
+  );
+}
+
+async function allow({ host, port }: TestRedis, permissions: readonly string[]): Promise<void> {
+  const admin = new Redis({ host, port });
+  await admin.acl("SETUSER", "store", "reset", "on", ">secret", ...permissions);
+  admin.disconnect();
 }
 
 /** A store, and as many others as are opened, all closed together. */

@@ -74,7 +74,7 @@ async function requireJson(gateway: Gateway): Promise<void> {
     await gateway.read(key, "JSON.TYPE", key);
   } catch (cause) {
     if (!(cause instanceof RedisFault)) throw cause;
-    throw new RedisFault("This Redis has no JSON module: use Redis 8, Redis Stack, or load RedisJSON", {
+    throw new RedisFault("This Redis has no JSON module: load RedisJSON, or use a Redis that brings it", {
       code: "NOJSON",
       cause,
     });
