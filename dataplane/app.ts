@@ -13,6 +13,7 @@ import { createRequestObserver } from "./observe/observe-request.ts";
 import { createUsage } from "./observe/usage.ts";
 import { createObjectIds } from "./perform/object-ids.ts";
 import { createCollectionPreparer } from "./perform/prepare-collection.ts";
+import { createScanTurns } from "./perform/scan-objects.ts";
 import { serve } from "./pipeline.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
 
@@ -82,15 +83,18 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     directory,
     authentication,
     preparer,
+    scanTurns: createScanTurns(),
     clock,
     newId: createObjectIds(clock),
     get publicUrl() {
       return publicUrl;
     },
   };
+  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
   const server = createHttpServer({
     serve: (exchange) => serve(pipeline, exchange),
-    observe: createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) }),
+    observe: observer.ended,
+    observeRefusal: observer.refused,
     logger,
     trustedProxies: options.trustedProxies ?? [],
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),

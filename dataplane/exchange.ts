@@ -13,6 +13,10 @@ export interface Exchange {
   readonly rawUrl: string;
   /** Of performance.now(). */
   readonly startedAt: number;
+  /** Resolves when the connection refuses the rest of the body, with what the parser or the time limit says. */
+  bodyRefused?: Promise<Error> | undefined;
+  /** Asks for the body that the client holds back until then (`Expect: 100-continue`); absent when it holds nothing back. */
+  inviteBody?: (() => void) | undefined;
   project?: LiveProject;
   target?: Target;
   caller?: Caller;

@@ -1,9 +1,12 @@
 // The public port: a fastify server that hands every request, whatever its path, to the pipeline, and sends what it answers
 // or the problem that it threw. Routing happens on the raw path, which fastify's router would decode.
 
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { Problem } from "../core/errors/problem.ts";
 import type { Logger } from "../core/log/logger.ts";
+import { type Connections, createConnections, type ObserveRefusal } from "./connections.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Ending } from "./observe/access-log.ts";
 import type { Answer } from "./respond/answer.ts";
@@ -14,6 +17,7 @@ import { requestId } from "./respond/request-id.ts";
 export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<Answer>;
   readonly observe: (exchange: Exchange, ending: Ending) => void;
+  readonly observeRefusal: ObserveRefusal;
   readonly logger: Logger;
   /** Addresses or networks whose X-Forwarded-* headers are believed; empty = none. */
   readonly trustedProxies: readonly string[];
@@ -27,14 +31,23 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const requestTimeout = options.requestTimeoutMs ?? 30_000;
+  const connections = createConnections(options.observeRefusal);
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     rewriteUrl: () => "/",
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     requestTimeout,
-    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: requestTimeout, connectionsCheckingInterval: 1_000 },
-    clientErrorHandler: (error, socket) => refuseConnection(error, socket),
+    http: {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: 1_000,
+      // Two Host or two Authorization headers become one that is refused, where Node would go by the first and a proxy by the last.
+      joinDuplicateHeaders: true,
+      // Node would refuse a request without Host with an answer that has no body.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: (error, socket) => connections.refuse(error, socket),
     frameworkErrors: (error, request, reply) => {
       sendProblem(options, begin(request), reply, error);
     },
@@ -45,6 +58,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const exchange = begin(request);
+    exchange.bodyRefused = connections.begin(request.raw, reply.raw);
+    if (awaitsInvitation(request.raw)) exchange.inviteBody = () => reply.raw.writeContinue();
     try {
       return send(options, exchange, reply, await options.serve(exchange));
     } catch (error) {
@@ -54,7 +69,24 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => sendProblem(options, begin(request), reply, error));
   app.route({ method: methods, url: "/", handler: handle });
   app.setNotFoundHandler(handle);
+  takeOver(app, connections);
   return app;
+}
+
+/** What Node's server would otherwise answer by itself: not in our shape, or too early. */
+function takeOver({ server }: FastifyInstance, connections: Connections): void {
+  const asUsual = (request: IncomingMessage, response: ServerResponse) =>
+    void server.emit("request", request, response);
+  // The body is asked for when it is read, so that nobody sends one only to hear that it was refused.
+  server.on("checkContinue", asUsual);
+  server.on("checkExpectation", asUsual);
+  server.on("connect", (_request: IncomingMessage, socket: Socket) => {
+    connections.refuse(new Problem("invalid_request", "This is no proxy: CONNECT is not offered"), socket);
+  });
+}
+
+function awaitsInvitation({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion === "1.1" && headers.expect.toLowerCase() === "100-continue";
 }
 
 function begin(request: FastifyRequest): Exchange {
@@ -115,6 +147,8 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
     return reply;
   }
   response.once("close", ended);
+  // Whether the body that was not asked for will come nobody knows, so that no other request can follow.
+  if (exchange.inviteBody) headers.Connection = "close";
   if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
   response.writeHead(status, headers);
   // Node leaves the body out of an answer to HEAD by itself.
@@ -127,25 +161,4 @@ function logDefect(logger: Logger, exchange: Exchange, error: unknown): void {
   // Frames only: a message could quote what a caller sent.
   const frames = stack?.slice(stack.indexOf("\n    at ") + 1);
   logger.error("Request failed", { requestId: exchange.requestId, error: name, stack: frames });
-}
-
-/** Answers what Node's parser refused, before there was a request: a raw response in the shape of all others. */
-function refuseConnection(error: Error, socket: Socket): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const problem = problemAnswer(error.message === "" ? error : withCode(error), {
-    path: "",
-    requestId: requestId(undefined),
-  });
-  socket.end(
-    `HTTP/1.1 ${problem.status} Refused\r\nContent-Type: application/problem+json\r\nCache-Control: no-store\r\n` +
-      `Content-Length: ${Buffer.byteLength(problem.text)}\r\nConnection: close\r\n\r\n${problem.text}`,
-  );
-}
-
-/** Parser errors without a code of their own are still the client's. */
-function withCode(error: Error): Error {
-  return "code" in error ? error : Object.assign(error, { code: "HPE_UNKNOWN" });
 }

@@ -3,6 +3,7 @@
 
 import { Problem } from "../core/errors/problem.ts";
 import type { CanonicalJson } from "../core/json/canonical.ts";
+import type { Turns } from "../core/turns.ts";
 import { demandAnonymousWrite } from "./authenticate/anonymous-writes.ts";
 import type { Authentication } from "./authenticate/authentication.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
@@ -25,6 +26,7 @@ import { type Answer, ok } from "./respond/answer.ts";
 import { preflightHeaders } from "./respond/cors.ts";
 import { requestOrigin } from "./respond/request-base.ts";
 import { findProject, type Place } from "./route/find-project.ts";
+import { demandHost } from "./route/host-name.ts";
 import { route } from "./route/route.ts";
 import { splitTarget } from "./route/split-path.ts";
 import { type Subject, subjectOf } from "./route/subject.ts";
@@ -38,6 +40,7 @@ export interface PipelineDeps extends ObjectDeps {
   readonly directory: Directory;
   readonly authentication: Authentication;
   readonly preparer: CollectionPreparer;
+  readonly scanTurns: Turns;
   /** Origin for links when a request names no host. */
   readonly publicUrl: string;
 }
@@ -45,7 +48,8 @@ export interface PipelineDeps extends ObjectDeps {
 /** Carries a request out; whatever refuses throws. */
 export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
   const split = splitTarget(exchange.rawUrl);
-  const place = await findProject(deps.directory, exchange.request.host, split.segments);
+  const host = demandHost(exchange.request);
+  const place = await findProject(deps.directory, host, split.segments);
   exchange.project = place.project;
   const target = route(place.segments);
   exchange.target = target;
@@ -110,7 +114,7 @@ async function onObjects(
   if (target.kind === "collection") {
     const url = `${baseUrl(deps, exchange, act.place)}/api/${target.resource}`;
     const onIndexMissing = () => deps.preparer.forget(resource);
-    if (query) return listObjects(deps.store, scene, { query, url, onIndexMissing });
+    if (query) return listObjects(deps.store, scene, { query, url, onIndexMissing, scanTurns: deps.scanTurns });
     return createObject(deps, scene, act.caller, { body: present(body), base: url });
   }
   if (act.rule === "read") return readObject(deps.store, scene, target.id);
@@ -177,7 +181,14 @@ async function admitWrite(deps: PipelineDeps, exchange: Exchange, act: Act): Pro
 }
 
 function bodyOf(exchange: Exchange, project: LiveProject): Promise<CanonicalJson> {
-  return readBody(exchange.request.raw, project.config.limits.maxBodyBytes);
+  return readBody(project.config.limits.maxBodyBytes, {
+    message: exchange.request.raw,
+    refused: exchange.bodyRefused,
+    invite() {
+      exchange.inviteBody?.();
+      exchange.inviteBody = undefined;
+    },
+  });
 }
 
 function present(body: CanonicalJson | undefined): CanonicalJson {

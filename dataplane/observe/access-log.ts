@@ -13,12 +13,16 @@ export interface Ending {
   readonly seconds: number;
 }
 
-export type AccessLog = (exchange: Exchange, ending: Ending) => void;
+export interface AccessLog {
+  request(exchange: Exchange, ending: Ending): void;
+  refusal(requestId: string, ending: Omit<Ending, "seconds">): void;
+}
 
 const pathLimit = 1024;
+const silent: AccessLog = Object.freeze({ request: () => undefined, refusal: () => undefined });
 
 export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
-  if (!logger.writes("info")) return () => undefined;
+  if (!logger.writes("info")) return silent;
   let second = 0;
   let prefix = "";
   const time = (): string => {
@@ -30,7 +34,7 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     }
     return `${prefix}${String(now % 1000).padStart(3, "0")}Z`;
   };
-  return (exchange, ending) => {
+  const writeRequest = (exchange: Exchange, ending: Ending): void => {
     const { request, project } = exchange;
     let line = `{"time":"${time()}","level":"info","message":"Request","requestId":"${exchange.requestId}"`;
     if (project) line += `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
@@ -39,6 +43,10 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     line += `,"status":${ending.status}`;
     if (ending.code !== undefined) line += `,"code":"${ending.code}"`;
     logger.line(`${line},"durationMs":${(ending.seconds * 1000).toFixed(3)}}`);
+  };
+  return {
+    request: writeRequest,
+    refusal: (requestId, { status, code }) => logger.info("Connection refused", { requestId, status, code }),
   };
 }
 

@@ -35,9 +35,16 @@ interface Counted {
 }
 
 const unknownName = unknownRootKey;
+const otherMethod = "other";
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function createRequestObserver(observers: RequestObservers): (exchange: Exchange, ending: Ending) => void {
+export interface RequestObserver {
+  ended(exchange: Exchange, ending: Ending): void;
+  /** What was refused before it was a request. */
+  refused(requestId: string, ending: Omit<Ending, "seconds">): void;
+}
+
+export function createRequestObserver(observers: RequestObservers): RequestObserver {
   const { metrics, usage, accessLog } = observers;
   const countApi = createFamilyCounter({
     requests: metrics.apiRequests,
@@ -52,16 +59,22 @@ export function createRequestObserver(observers: RequestObservers): (exchange: E
     metrics.otherSeconds.observe({ target }, ending.seconds);
   };
 
-  return (exchange, ending) => {
-    const { project, target } = exchange;
-    const method = methods.has(exchange.request.method) ? exchange.request.method : "other";
-    const name = project && target ? countedName(project, target) : undefined;
-    if (!project || !target || name === undefined) countOther(exchange, method, ending);
-    else if (target.kind === "document") {
-      countKv({ project, name, method }, ending);
-      usage.record(`${project.config.namespace}/${project.config.name}`, name, ending);
-    } else countApi({ project, name, method }, ending);
-    accessLog(exchange, ending);
+  return {
+    ended(exchange, ending) {
+      const { project, target } = exchange;
+      const method = methods.has(exchange.request.method) ? exchange.request.method : otherMethod;
+      const name = project && target ? countedName(project, target) : undefined;
+      if (!project || !target || name === undefined) countOther(exchange, method, ending);
+      else if (target.kind === "document") {
+        countKv({ project, name, method }, ending);
+        usage.record(`${project.config.namespace}/${project.config.name}`, name, ending);
+      } else countApi({ project, name, method }, ending);
+      accessLog.request(exchange, ending);
+    },
+    refused(requestId, { status, code }) {
+      metrics.otherRequests.inc({ target: "(no request)", method: otherMethod, status });
+      accessLog.refusal(requestId, { status, code });
+    },
   };
 }
 

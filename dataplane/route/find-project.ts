@@ -13,11 +13,7 @@ export interface Place {
   readonly segments: readonly string[];
 }
 
-export async function findProject(
-  directory: Directory,
-  host: string | undefined,
-  segments: readonly string[],
-): Promise<Place> {
+export async function findProject(directory: Directory, host: string, segments: readonly string[]): Promise<Place> {
   const claimed = directory.host(hostName(host));
   const byHost = claimed instanceof Promise ? await claimed : claimed;
   if (byHost.outcome === "found") return { project: byHost.value, base: "", segments };

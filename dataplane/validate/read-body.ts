@@ -1,5 +1,6 @@
 // Reads a request's body as one canonical JSON text. Refuses other media types, bodies over the limit, and everything that
-// is not exactly one well-formed JSON text; a refused request's body is not read any further.
+// is not exactly one well-formed JSON text. The rest of a refused body is read and thrown away, because a connection that is closed
+// over unread bytes takes the answer along.
 
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
@@ -20,17 +21,28 @@ export function demandJson(contentType: string | undefined): void {
   throw new Problem("unsupported_media_type", "Send the body as JSON, with `Content-Type: application/json`");
 }
 
-export async function readBody(message: IncomingMessage, maxBytes: number): Promise<CanonicalJson> {
-  demandJson(message.headers["content-type"]);
-  const bytes = await collect(message, maxBytes);
+/** A body on its way. */
+export interface ArrivingBody {
+  readonly message: IncomingMessage;
+  /** Resolves when the connection refuses the rest of it. */
+  readonly refused: Promise<Error> | undefined;
+  /** Asks for it, should the client wait to be asked. */
+  invite(): void;
+}
+
+export async function readBody(maxBytes: number, body: ArrivingBody): Promise<CanonicalJson> {
+  const { headers } = body.message;
+  demandJson(headers["content-type"]);
+  if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  body.invite();
+  const bytes = await collect(body, maxBytes);
   if (bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
   const result = canonicalJsonOfBytes(bytes, maxDepth);
   if (!result.ok) throw new Problem(result.fault.code, result.fault.detail);
   return result.json;
 }
 
-function collect(message: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  if (Number(message.headers["content-length"] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes));
+function collect({ message, refused }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -47,12 +59,10 @@ function collect(message: IncomingMessage, maxBytes: number): Promise<Uint8Array
     const onCut = () =>
       settle(() => reject(new Problem("invalid_request", "The connection ended before the body was complete")));
     message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
+    void refused?.then((error) => settle(() => reject(error)));
   });
 }
 
 function tooLarge(maxBytes: number): Problem {
-  // The rest of the body stays unread, so the connection can't carry another request.
-  return new Problem("body_too_large", `A body has at most ${maxBytes} bytes here`, {
-    headers: { Connection: "close" },
-  });
+  return new Problem("body_too_large", `A body has at most ${maxBytes} bytes here`);
 }

@@ -1,0 +1,78 @@
+// Answers what Node's parser or a time limit refuses on a connection, in the shape of all other problems: as the answer of the
+// request that it cuts short, after the answer of one that had arrived whole, or as an answer of its own.
+
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { type ProblemAnswer, problemAnswer } from "./respond/problem.ts";
+import { requestId } from "./respond/request-id.ts";
+
+export interface Connections {
+  /** Remembers the request that a connection carries now. The promise resolves when the rest of its body is refused. */
+  begin(request: IncomingMessage, response: ServerResponse): Promise<Error> | undefined;
+  refuse(error: Error, socket: Socket): void;
+}
+
+/** A refusal that belongs to no request. */
+export type ObserveRefusal = (requestId: string, answer: ProblemAnswer) => void;
+
+interface UnderWay {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly cut: ((error: Error) => void) | undefined;
+}
+
+export function createConnections(observe: ObserveRefusal): Connections {
+  const underWay = new WeakMap<Socket, UnderWay>();
+  const refused = new WeakSet<Socket>();
+
+  const answer = (error: Error, socket: Socket): void => {
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const id = requestId(undefined);
+    const problem = problemAnswer(error, { path: "", requestId: id });
+    socket.end(responseText(id, problem));
+    observe(id, problem);
+  };
+
+  return {
+    begin(request, response) {
+      const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
+      const body = hasBody ? Promise.withResolvers<Error>() : undefined;
+      underWay.set(request.socket, { request, response, cut: body?.resolve });
+      return body?.promise;
+    },
+    refuse(error, socket) {
+      // The parser repeats its refusal for every further byte.
+      if (refused.has(socket)) return;
+      refused.add(socket);
+      const current = underWay.get(socket);
+      if (!current) answer(error, socket);
+      else if (current.response.writableEnded) {
+        // What is refused after the answer of a whole request is another request; the rest of a body gets no second answer.
+        if (current.request.complete) answer(error, socket);
+        else socket.destroy();
+      } else if (current.request.complete) {
+        current.response.once("close", () => answer(error, socket));
+      } else {
+        current.response.shouldKeepAlive = false;
+        current.cut?.(error);
+      }
+    },
+  };
+}
+
+function responseText(id: string, problem: ProblemAnswer): string {
+  const lines = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}`,
+    `X-Request-Id: ${id}`,
+    "Vary: Authorization, Origin",
+    "Cache-Control: no-store",
+    "Content-Type: application/problem+json",
+    `Content-Length: ${Buffer.byteLength(problem.text)}`,
+    `Date: ${new Date().toUTCString()}`,
+    "Connection: close",
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${problem.text}`;
+}
