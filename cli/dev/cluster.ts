@@ -82,7 +82,7 @@ async function pass(
   const fileKey = (file: string): string => relative(options.folder, file);
   const admitted = admit(reading.checked, state.known, { now, newUid, fileKey });
   // Identities first: a record that is sealed for a UID which a crash forgets would be worthless.
-  await knowledge.write(admitted);
+  if (hasNewIdentity(admitted, state.known)) await knowledge.write(admitted);
 
   const due = admitted.graves.filter((grave) => isDue(grave, admitted, now));
   const found = await removeSecrets(due, secretFiles);
@@ -102,6 +102,10 @@ async function pass(
   };
   const news = [...newsOf(state.snapshot, snapshot), ...otherNews(compiled, refused, found.unreadable), ...buried.news];
   return { next, news };
+}
+
+function hasNewIdentity(now: Knowledge, before: Knowledge): boolean {
+  return [...now.objects].some(([subject, { uid }]) => before.objects.get(subject)?.uid !== uid);
 }
 
 interface Pass {

@@ -20,7 +20,8 @@ export interface Following {
 
 const retryMs = 1_000;
 
-export function follow({ cluster, paths, say, now }: FollowOptions): Following {
+/** Resolves once every change from before is live and every later one will be seen. */
+export async function follow({ cluster, paths, say, now }: FollowOptions): Promise<Following> {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -63,8 +64,10 @@ export function follow({ cluster, paths, say, now }: FollowOptions): Following {
   }
 
   const watching = watchFolders({ paths, onChange: wake });
-  const due = nextDueIn(cluster.view().known, now());
-  if (due !== undefined) later(due);
+  await watching.ready;
+  // A file that was saved between the first pass and now sent its event to nobody.
+  wake();
+  await running;
 
   return {
     async stop() {

@@ -42,7 +42,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   for (const line of welcome({ view, credentials, folder: options.folder, ...urls })) say(line);
 
   const paths = [options.folder, secretFiles.folder];
-  const following = follow({ cluster, paths, say, now: () => systemClock.now() });
+  const following = await follow({ cluster, paths, say, now: () => systemClock.now() });
   closers.push(() => following.stop());
   say("Ready");
 }

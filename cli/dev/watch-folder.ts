@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { listFiles } from "../manifests/list-files.ts";
 
 export interface FolderWatch {
+  /** Resolves once changes are seen; what was read before it has to be read again. */
+  readonly ready: Promise<void>;
   stop(): void;
 }
 
@@ -74,9 +76,10 @@ export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_0
     known = seen;
   };
   const looking = setInterval(() => void look(), lookEveryMs);
-  void watchAll().then(look);
+  const ready = watchAll().then(look);
 
   return {
+    ready,
     stop() {
       stopped = true;
       clearTimeout(quiet);

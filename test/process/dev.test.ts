@@ -155,6 +155,13 @@ describe("jsonplane dev", () => {
     expect((await list()).status).toBe(400);
   });
 
+  it("misses no edit, however soon it comes after the start", async () => {
+    const dev = start();
+    await dev.line(/^Projects$/);
+    edit("open-notes.yaml", (text) => text.replace("deletionPolicy: Delete", "serving: ReadOnly"));
+    await dev.line(/^Project\/default\/open-notes is live$/);
+  });
+
   it("withdraws what is removed, and serves what is added in a new folder", async () => {
     const dev = await ready();
     rmSync(join(cwd, "manifests", "open-notes.yaml"));

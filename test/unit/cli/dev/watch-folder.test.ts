@@ -19,7 +19,7 @@ beforeEach(async () => {
     told += 1;
   };
   watching = watchFolders({ paths: [folder, join(folder, "later")], onChange, quietMs: 20, lookEveryMs: 60_000 });
-  await sleep(200);
+  await watching.ready;
 });
 afterEach(() => {
   watching.stop();
@@ -79,7 +79,7 @@ it("sees without events what changed since it looked last", async () => {
   // A file's own watcher dies with the file that an editor replaces; looking goes on.
   writeFileSync(file, "a");
   watching = watchFolders({ paths: [file], onChange, quietMs: 20, lookEveryMs: 50 });
-  await sleep(200);
+  await watching.ready;
   rmSync(file);
   await eventually(() => expect(told).toBeGreaterThan(0));
   await sleep(200);
