@@ -39,7 +39,10 @@ export function authorizeObjects(
   // An update answers with the object, so whoever may not read can't update.
   if (operation === "update") demand(project, resource.access.read, "read", caller);
   if (project.authentication === "Disabled" || isAdministrator(caller)) return unlimited;
-  return { visible: within(resource.scope.read, caller), writable: within(resource.scope.write, caller) };
+  const writable = within(resource.scope.write, caller);
+  // Whoever may delete and not read must not learn from a 403 which ids are others' objects.
+  const mayRead = refusal(project, resource.access.read, "read", caller) === undefined;
+  return { visible: mayRead ? within(resource.scope.read, caller) : writable, writable };
 }
 
 export function authorizeDocument(
