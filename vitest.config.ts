@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const realParts = "./test/support/real-parts.ts";
+const sameCases = "./test/support/property-seed.ts";
 const seconds = 1_000;
 
 export default defineConfig({
@@ -15,13 +16,22 @@ export default defineConfig({
     passWithNoTests: true,
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
-      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60 * seconds } },
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts"],
+          setupFiles: sameCases,
+          testTimeout: 60 * seconds,
+        },
+      },
       { extends: true, test: { name: "meta", include: ["test/meta/**/*.test.ts"], testTimeout: 60 * seconds } },
       {
         extends: true,
         test: {
           name: "store",
           include: ["test/store/**/*.test.ts"],
+          setupFiles: sameCases,
           globalSetup: realParts,
           testTimeout: 300 * seconds,
           hookTimeout: 60 * seconds,
