@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { verify as argon2Verify } from "argon2";
 import { hashPassword, type PasswordCost, passwordCost } from "../../core/password/hash-password.ts";
+import { createTurns, type TurnsState } from "../../core/turns.ts";
 import { loginBusy } from "./refusals.ts";
 
 /** True when the password is the one of the hash; undefined stands for an unknown user: as much work, then false. */
@@ -24,10 +25,7 @@ export interface PasswordVerifierOptions {
   readonly observe?: (queue: PasswordQueue) => void;
 }
 
-export interface PasswordQueue {
-  readonly running: number;
-  readonly waiting: number;
-}
+export type PasswordQueue = TurnsState;
 
 /** Hashes the password of nobody once, for the comparisons that must fail. */
 export async function createPasswordVerifier(options: PasswordVerifierOptions): Promise<PasswordVerifier> {
@@ -36,7 +34,7 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
     const same = await argon2Verify(hash ?? nobody, password);
     return same && hash !== undefined;
   };
-  const turns = createTurns(options);
+  const turns = createTurns({ ...options, refusal: loginBusy });
   return {
     async inTurn(attempt) {
       await turns.take();
@@ -45,39 +43,6 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
       } finally {
         turns.give();
       }
-    },
-  };
-}
-
-interface Turns {
-  take(): Promise<void>;
-  give(): void;
-}
-
-function createTurns({ concurrency, maxWaiting, observe }: PasswordVerifierOptions): Turns {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  const report = (): void => observe?.({ running, waiting: waiting.length });
-
-  return {
-    async take() {
-      if (running < concurrency) {
-        running += 1;
-        report();
-        return;
-      }
-      if (waiting.length >= maxWaiting) throw loginBusy();
-      await new Promise<void>((go) => {
-        waiting.push(go);
-        report();
-      });
-    },
-    give() {
-      const next = waiting.shift();
-      // The place is handed on rather than freed, so that nobody who comes now overtakes those who wait.
-      if (next === undefined) running -= 1;
-      else next();
-      report();
     },
   };
 }

@@ -2,12 +2,13 @@
 // the index that would make it cheap.
 
 import { Problem } from "../../core/errors/problem.ts";
+import type { Turns } from "../../core/turns.ts";
 import { type Answer, ok } from "../respond/answer.ts";
 import { encodeSortValue } from "../store/order.ts";
 import type { FieldPage, ObjectStore, Page, PageRange } from "../store/port.ts";
 import type { ListQuery } from "../validate/validate-list.ts";
 import type { ObjectScene } from "./objects.ts";
-import { encodesExactly, scanLimit, scanObjects } from "./scan-objects.ts";
+import { encodesExactly, type Scan, scanLimit, scanObjects } from "./scan-objects.ts";
 
 export interface ListRequest {
   readonly query: ListQuery;
@@ -15,6 +16,8 @@ export interface ListRequest {
   readonly url: string;
   /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */
   readonly onIndexMissing: () => void;
+  /** Of all scans of this process (scan-objects.ts). */
+  readonly scanTurns: Turns;
 }
 
 export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
@@ -32,7 +35,7 @@ async function findPage(store: ObjectStore, scene: ObjectScene, request: ListReq
   const indexed = others.length > 0 ? undefined : await fromIndex(store, scene, query, range);
   if (indexed?.outcome === "page") return indexed;
   if (indexed?.outcome === "not_ready") request.onIndexMissing();
-  return fromScan(store, scene, query, range);
+  return fromScan(store, scene, { query, range, turns: request.scanTurns });
 }
 
 function fromIndex(
@@ -52,8 +55,9 @@ function fromIndex(
   return store.pageByField(scene.collection, scene.grant.visible, { index, equals: encodeSortValue(value) }, range);
 }
 
-async function fromScan(store: ObjectStore, scene: ObjectScene, query: ListQuery, range: PageRange): Promise<Page> {
-  const page = await scanObjects(store, scene, query, range);
+async function fromScan(store: ObjectStore, scene: ObjectScene, scan: Scan): Promise<Page> {
+  const { query } = scan;
+  const page = await scanObjects(store, scene, scan);
   if (page) return page;
   const names = [...query.filters.map((filter) => filter.name), ...(query.sort?.byValue ? [query.sort.name] : [])];
   const waiting = names.find((name) => hasIndex(scene, name));

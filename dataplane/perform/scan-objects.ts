@@ -1,42 +1,94 @@
 // Sorts and filters by reading every visible object, for what no index answers: at most `scanLimit` objects and
-// `scanBytes` of text, then it gives up. Orders by the same encoding as the indexes, so both give one order.
+// `scanBytes` of text, then it gives up. Orders by the same encoding as the indexes, so both give one order. Only a few of
+// those that read much run at once; who would wait too far back is refused with `query_busy`.
 
+import { setImmediate as othersFirst } from "node:timers/promises";
+import { Problem } from "../../core/errors/problem.ts";
 import { valueAt } from "../../core/json/members.ts";
+import { createTurns, type Turns } from "../../core/turns.ts";
 import { compareEncoded, encodedStringBytes, encodeSortValue } from "../store/order.ts";
-import type { ObjectStore, Page, PageRange } from "../store/port.ts";
+import type { CollectionRef, ObjectStore, Page, PageRange, Visibility } from "../store/port.ts";
 import type { Filter, ListQuery, SortKey } from "../validate/validate-list.ts";
 import type { ObjectScene } from "./objects.ts";
 
 export const scanLimit = 10_000;
 const scanBytes = 64 * 1024 * 1024;
 
+/** Characters that any scan may read before it needs a turn: so small ones never wait for large ones. */
+const freeBytes = 256 * 1024;
+/** Each holds up to `scanBytes`, and those who wait some `freeBytes`. */
+const concurrency = 2;
+const maxWaiting = 32;
+
 interface Match {
   readonly key: string;
   readonly text: string;
 }
 
+export interface Scan {
+  readonly query: ListQuery;
+  readonly range: PageRange;
+  readonly turns: Turns;
+}
+
+/** The turns that all scans of one process share. */
+export function createScanTurns(): Turns {
+  return createTurns({ concurrency, maxWaiting, refusal: busy });
+}
+
 /** Undefined when there is more to read than the limits allow. */
-export async function scanObjects(
-  store: ObjectStore,
-  scene: ObjectScene,
-  query: ListQuery,
-  range: PageRange,
-): Promise<Page | undefined> {
+export async function scanObjects(store: ObjectStore, scene: ObjectScene, scan: Scan): Promise<Page | undefined> {
+  const { query, range, turns } = scan;
   const { visible } = scene.grant;
   if ((await store.count(scene.collection, visible)) > scanLimit) return undefined;
   const matches: Match[] = [];
   const filters = query.filters.map(matcher);
+  const isWhole = await readAll(store, { collection: scene.collection, visible, turns }, (text) => {
+    if (filters.every((matches) => matches(text))) matches.push({ key: sortKeyOf(text, query.sort), text });
+  });
+  return isWhole ? { count: matches.length, texts: pageOf(matches, range) } : undefined;
+}
+
+interface Reading {
+  readonly collection: CollectionRef;
+  readonly visible: Visibility;
+  readonly turns: Turns;
+}
+
+/** False when it gave up: there is more than the limits allow. */
+async function readAll(
+  store: ObjectStore,
+  { collection, visible, turns }: Reading,
+  onText: (text: string) => void,
+): Promise<boolean> {
   let seen = 0;
   let bytes = 0;
-  for await (const batch of store.scan(scene.collection, visible)) {
-    for (const text of batch) {
-      seen += 1;
-      bytes += text.length;
-      if (filters.every((matches) => matches(text))) matches.push({ key: sortKeyOf(text, query.sort), text });
+  let hasTurn = false;
+  try {
+    for await (const batch of store.scan(collection, visible)) {
+      for (const text of batch) {
+        seen += 1;
+        bytes += text.length;
+        onText(text);
+      }
+      if (seen > scanLimit || bytes > scanBytes) return false;
+      if (!hasTurn && bytes > freeBytes) {
+        await turns.take();
+        hasTurn = true;
+      }
+      // A store in this process answers without ever leaving the event loop to anybody else.
+      await othersFirst();
     }
-    if (seen > scanLimit || bytes > scanBytes) return undefined;
+    return true;
+  } finally {
+    if (hasTurn) turns.give();
   }
-  return { count: matches.length, texts: pageOf(matches, range) };
+}
+
+function busy(): Problem {
+  return new Problem("query_busy", "Too many lists are being sorted or filtered without an index; try again", {
+    headers: { "Retry-After": "2" },
+  });
 }
 
 function pageOf(matches: readonly Match[], range: PageRange): readonly string[] {

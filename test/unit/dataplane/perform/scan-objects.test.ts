@@ -1,0 +1,81 @@
+// Scans of a real store in memory: what several large ones at once may take from everybody else.
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../../core/clock.ts";
+import { Problem } from "../../../../core/errors/problem.ts";
+import { createTurns, type Turns } from "../../../../core/turns.ts";
+import { createObjectIds } from "../../../../dataplane/perform/object-ids.ts";
+import type { ObjectScene } from "../../../../dataplane/perform/objects.ts";
+import { type Scan, scanObjects } from "../../../../dataplane/perform/scan-objects.ts";
+import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
+import type { Store } from "../../../../dataplane/store/port.ts";
+
+const project = { namespace: "default", name: "shop" };
+const newId = createObjectIds(systemClock);
+
+let store: Store;
+beforeEach(async () => {
+  store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
+  await fill("large", 40, 256 * 1024);
+  await fill("small", 40, 16);
+});
+afterEach(() => store.close());
+
+async function fill(resource: string, count: number, size: number): Promise<void> {
+  for (let made = 0; made < count; made += 1) {
+    const { id } = newId();
+    const text = `{"id":"${id}","n":${made},"pad":"${"x".repeat(size)}"}`;
+    await store.create({ project, resource }, { id, owner: "apikey:ci", text }, 1_000);
+  }
+}
+
+function scan(resource: string, turns: Turns) {
+  const scene = { collection: { project, resource }, grant: { visible: {}, writable: {} } } as ObjectScene;
+  const sort = { name: "n", path: ["n"], descending: true, byValue: true };
+  const query = { limit: 2, offset: 0, sort, filters: [], suffix: "" };
+  return scanObjects(store, scene, { query, range: { offset: 0, limit: 2, descending: true }, turns } satisfies Scan);
+}
+
+function oneTurn(): Turns {
+  return createTurns({ concurrency: 1, maxWaiting: 0, refusal: () => new Problem("query_busy", "busy") });
+}
+
+describe("a scan that reads much", () => {
+  it("waits for its turn or is refused, while small ones go on", async () => {
+    const turns = oneTurn();
+    await turns.take();
+    await expect(scan("large", turns)).rejects.toMatchObject({ code: "query_busy" });
+    expect(await scan("small", turns)).toMatchObject({ count: 40 });
+    turns.give();
+    expect(await scan("large", turns)).toMatchObject({ count: 40 });
+    // Its turn was given back.
+    expect(await scan("large", turns)).toMatchObject({ count: 40 });
+  });
+
+  it("gives its turn back when the store fails in the middle", async () => {
+    const turns = oneTurn();
+    const thenClosed: Turns = {
+      ...turns,
+      async take() {
+        await turns.take();
+        await store.close();
+      },
+    };
+    await expect(scan("large", thenClosed)).rejects.toThrow();
+    await turns.take();
+  });
+
+  it("leaves the event loop to others between its steps", async () => {
+    const turns = oneTurn();
+    let others = 0;
+    let running = true;
+    const count = (): void => {
+      others += 1;
+      if (running) setImmediate(count);
+    };
+    setImmediate(count);
+    await scan("large", turns);
+    running = false;
+    expect(others).toBeGreaterThan(1);
+  });
+});
