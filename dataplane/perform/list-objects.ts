@@ -8,7 +8,7 @@ import { encodeSortValue } from "../store/order.ts";
 import type { FieldPage, ObjectStore, Page, PageRange } from "../store/port.ts";
 import type { ListQuery } from "../validate/validate-list.ts";
 import type { ObjectScene } from "./objects.ts";
-import { encodesExactly, type Scan, scanLimit, scanObjects } from "./scan-objects.ts";
+import { encodesExactly, type Scan, scanBytes, scanLimit, scanObjects } from "./scan-objects.ts";
 
 export interface ListRequest {
   readonly query: ListQuery;
@@ -23,13 +23,15 @@ export interface ListRequest {
 export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
   const { query, url } = request;
   const page = await findPage(store, scene, request);
+  if (page.isCut) throw pageTooLong();
   return ok(`{"count":${page.count},"items":[${page.texts.join(",")}],"links":${links(query, page.count, url)}}`);
 }
 
 async function findPage(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Page> {
   const { query } = request;
   const { visible } = scene.grant;
-  const range: PageRange = { offset: query.offset, limit: query.limit, descending: query.sort?.descending ?? false };
+  const { offset, limit } = query;
+  const range: PageRange = { offset, limit, descending: query.sort?.descending ?? false, maxLength: scanBytes };
   const [first, ...others] = query.filters;
   if (!first && !query.sort?.byValue) return store.pageByCreation(scene.collection, visible, range);
   const indexed = others.length > 0 ? undefined : await fromIndex(store, scene, query, range);
@@ -75,6 +77,13 @@ async function fromScan(store: ObjectStore, scene: ObjectScene, scan: Scan): Pro
   throw new Problem(
     "query_too_expensive",
     `This query would read more than ${scanLimit} objects; use one filter on an indexed field, without another sort`,
+  );
+}
+
+function pageTooLong(): Problem {
+  return new Problem(
+    "query_too_expensive",
+    "The objects of this page are more than 64 MiB: ask for fewer with a smaller `_limit`",
   );
 }
 

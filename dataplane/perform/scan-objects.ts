@@ -12,7 +12,8 @@ import type { Filter, ListQuery, SortKey } from "../validate/validate-list.ts";
 import type { ObjectScene } from "./objects.ts";
 
 export const scanLimit = 10_000;
-const scanBytes = 64 * 1024 * 1024;
+/** Of a scan, and of a page. */
+export const scanBytes = 64 * 1024 * 1024;
 
 /** Characters that any scan may read before it needs a turn: so small ones never wait for large ones. */
 const freeBytes = 256 * 1024;

@@ -52,6 +52,8 @@ export interface PageRange {
   readonly offset: number;
   readonly limit: number;
   readonly descending: boolean;
+  /** A page whose texts are longer together, in UTF-16 units, is cut short and says so; absent = however long. */
+  readonly maxLength?: number;
 }
 
 export interface Page {
@@ -59,6 +61,8 @@ export interface Page {
   readonly count: number;
   /** Served texts, in order. */
   readonly texts: readonly string[];
+  /** True when `maxLength` kept objects out of it. */
+  readonly isCut?: boolean;
 }
 
 export interface FieldQuery {

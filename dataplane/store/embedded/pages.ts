@@ -43,13 +43,22 @@ export function createPages({ database, transactions, collections, marks }: Obje
     return { start: marks.below(list, equals, false), end: marks.below(list, equals, true) };
   }
 
-  function page(list: SizedList, { start, end }: Span, { offset, limit, descending }: PageRange): Page {
+  function page(list: SizedList, { start, end }: Span, range: PageRange): Page {
+    const { offset, limit, descending, maxLength = Number.POSITIVE_INFINITY } = range;
     const count = end - start;
     const wanted = Math.min(limit, count - offset);
     if (wanted <= 0) return { count, texts: [] };
     const objects = objectsAt(list, descending ? end - offset - wanted : start + offset, wanted);
     if (descending) objects.reverse();
-    return { count, texts: objects.map((object) => String(statements.text.get(object)?.text)) };
+    const texts: string[] = [];
+    let length = 0;
+    for (const object of objects) {
+      const text = String(statements.text.get(object)?.text);
+      length += text.length;
+      if (length > maxLength) return { count, texts, isCut: true };
+      texts.push(text);
+    }
+    return { count, texts };
   }
 
   function objectsAt(list: SizedList, position: number, wanted: number): number[] {

@@ -22,7 +22,8 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
       const keys = collectionKeys(collection);
       const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
       // Only the page of an index can be stale.
-      return whole(scripts, keys, reply === "stale" ? { count: 0, texts: [], rest: [] } : reply);
+      const page = reply === "stale" ? { count: 0, texts: [], rest: [] } : reply;
+      return whole(scripts, keys, page, range.maxLength);
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
@@ -35,7 +36,7 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
         return scripts.page({ keys, version, ...placeOf(keys, index, owner, query.equals), idIs: "last", ...range });
       });
       if (reply === undefined) return { outcome: "not_ready" };
-      return { outcome: "page", ...(await whole(scripts, keys, reply)) } satisfies FieldPage;
+      return { outcome: "page", ...(await whole(scripts, keys, reply, range.maxLength)) } satisfies FieldPage;
     },
     async count(collection, visible) {
       const set = idsOf(collectionKeys(collection), visible);
@@ -71,14 +72,26 @@ function placeOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | undefi
   return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
 }
 
-async function whole(scripts: ObjectScripts, keys: CollectionKeys, reply: PageReply): Promise<Page> {
+/** Reads on until the page is whole, or too long. */
+async function whole(
+  scripts: ObjectScripts,
+  keys: CollectionKeys,
+  reply: PageReply,
+  maxLength = Number.POSITIVE_INFINITY,
+): Promise<Page> {
   const texts = [...reply.texts];
+  let length = lengthOf(texts);
   let { rest, texts: last } = reply;
-  while (rest.length > 0) {
+  while (rest.length > 0 && length <= maxLength) {
     const further = await scripts.documents(keys, rest, batchAfter(last));
     texts.push(...further.texts);
     last = further.texts;
+    length += lengthOf(last);
     rest = rest.slice(further.done);
   }
-  return { count: reply.count, texts };
+  return { count: reply.count, texts, ...(length > maxLength && { isCut: true }) };
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }

@@ -240,6 +240,11 @@ function describeLargePages(subject: Subject): void {
     const range = { offset: 0, limit: 100, descending: false };
     expect(idsIn((await store.pageByCreation(collection, {}, range)).texts)).toEqual(ids);
     expect(await idsOf(store, collection, undefined, { index: "n" })).toEqual(ids);
+    const cut = await store.pageByCreation(collection, {}, { ...range, maxLength: 2_000_000 });
+    expect(cut).toMatchObject({ count: 12, isCut: true });
+    expect(cut.texts.length).toBeLessThan(12);
+    const whole = await store.pageByField(collection, {}, { index: "n" }, { ...range, maxLength: 4_000_000 });
+    expect(whole).not.toHaveProperty("isCut");
     let seen: string[] = [];
     for await (const batch of store.scan(collection, {})) {
       expect(Buffer.byteLength(batch.join(""))).toBeLessThanOrEqual(4 * 1024 * 1024);

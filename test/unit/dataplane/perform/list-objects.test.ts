@@ -1,0 +1,31 @@
+// Lists of a real store in memory whose page would be too long to hold.
+
+import { expect, it } from "vitest";
+import { systemClock } from "../../../../core/clock.ts";
+import { listObjects } from "../../../../dataplane/perform/list-objects.ts";
+import { createObjectIds } from "../../../../dataplane/perform/object-ids.ts";
+import type { ObjectScene } from "../../../../dataplane/perform/objects.ts";
+import { createScanTurns } from "../../../../dataplane/perform/scan-objects.ts";
+import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
+
+it("refuses a page of more than 64 MiB and says how to ask for less", async () => {
+  const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
+  const newId = createObjectIds(systemClock);
+  const collection = { project: { namespace: "default", name: "shop" }, resource: "films" };
+  const pad = "x".repeat(8 * 1024 * 1024);
+  for (let made = 0; made < 9; made += 1) {
+    const { id } = newId();
+    await store.create(collection, { id, owner: "apikey:ci", text: `{"id":"${id}","pad":"${pad}"}` }, 100);
+  }
+  const scene = { collection, grant: { visible: {}, writable: {} } } as unknown as ObjectScene;
+  const ask = (limit: number) =>
+    listObjects(store, scene, {
+      query: { limit, offset: 0, sort: undefined, filters: [], suffix: "" },
+      url: "http://127.0.0.1/api/films",
+      onIndexMissing: () => undefined,
+      scanTurns: createScanTurns(),
+    });
+  await expect(ask(9)).rejects.toMatchObject({ code: "query_too_expensive", message: /_limit/ });
+  expect((await ask(7)).status).toBe(200);
+  await store.close();
+});
