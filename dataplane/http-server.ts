@@ -36,12 +36,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     rewriteUrl: () => "/",
+    // While it closes, requests that had arrived are still served; fastify would answer 503 in a shape of its own.
+    return503OnClosing: false,
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     requestTimeout,
     http: {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: requestTimeout,
-      connectionsCheckingInterval: 1_000,
+      connectionsCheckingInterval: Math.min(1_000, requestTimeout),
       // Two Host or two Authorization headers become one that is refused, where Node would go by the first and a proxy by the last.
       joinDuplicateHeaders: true,
       // Node would refuse a request without Host with an answer that has no body.
@@ -52,9 +54,6 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       sendProblem(options, begin(request), reply, error);
     },
   });
-  app.removeAllContentTypeParsers();
-  // The pipeline reads the body itself, once the caller is known to be allowed.
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const exchange = begin(request);
@@ -66,9 +65,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       return sendProblem(options, exchange, reply, error);
     }
   };
-  app.setErrorHandler((error, request, reply) => sendProblem(options, begin(request), reply, error));
+  // Before fastify looks at the body and its type: the pipeline reads both once the caller is known to be allowed.
+  app.addHook("onRequest", handle);
+  // Found at once by its method; a request without a route would be looked up twice on its way to the hook.
   app.route({ method: methods, url: "/", handler: handle });
-  app.setNotFoundHandler(handle);
+  app.setErrorHandler((error, request, reply) => sendProblem(options, begin(request), reply, error));
   takeOver(app, connections);
   return app;
 }

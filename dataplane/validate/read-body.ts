@@ -15,9 +15,9 @@ const readAsJson = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 
 /** Throws `unsupported_media_type` unless the content type is one that is read as JSON. */
 export function demandJson(contentType: string | undefined): void {
-  if (contentType === undefined) return;
+  if (contentType === undefined || contentType === "") return;
   const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  if (type === "" || jsonType.test(type) || readAsJson.has(type)) return;
+  if (jsonType.test(type) || readAsJson.has(type)) return;
   throw new Problem("unsupported_media_type", "Send the body as JSON, with `Content-Type: application/json`");
 }
 
