@@ -13,8 +13,8 @@ import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { refusalOf, StartRefused } from "../dev/start-refused.ts";
-import { stopSignal } from "../dev/stop-signal.ts";
+import { refusalOf, StartRefused } from "../start-refused.ts";
+import { stopSignal } from "../stop-signal.ts";
 
 export interface DataplaneOptions {
   readonly redis: string | undefined;

@@ -4,7 +4,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StartRefused } from "./start-refused.ts";
+import { StartRefused } from "../start-refused.ts";
 import { writeWhole } from "./write-whole.ts";
 
 export interface DataFolder {

@@ -2,10 +2,10 @@
 // opened is closed again, after a signal as after a failure.
 
 import { enableCompileCache } from "node:module";
+import { refusalOf, requireFolder } from "../start-refused.ts";
+import { stopSignal } from "../stop-signal.ts";
 import { openDataFolder } from "./data-folder.ts";
 import type { Closers, DevOptions } from "./dev-options.ts";
-import { refusalOf, requireFolder } from "./start-refused.ts";
-import { stopSignal } from "./stop-signal.ts";
 
 /** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
 export async function startDev(options: DevOptions): Promise<number> {

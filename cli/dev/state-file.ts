@@ -2,9 +2,9 @@
 // rather than giving every object a new identity.
 
 import { readFile } from "node:fs/promises";
+import { StartRefused } from "../start-refused.ts";
 import type { Grave, Knowledge, KnownObject } from "./known-objects.ts";
 import { nothingKnown } from "./known-objects.ts";
-import { StartRefused } from "./start-refused.ts";
 import { writeWhole } from "./write-whole.ts";
 
 const formatVersion = 1;

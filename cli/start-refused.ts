@@ -1,4 +1,4 @@
-// Why dev mode can't start, in a sentence for the person who started it: what is wrong and what to do. What is not the
+// Why a command can't start, in a sentence for the person who started it: what is wrong and what to do. What is not the
 // person's to mend is a defect and stays an error.
 
 import { stat } from "node:fs/promises";
