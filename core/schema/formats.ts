@@ -43,8 +43,10 @@ const own: Readonly<Record<string, () => CheckedFormat>> = {
 /** Formats that every value fits. */
 const free: readonly string[] = ["binary", "double", "float", "password"];
 
+export const knownFormats: readonly string[] = [...matched, ...short, ...Object.keys(own), ...free];
+
 export function isKnownFormat(name: string): boolean {
-  return [matched, short, Object.keys(own), free].some((names: readonly string[]) => names.includes(name));
+  return knownFormats.includes(name);
 }
 
 /** Undefined for a format that refuses nothing, known or not. */

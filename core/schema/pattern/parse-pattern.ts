@@ -18,7 +18,7 @@ export class PatternError extends Error {
 
 export const maxPatternLength = 4096;
 const maxGroupDepth = 50;
-const maxRepeat = 1000;
+export const maxRepeat = 1000;
 
 /** `ignoreCase` is for the service's own expressions; in a schema `(?i:…)` says so. @throws PatternError */
 export function parsePattern(source: string, ignoreCase = false): PatternNode {
