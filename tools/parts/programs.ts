@@ -22,26 +22,30 @@ export function isProgram(path: string): boolean {
 
 /** Installs a Debian package; answers undefined when that worked, else the reason why it didn't. */
 export async function installDebianPackage(name: string, env: Environment): Promise<string | undefined> {
-  if (!onPath("apt-get", env)) return "there is no apt-get on this machine";
-  const become = await rootPrefix();
+  const aptGet = onPath("apt-get", env);
+  if (!aptGet) return "there is no apt-get on this machine";
+  const become = await rootPrefix(env);
   if (!become) return "apt-get can only be run by root, and sudo asks for a password";
+  const run = (...args: readonly string[]) => {
+    const options = ["-o", "Dpkg::Use-Pty=0", "-q"];
+    const [command = aptGet, ...rest] = [...become, aptGet, ...options, ...args];
+    return runCommand(command, rest, { env: { DEBIAN_FRONTEND: "noninteractive" } });
+  };
   const install = ["install", "--yes", "--no-install-recommends", name];
-  const first = await aptGet(become, install);
+  const first = await run(...install);
   if (first.code === 0) return undefined;
   // A fresh container has no package lists.
-  await aptGet(become, ["update"]);
-  const second = await aptGet(become, install);
-  return second.code === 0 ? undefined : `apt-get couldn't install ${name}:\n${lastWords(second)}`;
+  await run("update");
+  const second = await run(...install);
+  return second.code === 0 ? undefined : `apt-get couldn't install ${name}: ${lastWords(second)}`;
 }
 
 /** The words in front of a command that make root run it; undefined when that would need a password. */
-async function rootPrefix(): Promise<readonly string[] | undefined> {
+async function rootPrefix(env: Environment): Promise<readonly string[] | undefined> {
   if (process.getuid?.() === 0) return [];
-  const sudo = await runCommand("sudo", ["-n", "true"]);
-  return sudo.code === 0 ? ["sudo", "-n"] : undefined;
-}
-
-function aptGet(become: readonly string[], args: readonly string[]) {
-  const words = [...become, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "Dpkg::Use-Pty=0", "-q", ...args];
-  return runCommand(words[0] ?? "env", words.slice(1));
+  const sudo = onPath("sudo", env);
+  if (!sudo) return undefined;
+  const asked = await runCommand(sudo, ["-n", "true"]);
+  // sudo drops the environment.
+  return asked.code === 0 ? [sudo, "-n", "env", "DEBIAN_FRONTEND=noninteractive"] : undefined;
 }

@@ -1,11 +1,13 @@
-// Finds a redis-server program: JSONPLANE_REDIS_SERVER, then the PATH and Redis Stack's own folder, then (Debian and Ubuntu,
-// as root or with a sudo that asks nothing) apt-get. Refuses with PartMissing, which says how to get one.
+// Finds a redis-server program: JSONPLANE_REDIS_SERVER, then the PATH and Redis Stack's own folder, then (Debian and Ubuntu)
+// apt-get: it is installed as root or with a sudo that asks nothing, else unpacked into the cache. Refuses with PartMissing,
+// which says how to get one.
 
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
 import { PartMissing, partMissing } from "./part-missing.ts";
 import { installDebianPackage, isProgram, onPath } from "./programs.ts";
+import { unpackedServer } from "./redis-unpacked.ts";
 
 const redisStack = "/opt/redis-stack/bin/redis-server";
 
@@ -27,7 +29,12 @@ export async function findRedisServer(env: Environment): Promise<string> {
   const refusal = await installDebianPackage("redis-tools", env);
   const installed = refusal === undefined ? await linkedServer(env) : undefined;
   if (installed) return installed;
-  throw partMissing(`redis-server is missing; ${refusal ?? "the package redis-tools brought none"}`, ways);
+  const unpacked = await unpackedServer(env);
+  if ("server" in unpacked) return unpacked.server;
+  throw partMissing(
+    `redis-server is missing; ${refusal ?? "the package redis-tools brought none"}; ${unpacked.refusal}`,
+    ways,
+  );
 }
 
 /**

@@ -48,12 +48,42 @@ describe("a Redis server", () => {
     expect(server).toBe(join(cache, "redis-server", "redis-server"));
   });
 
+  it("that can be neither installed nor unpacked is told with the reasons", async () => {
+    const failing = "#!/bin/sh\necho no network >&2\nexit 100\n";
+    for (const name of ["apt-get", "dpkg-deb"]) await writeFile(await program(`bin/${name}`), failing);
+    const missing = findRedisServer({ PATH: join(folder, "bin"), JSONPLANE_CACHE: join(folder, "cache") });
+    await expect(missing).rejects.toThrow(/redis-server is missing; .*no network/);
+  });
+
   it("that is missing and can't be installed is told with what to do", async () => {
     const missing = findRedisServer({ PATH: join(folder, "empty") });
     await expect(missing).rejects.toBeInstanceOf(PartMissing);
     await expect(missing).rejects.toThrow(
       /redis-server is missing[\s\S]*apt-get install redis-server[\s\S]*JSONPLANE_REDIS_SERVER/,
     );
+  });
+});
+
+describe.each([
+  ["installed", 0, "redis-server/redis-server"],
+  ["unpacked, where it can't be installed", 1, "redis-debian/redis-server"],
+])("Debian's Redis is %s", (_way, installs, path) => {
+  it("when none is on the PATH", async () => {
+    const bin = join(folder, "bin");
+    // Stands in for apt-get: `install` brings the program, `download` an archive.
+    const server = "#!/bin/sh\nexit 0\n";
+    await writeFile(join(folder, "server"), server, { mode: 0o755 });
+    await writeFile(
+      await program("bin/apt-get"),
+      `#!/bin/sh\ncase "$*" in *install*) [ ${installs} = 0 ] && cp ${folder}/server ${bin}/redis-check-rdb ;; *download*) touch a.deb ;; esac\n`,
+    );
+    await writeFile(
+      await program("bin/dpkg-deb"),
+      `#!/bin/sh\nmkdir -p usr/bin && cp ${folder}/server usr/bin/redis-check-rdb\n`,
+    );
+    await writeFile(await program("bin/sudo"), '#!/bin/sh\nshift\nexec "$@"\n');
+    const cache = join(folder, "cache");
+    expect(await findRedisServer({ PATH: bin, JSONPLANE_CACHE: cache })).toBe(join(cache, path));
   });
 });
 
