@@ -9,7 +9,7 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import type { Store } from "../../dataplane/store/port.ts";
+import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { type Reply, type SentRequest, send } from "./http-client.ts";
 import { changed, cheapCost, inNamespace, type Modifier } from "./projects.ts";
@@ -44,7 +44,7 @@ export type Serve = (projects: ProjectParts | readonly ProjectParts[], options?:
 
 export function describeServed(name: string, suite: (serve: Serve) => void): void {
   describe(`${name} (embedded store)`, () =>
-    suiteOn(suite, (clock) => createEmbeddedStore({ directory: ":memory:", clock })));
+    suiteOn(suite, (clock, observe) => createEmbeddedStore({ directory: ":memory:", clock, observe })));
   describe(`${name} (Redis JSON)`, () => onRedis(suite));
 }
 
@@ -67,10 +67,12 @@ function onRedis(suite: (serve: Serve) => void): void {
     redis = await startRedis();
   });
   afterAll(() => redis.stop());
-  suiteOn(suite, (clock) => createRedisStore({ url: redis.url, clock }));
+  suiteOn(suite, (clock, observe) => createRedisStore({ url: redis.url, clock, observe }));
 }
 
-function suiteOn(suite: (serve: Serve) => void, openStore: (clock: Clock) => Promise<Store>): void {
+type OpenStore = (clock: Clock, observe: (observation: StoreObservation) => void) => Promise<Store>;
+
+function suiteOn(suite: (serve: Serve) => void, openStore: OpenStore): void {
   const closingAfterTest: (() => Promise<void>)[] = [];
   const closingAfterSuite: (() => Promise<void>)[] = [];
   let closing = closingAfterSuite;
@@ -87,13 +89,15 @@ function suiteOn(suite: (serve: Serve) => void, openStore: (clock: Clock) => Pro
   suite(async (given, options = {}) => {
     const ends = closing;
     const clock = options.clock ?? systemClock;
-    const store = await openStore(clock);
+    let observe: (observation: StoreObservation) => void = () => undefined;
+    const store = await openStore(clock, (observation) => observe(observation));
     ends.push(() => store.close());
     const served = await serveFrom(store, Array.isArray(given) ? given : [given as ProjectParts], {
       ...options,
       clock,
     });
     ends.push(() => served.plane.close());
+    observe = served.plane.metrics.observeStore;
     return served;
   });
 }
