@@ -1,5 +1,6 @@
 // The data plane, put together: authentication, preparer, pipeline, observation, and the two ports they answer on.
 
+import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
@@ -36,6 +37,8 @@ export interface DataPlaneOptions {
   readonly writeLog?: (text: string) => void;
   readonly clock?: Clock;
   readonly requestTimeoutMs?: number;
+  /** How long `close` waits for requests under way, 10,000 by default; then their connections are cut. */
+  readonly closeTimeoutMs?: number;
   /** Of the stored hashes, when they are not made with the usual one. */
   readonly passwordCost?: PasswordCost;
 }
@@ -46,7 +49,10 @@ export interface DataPlane {
   readonly adminUrl: string;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Stops taking requests, answers those under way, then lets go of everything but the store's owner's store. */
+  /**
+   * Stops taking requests, answers those under way as long as `closeTimeoutMs` allows, then lets go of everything but the
+   * store's owner's store.
+   */
   close(): Promise<void>;
 }
 
@@ -112,12 +118,29 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     logger,
     async close() {
       stopping = true;
-      await server.close();
+      const { closeTimeoutMs = 10_000 } = options;
+      await closeWithin(server, closeTimeoutMs);
       await preparer.close();
       await authentication.close();
-      await admin.close();
+      await closeWithin(admin, closeTimeoutMs);
       await opened?.close();
       logger.flush();
     },
   };
+}
+
+/** How often connections are looked at that had a request under way when the end began. */
+const lookEveryMs = 50;
+
+/**
+ * Node closes idle connections once, when the end begins, and enforces no time limits from then on: a client that keeps its
+ * connection after its answer, never ends its request or never reads its answer would hold the end up, some for good.
+ */
+async function closeWithin(server: FastifyInstance, milliseconds: number): Promise<void> {
+  const idle = setInterval(() => server.server.closeIdleConnections(), lookEveryMs);
+  const cut = setTimeout(() => server.server.closeAllConnections(), milliseconds);
+  await server.close().finally(() => {
+    clearInterval(idle);
+    clearTimeout(cut);
+  });
 }
