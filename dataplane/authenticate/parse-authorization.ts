@@ -24,10 +24,12 @@ export const maxUsernameBytes = 256;
 const absent: Authorization = Object.freeze({ kind: "absent" });
 const foreign: Authorization = Object.freeze({ kind: "foreign" });
 
-const schemeAndRest = /^([A-Za-z]{5,6}) +(\S+)$/;
+// Few spaces: each spelling of one credential is remembered by itself, and nobody's may push everybody else's out.
+const schemeAndRest = /^([A-Za-z]{5,6}) {1,4}(\S+)$/;
 const schemeOnly = /^([A-Za-z]{5,6})(?![^ ])/;
 const visible = /^[\x21-\x7e]+$/;
-const compactJws = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+/** The signature is Ed25519's 64 bytes, whose last character has four bits to spare: only zeros, so one text per token. */
+const compactJws = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 7617 forbids control characters in a user-id.
 const controlCharacter = /[\x00-\x1f\x7f]/;
