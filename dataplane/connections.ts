@@ -10,6 +10,10 @@ export interface Connections {
   /** Remembers the request that a connection carries now. The promise resolves when the rest of its body is refused. */
   begin(request: IncomingMessage, response: ServerResponse): Promise<Error> | undefined;
   refuse(error: Error, socket: Socket): void;
+  /** Keeps an eye on a new connection. */
+  opened(socket: Socket): void;
+  /** Lets go of connections that have not said a word: browsers and load balancers open some in advance. */
+  endSilent(): void;
 }
 
 /** A refusal that belongs to no request. */
@@ -24,6 +28,7 @@ interface UnderWay {
 export function createConnections(observe: ObserveRefusal): Connections {
   const underWay = new WeakMap<Socket, UnderWay>();
   const refused = new WeakSet<Socket>();
+  const open = new Set<Socket>();
 
   const answer = (error: Error, socket: Socket): void => {
     if (!socket.writable) {
@@ -37,6 +42,13 @@ export function createConnections(observe: ObserveRefusal): Connections {
   };
 
   return {
+    opened(socket) {
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
+    },
+    endSilent() {
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    },
     begin(request, response) {
       const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
       const body = hasBody ? Promise.withResolvers<Error>() : undefined;

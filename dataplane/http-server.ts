@@ -71,6 +71,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.route({ method: methods, url: "/", handler: handle });
   app.setErrorHandler((error, request, reply) => sendProblem(options, begin(request), reply, error));
   takeOver(app, connections);
+  app.server.on("connection", (socket: Socket) => connections.opened(socket));
+  app.addHook("preClose", async () => connections.endSilent());
   return app;
 }
 
