@@ -37,10 +37,7 @@ export function ajvValidator({ root, nodes, patterns }: SchemaRead): Validate {
     const exact = needsDigits ? readExactly(canonicalText) : undefined;
     const work = Math.max(validationLimits.work, validationLimits.workPerCharacter * canonicalText.length);
     context.begin(work, exact?.integers ?? noIntegers);
-    const items = failuresOf(exact === undefined ? value : exact.value);
-    // ajv keeps the last failures on the function.
-    check.errors = null;
-    return items;
+    return failuresOf(exact === undefined ? value : exact.value);
   };
 }
 

@@ -152,8 +152,11 @@ class Emitter {
   }
 
   #emitParts(node: SchemaNode, emitted: EmittedObject): void {
-    emitted.properties = this.#named(node.named.get("properties"), "properties", (name) => name !== hiddenName);
-    emitted.patternProperties = this.#patternProperties(node);
+    const properties = this.#named(node.named.get("properties"), "properties", (name) => name !== hiddenName);
+    const patterns = this.#patternProperties(node);
+    // ajv writes an empty branch for an empty keyword.
+    if (Object.keys(properties).length > 0) emitted.properties = properties;
+    if (Object.keys(patterns).length > 0) emitted.patternProperties = patterns;
     const prefix = node.lists.get("prefixItems");
     if (prefix !== undefined) emitted.prefixItems = prefix.map((tree) => this.#schema(tree, "prefixItems"));
     for (const keyword of ["items", "additionalProperties"] as const) {
