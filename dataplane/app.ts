@@ -6,6 +6,7 @@ import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts"
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
+import type { Exchange } from "./exchange.ts";
 import { createHttpServer } from "./http-server.ts";
 import { createAccessLog } from "./observe/access-log.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
@@ -16,6 +17,7 @@ import { createObjectIds } from "./perform/object-ids.ts";
 import { createCollectionPreparer } from "./perform/prepare-collection.ts";
 import { createScanTurns } from "./perform/scan-objects.ts";
 import { serve } from "./pipeline.ts";
+import { createAnswerBudget } from "./respond/answer-budget.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
 
 export interface DataPlaneOptions {
@@ -37,6 +39,8 @@ export interface DataPlaneOptions {
   readonly writeLog?: (text: string) => void;
   readonly clock?: Clock;
   readonly requestTimeoutMs?: number;
+  /** How long a connection may stand still, 60,000 by default: what a client does not read would stay in memory. */
+  readonly unreadTimeoutMs?: number;
   /** How long `close` waits for requests under way, 10,000 by default; then their connections are cut. */
   readonly closeTimeoutMs?: number;
   /** Of the stored hashes, when they are not made with the usual one. */
@@ -97,14 +101,19 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     },
   };
   const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
+  const answers = createAnswerBudget<Exchange>();
   const server = createHttpServer({
-    serve: (exchange) => serve(pipeline, exchange),
-    observe: observer.ended,
+    serve: async (exchange) => answers.admit(exchange, exchange.request.method, await serve(pipeline, exchange)),
+    observe(exchange, ending) {
+      answers.ended(exchange);
+      observer.ended(exchange, ending);
+    },
     observeRefusal: observer.refused,
     logger,
     trustedProxies: options.trustedProxies ?? [],
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
   });
+  server.server.setTimeout(options.unreadTimeoutMs ?? 60_000);
   const admin = createAdminServer({ directory, store, metrics, usage, stopping: () => stopping });
 
   const url = await server.listen({ host: options.host, port: options.port });

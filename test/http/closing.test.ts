@@ -1,16 +1,19 @@
-// What a data plane that is told to end owes to requests under way, and what it does not.
+// What a data plane owes to clients that stand still, and to requests under way when it is told to end; and what it does not.
 
+import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
+import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import { eventually } from "../support/eventually.ts";
+import { send } from "../support/http-client.ts";
 import { project, withAuthenticationDisabled, withRootKey } from "../support/projects.ts";
 import { openRaw } from "../support/raw-http.ts";
 
 const shop = project("shop", withAuthenticationDisabled(), withRootKey("flags"));
 
-async function start(closeTimeoutMs?: number): Promise<DataPlane> {
+async function start(limits: Pick<DataPlaneOptions, "closeTimeoutMs" | "unreadTimeoutMs"> = {}): Promise<DataPlane> {
   const live = createMemoryDirectory(systemClock);
   live.replace([shop]);
   return await startDataPlane({
@@ -20,14 +23,14 @@ async function start(closeTimeoutMs?: number): Promise<DataPlane> {
     port: 0,
     adminPort: 0,
     logLevel: "silent",
-    ...(closeTimeoutMs !== undefined && { closeTimeoutMs }),
+    ...limits,
   });
 }
 
 const head = "PUT /default/shop/json/flags HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
 
 it("ends although a client never finishes its request", async () => {
-  const plane = await start(50);
+  const plane = await start({ closeTimeoutMs: 50 });
   for (const origin of [plane.url, plane.adminUrl]) {
     const stuck = openRaw(origin);
     stuck.write(head);
@@ -46,4 +49,23 @@ it("answers the request that is under way first", async () => {
   client.write("{}");
   expect(await client.closed()).toContain("HTTP/1.1 200");
   await closing;
+});
+
+it("cuts a connection whose client does not read its answers", async () => {
+  const plane = await start({ unreadTimeoutMs: 100 });
+  const text = JSON.stringify("x".repeat(1_000_000));
+  await send(plane.url, "/default/shop/json/flags", { method: "PUT", body: text });
+  const { hostname, port } = new URL(plane.url);
+  const client = connect(Number(port), hostname);
+  client.pause();
+  client.write("GET /default/shop/json/flags HTTP/1.1\r\nHost: a\r\n\r\n".repeat(40));
+  client.on("error", () => undefined);
+  // A client that does not read hears of the end only when it writes. Seldom enough not to count as life.
+  const cut = () => {
+    client.write(" ");
+    expect(client.destroyed).toBe(true);
+  };
+  await eventually(cut, { everyMs: 300 });
+  client.destroy();
+  await plane.close();
 });

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { ok } from "../../../../dataplane/respond/answer.ts";
+import { createAnswerBudget } from "../../../../dataplane/respond/answer-budget.ts";
+
+const large = ok("x".repeat(100_000));
+const small = ok("x");
+
+it("refuses large reads while others wait to be read, and takes them again once those are gone", () => {
+  const budget = createAnswerBudget(250_000);
+  const [first, second, third] = [{}, {}, {}];
+  expect(budget.admit(first, "GET", large)).toBe(large);
+  budget.admit(second, "GET", large);
+  expect(() => budget.admit(third, "HEAD", large)).toThrow(expect.objectContaining({ code: "query_busy" }));
+  budget.ended(third);
+  budget.ended(first);
+  budget.ended(first);
+  expect(budget.admit(third, "GET", large)).toBe(large);
+  expect(() => budget.admit({}, "GET", large)).toThrow();
+});
+
+it("never refuses a small answer, nor that of a write that took place", () => {
+  const budget = createAnswerBudget(150_000);
+  budget.admit({}, "GET", large);
+  expect(budget.admit({}, "GET", small)).toBe(small);
+  expect(budget.admit({}, "PUT", large)).toBe(large);
+});
