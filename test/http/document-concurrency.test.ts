@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import type { Reply } from "../support/http-client.ts";
 import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServed, type Served } from "../support/served.ts";
 
 const as = apikey("writer");
 const shop = project("shop", withKey("writer"), withRootKey("doc", { initialValue: '{"list":[],"map":{},"n":0}' }));
@@ -135,5 +135,27 @@ describeServed("mixed writes at once", (serve) => {
     const stored = (await served.send("/json/doc")).json<{ map: object; list: unknown }>();
     expect(Object.keys(stored.map)).toHaveLength(60);
     expect(stored.list).toEqual([]);
+  });
+});
+
+describeReplicas("inside a root key", (serveTwice) => {
+  it("an acknowledged write is seen by every later read on any replica", async () => {
+    const [one, other] = await serveTwice(shop);
+    for (let n = 0; n < 50; n += 1) {
+      const [writes, reads] = n % 2 === 0 ? [one, other] : [other, one];
+      expect((await call(writes, "PUT", "/n", n)).status).toBe(200);
+      expect((await reads.send("/json/doc/n")).text).toBe(String(n));
+      expect((await call(writes, "POST", `/map/k${n}`, n)).status).toBe(201);
+      expect((await reads.send(`/json/doc/map/k${n}`)).text).toBe(String(n));
+    }
+  });
+
+  it("writes of two replicas at once are each one atomic step", async () => {
+    const [one, other] = await serveTwice(shop);
+    const of = (n: number) => (n % 2 === 0 ? one : other);
+    const appends = await Promise.all(numbers(400).map((n) => call(of(n), "POST", "/list/-", n)));
+    const adds = await Promise.all(numbers(40).map((n) => call(of(n), "POST", "/winner%22%27", n)));
+    expect([tally(appends), tally(adds)]).toEqual([{ 201: 400 }, { 201: 1, key_exists: 39 }]);
+    expect((await readList(one)).sort((a, b) => a - b)).toEqual(numbers(400));
   });
 });
