@@ -2,14 +2,28 @@
 // failures when there are enough, and the keywords that judge-value.ts and judge-members.ts judge.
 
 import type { CodeKeywordDefinition, FuncKeywordDefinition, KeywordCxt, KeywordDefinition } from "ajv";
-import { _, Name } from "ajv";
+import { _, type Code, Name } from "ajv";
 import type { Json } from "../config/types.ts";
 import { type Called, type ContainsRule, neverKeyword, stepKeyword, type UnevaluatedRule } from "./emit-schema.ts";
 import type { Evaluation } from "./evaluated.ts";
-import { type JudgeMembers, judgeNames, judgeUnevaluatedItems, judgeUnevaluatedMembers } from "./judge-members.ts";
-import { type JudgeValue, judgeAllowed, judgeContains, judgeMultiple, judgeUnique } from "./judge-value.ts";
+import {
+  type JudgeMembers,
+  judgeDependent,
+  judgeNames,
+  judgeUnevaluatedItems,
+  judgeUnevaluatedMembers,
+  type NamesByName,
+} from "./judge-members.ts";
+import {
+  type JudgeValue,
+  judgeAllowed,
+  judgeContains,
+  judgeMultiple,
+  judgePattern,
+  judgeUnique,
+} from "./judge-value.ts";
 import { validationLimits } from "./limits.ts";
-import type { Failure, ValuePlace } from "./validators.ts";
+import type { Failure, ValidationContext, ValuePlace } from "./validators.ts";
 import type { StepCost } from "./work.ts";
 
 /** The variables in which ajv's code counts and keeps failures. */
@@ -20,8 +34,10 @@ const errorList = new Name("vErrors");
 export const replacedKeywords: readonly string[] = [
   "const",
   "enum",
+  "pattern",
   "multipleOf",
   "uniqueItems",
+  "dependentRequired",
   "contains",
   "minContains",
   "maxContains",
@@ -36,11 +52,13 @@ export function schemaKeywords(evaluation: Evaluation): readonly KeywordDefiniti
   return [
     stepDefinition(evaluation),
     neverDefinition,
-    valueKeyword("const", (value: Json) => judgeAllowed([value], context)),
-    valueKeyword("enum", (values: readonly Json[]) => judgeAllowed(values, context)),
-    { ...valueKeyword("multipleOf", (divisor: number) => judgeMultiple(divisor, context)), type: "number" },
-    { ...valueKeyword("uniqueItems", (most: number) => judgeUnique(most, context)), type: "array" },
-    { ...valueKeyword("contains", (rule: ContainsRule) => judgeContains(rule, context)), type: "array" },
+    valueKeyword(context, "const", (value: Json) => judgeAllowed([value], context)),
+    valueKeyword(context, "enum", (values: readonly Json[]) => judgeAllowed(values, context)),
+    { ...valueKeyword(context, "pattern", (source: string) => judgePattern(source, evaluation)), type: "string" },
+    { ...valueKeyword(context, "multipleOf", (divisor: number) => judgeMultiple(divisor, context)), type: "number" },
+    { ...valueKeyword(context, "uniqueItems", (most: number) => judgeUnique(most, context)), type: "array" },
+    { ...valueKeyword(context, "contains", (rule: ContainsRule) => judgeContains(rule, context)), type: "array" },
+    { ...membersKeyword("dependentRequired", (rule: NamesByName) => judgeDependent(rule, context)), type: "object" },
     { ...membersKeyword("propertyNames", (called: Called) => judgeNames(called, evaluation)), type: "object" },
     {
       ...membersKeyword("unevaluatedProperties", (rule: UnevaluatedRule) => judgeUnevaluatedMembers(rule, evaluation)),
@@ -77,7 +95,7 @@ function stepDefinition({ context }: Evaluation): CodeKeywordDefinition {
       const meter = gen.scopeValue("obj", { ref: context.meter });
       gen.code(_`${meter}.spend(${cost.base})`);
       if (cost.perMember > 0 || cost.perCharacters > 0 || cost.callsPerMember > 0) {
-        gen.code(_`${meter}.spendOn(${data}, ${gen.scopeValue("obj", { ref: cost })})`);
+        gen.code(_`${meter}.spendOn(${data}, ${shared(gen, context, cost)})`);
       }
       // Whatever follows, the function has failed: in an alternative it could still be undone, so there it goes on.
       if (it.compositeRule !== true) {
@@ -97,14 +115,23 @@ const neverDefinition: CodeKeywordDefinition = {
   code: (cxt) => cxt.fail(),
 };
 
+/** How the code says `value`: by its place in one list, because ajv needs quadratic time for values of their own. */
+function shared(gen: KeywordCxt["gen"], context: ValidationContext, value: unknown): Code {
+  return _`${gen.scopeValue("obj", { ref: context.shared })}[${context.shared.push(value) - 1}]`;
+}
+
 /** A keyword that fails once at most, with the message that `judge` gives. */
-function valueKeyword<Rule, Value>(keyword: string, compile: (rule: Rule) => JudgeValue<Value>): CodeKeywordDefinition {
+function valueKeyword<Rule, Value>(
+  context: ValidationContext,
+  keyword: string,
+  compile: (rule: Rule) => JudgeValue<Value>,
+): CodeKeywordDefinition {
   return {
     keyword,
     error: { message: "", params: ({ params }) => _`{message: ${params.message}}` },
     code: (cxt) => {
       const { gen, data, it, schema } = cxt;
-      const judge = gen.scopeValue("obj", { ref: compile(schema as Rule) });
+      const judge = shared(gen, context, compile(schema as Rule));
       const message = gen.const("message", _`${judge}(${data}, ${it.parentData}, ${it.parentDataProperty})`);
       cxt.setParams({ message });
       cxt.fail(_`${message} !== undefined`);

@@ -224,10 +224,12 @@ class Emitter {
 
 /** Keywords that cost a call. */
 const judgedKeywords = [
+  "pattern",
   "const",
   "enum",
   "multipleOf",
   "uniqueItems",
+  "dependentRequired",
   "contains",
   "propertyNames",
   "unevaluatedProperties",

@@ -5,12 +5,31 @@ import { type Evaluation, evaluatedItems, evaluatedMembers } from "./evaluated.t
 import { validationLimits } from "./limits.ts";
 import { quoted } from "./messages.ts";
 import { below } from "./pointer.ts";
-import type { Failure, ValuePlace } from "./validators.ts";
+import type { Failure, ValidationContext, ValuePlace } from "./validators.ts";
 
 /** The failures of a value, none when it is valid. @throws WorkExhausted */
 export type JudgeMembers<Value> = (value: Value, place: ValuePlace) => readonly Failure[];
 
 type Members = Readonly<Record<string, unknown>>;
+
+/** Names that others need, each with those it needs. */
+export type NamesByName = Readonly<Record<string, readonly string[]>>;
+
+export function judgeDependent(rule: NamesByName, context: ValidationContext): JudgeMembers<Members> {
+  const needs = Object.entries(rule);
+  return (value) => {
+    const failures: Failure[] = [];
+    for (const [property, names] of needs) {
+      if (!Object.hasOwn(value, property)) continue;
+      const missing = names.filter((name) => !Object.hasOwn(value, name));
+      context.meter.spend(2 * names.length);
+      const params = missing.map((missingProperty) => ({ property, missingProperty }));
+      failures.push(...params.map((param) => ({ keyword: "dependentRequired", params: param })));
+      if (failures.length >= validationLimits.errors) break;
+    }
+    return failures;
+  };
+}
 
 export function judgeNames(called: Called, { context }: Evaluation): JudgeMembers<Members> {
   return (value, { instancePath, rootData }) => {

@@ -3,8 +3,9 @@
 import type { Json } from "../config/types.ts";
 import type { ContainsRule } from "./emit-schema.ts";
 import { comparableText } from "./equality.ts";
+import type { Evaluation } from "./evaluated.ts";
 import { ExactIntegers } from "./exact-integers.ts";
-import { allowedValues, counted } from "./messages.ts";
+import { allowedValues, counted, quoted } from "./messages.ts";
 import { costOfMultipleOf, isMultipleOf } from "./multiple-of.ts";
 import type { ValidationContext } from "./validators.ts";
 
@@ -34,6 +35,12 @@ function containerTexts(values: readonly Json[]): ReadonlySet<string> {
 
 function isContainer(value: unknown): boolean {
   return typeof value === "object" && value !== null;
+}
+
+export function judgePattern(source: string, { context, patterns }: Evaluation): JudgeValue<string> {
+  const matcher = patterns.matcher(source);
+  const message = `Must match the pattern ${quoted(source)}`;
+  return (text) => (matcher.test(text, context.meter) ? undefined : message);
 }
 
 export function judgeMultiple(divisor: number, context: ValidationContext): JudgeValue<number> {

@@ -72,7 +72,6 @@ const messages: Readonly<Record<string, (params: Failure["params"]) => string>> 
   minItems: ({ limit }) => `Must have at least ${counted(limit, "item")}`,
   maxProperties: ({ limit }) => `Must have at most ${counted(limit, "member")}`,
   minProperties: ({ limit }) => `Must have at least ${counted(limit, "member")}`,
-  pattern: ({ pattern }) => `Must match the pattern ${quoted(String(pattern))}`,
   format: ({ format }) => `Must be a valid ${format}`,
   required: ({ missingProperty }) => `The member ${quoted(String(missingProperty))} is missing`,
   dependentRequired: ({ missingProperty, property }) =>

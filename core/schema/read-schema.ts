@@ -55,6 +55,7 @@ class SchemaReader {
   readonly references: References;
   readonly #dialect: Dialect;
   readonly #report: SchemaReport;
+  #schemas = 0;
 
   constructor(dialect: Dialect, report: SchemaReport) {
     this.#dialect = dialect;
@@ -64,6 +65,11 @@ class SchemaReader {
   }
 
   read(value: Json, pointer: string): SchemaTree {
+    if (this.#schemas === schemaLimits.subschemas) {
+      const message = `A schema has at most ${schemaLimits.subschemas} schemas inside, true and false counted; share equal ones by $defs and $ref`;
+      this.#report.problem(pointer, message);
+    }
+    this.#schemas++;
     const tree = this.#readTree(value, pointer);
     this.references.place(pointer, tree);
     return tree;
@@ -75,12 +81,8 @@ class SchemaReader {
       this.#report.problem(pointer, "Write a schema here: an object of keywords, or true or false");
       return true;
     }
-    const id = this.nodes.length;
-    if (id === schemaLimits.subschemas) {
-      this.#report.problem(pointer, `A schema has at most ${id} schemas inside; share equal ones by $defs and $ref`);
-    }
     const node: OpenNode = {
-      id,
+      id: this.nodes.length,
       pointer,
       assertions: new Map(),
       references: [],
@@ -89,7 +91,7 @@ class SchemaReader {
       named: new Map(),
     };
     this.nodes.push(node);
-    if (id < schemaLimits.subschemas) this.#readKeywords(node, value);
+    if (this.#schemas <= schemaLimits.subschemas) this.#readKeywords(node, value);
     return node;
   }
 

@@ -28,6 +28,8 @@ export type Validator = (value: unknown, place: ValuePlace) => readonly Failure[
 export class ValidationContext {
   readonly meter = new Meter();
   exact = new ExactIntegers();
+  /** What the compiled code refers to. */
+  readonly shared: unknown[] = [];
   readonly #validators = new Map<number, Validator>();
 
   /** Starts a validation with so many units to spend. */

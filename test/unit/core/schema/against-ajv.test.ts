@@ -2,6 +2,8 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../core/config/types.ts";
+import { compileSchema } from "../../../../core/schema/compile-schema.ts";
 import { compiled, draft07, draft2020, problemsOf } from "./compiled.ts";
 
 const quiet = { strict: false, logger: false, ownProperties: true } as const;
@@ -41,72 +43,71 @@ const values: readonly unknown[] = [
 /** Told otherwise or not refused on purpose: values of annotations, and keywords that mean nothing in the draft. */
 const ignored = new Set(["default", "const", "examples", "contentSchema", "$vocabulary"]);
 
-describe.each([
-  [
-    "2020-12",
-    draft2020,
-    new Ajv2020(quiet),
-    [
-      "$id",
-      "$anchor",
-      "$dynamicAnchor",
-      "$dynamicRef",
-      "prefixItems",
-      "unevaluatedItems",
-      "unevaluatedProperties",
-      "dependentSchemas",
-      "dependentRequired",
-      "minContains",
-      "maxContains",
-      "deprecated",
-    ],
-  ],
-  ["draft-07", draft07, new Ajv(quiet), ["additionalItems", "dependencies"]],
-] as const)("what the meta-schema of %s refuses", (_name, $schema, ajv, own) => {
-  const shared = [
-    "$ref",
-    "$comment",
-    "$defs",
-    "definitions",
-    "title",
-    "description",
-    "readOnly",
-    "writeOnly",
-    "examples",
-    "multipleOf",
-    "maximum",
-    "exclusiveMaximum",
-    "minimum",
-    "exclusiveMinimum",
-    "maxLength",
-    "minLength",
-    "pattern",
-    "items",
-    "maxItems",
-    "minItems",
-    "uniqueItems",
-    "contains",
-    "maxProperties",
-    "minProperties",
-    "required",
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "propertyNames",
-    "enum",
-    "type",
-    "format",
-    "contentMediaType",
-    "contentEncoding",
-    "if",
-    "then",
-    "else",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-  ];
+const shared = [
+  "$ref",
+  "$comment",
+  "$defs",
+  "definitions",
+  "title",
+  "description",
+  "readOnly",
+  "writeOnly",
+  "examples",
+  "multipleOf",
+  "maximum",
+  "exclusiveMaximum",
+  "minimum",
+  "exclusiveMinimum",
+  "maxLength",
+  "minLength",
+  "pattern",
+  "items",
+  "maxItems",
+  "minItems",
+  "uniqueItems",
+  "contains",
+  "maxProperties",
+  "minProperties",
+  "required",
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "propertyNames",
+  "enum",
+  "type",
+  "format",
+  "contentMediaType",
+  "contentEncoding",
+  "if",
+  "then",
+  "else",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+];
 
+const only2020 = [
+  "$id",
+  "$anchor",
+  "$dynamicAnchor",
+  "$dynamicRef",
+  "prefixItems",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "dependentSchemas",
+  "dependentRequired",
+  "minContains",
+  "maxContains",
+  "deprecated",
+];
+const only07 = ["additionalItems", "dependencies"];
+const anyKeywords = [...shared, ...only2020, ...only07, "$schema", "default", "a", "__proto__", "constructor"];
+
+describe.each([
+  ["2020-12", draft2020, new Ajv2020(quiet), only2020],
+  ["draft-07", draft07, new Ajv(quiet), only07],
+] as const)("what the meta-schema of %s refuses", (_name, $schema, ajv, own) => {
   it.each([...shared, ...own].filter((keyword) => !ignored.has(keyword)))("%s is refused here, too", (keyword) => {
     for (const value of values) {
       const schema = { $schema, properties: { a: { [keyword]: value } } };
@@ -193,3 +194,50 @@ describe("the answer for a value", () => {
     );
   });
 });
+
+describe("whatever JSON it is given", () => {
+  const keyword = fc.constantFrom(...anyKeywords);
+  const { junk } = fc.letrec<{ junk: unknown }>((tie) => ({
+    junk: fc.oneof(
+      { depthSize: "medium" },
+      fc.constantFrom(...values),
+      fc.array(tie("junk"), { maxLength: 3 }),
+      fc.dictionary(keyword, tie("junk"), { maxKeys: 4, noNullPrototype: true }),
+    ),
+  }));
+
+  it("the compiler answers, and what it accepts can validate", () => {
+    fc.assert(
+      fc.property(fc.dictionary(keyword, junk, { noNullPrototype: true }), (candidate) => {
+        const result = compileSchema(candidate as JsonObject);
+        if (result.ok) expect(() => result.schema.validate({ a: [1] }, '{"a":[1]}')).not.toThrow();
+        else expect(result.problems.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ["12,000 names that one needs", { dependentRequired: { a: times(12_000, (index) => `r${index}`) } }],
+    ["12,000 required names", { required: times(12_000, (index) => `r${index}`) }],
+    [
+      "a name of 100,000 characters",
+      { properties: { ["n".repeat(100_000)]: { properties: { a: { type: "string" } } } } },
+    ],
+    ["490 alternatives", { properties: { a: { oneOf: times(490, (index) => ({ const: index })) } } }],
+    ["25 levels of if", deep(25, (inner) => ({ if: inner, else: { minProperties: 1 } }))],
+    ["25 levels of anyOf", deep(25, (inner) => ({ anyOf: [inner, { type: "object" }] }))],
+  ])("%s compile", (_name, candidate) => {
+    expect(problemsOf(candidate)).toEqual([]);
+  });
+});
+
+function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+function deep(levels: number, around: (inner: unknown) => unknown): unknown {
+  let made: unknown = { required: ["a"] };
+  for (let level = 0; level < levels; level++) made = around(made);
+  return made;
+}

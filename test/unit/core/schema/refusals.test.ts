@@ -114,7 +114,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   "more than 500 schemas": {
     schema: { properties: many(500, () => ({ type: "string" })) },
     pointer: "/properties/m499",
-    says: /at most 500/,
+    says: /at most 500 schemas inside/,
   },
   "nesting of 80 levels": { schema: tooDeep, pointer: `${"/properties/a".repeat(32)}/properties`, says: /64 levels/ },
   "more than 128 KiB": { schema: { description: "x".repeat(140_000) }, pointer: "", says: /128 KiB/ },
