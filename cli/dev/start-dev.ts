@@ -19,7 +19,8 @@ export async function startDev(options: DevOptions): Promise<number> {
     // folder and not in the system's for temporary files, because what lies there is run.
     enableCompileCache(data.file("cache"));
     const { runDev } = await import("./run-dev.ts");
-    await runDev(options, data, closers);
+    // A signal ends the start, too.
+    await Promise.race([runDev(options, data, closers), stopping]);
     await stopping;
     return 0;
   } catch (error) {
