@@ -16,7 +16,7 @@ describe("docs/reference/json-schema.md", () => {
     expect(Object.fromEntries(rows.map(([, limit, value]) => [limit, value]))).toEqual({
       "size as JSON text": `${schemaLimits.bytes / 1024} KiB`,
       "nesting of the JSON text": `${schemaLimits.depth} levels`,
-      "schemas inside the schema": grouped(schemaLimits.subschemas),
+      "schemas inside the schema, `true` and `false` counted": grouped(schemaLimits.subschemas),
       "schemas that apply to one value, references followed": grouped(schemaLimits.schemasPerValue),
       "`maxItems` beside `uniqueItems`": grouped(schemaLimits.uniqueItems),
       "numbers: bounds, `const`, `enum`": `±${grouped(schemaLimits.number)} (2^53-1)`,

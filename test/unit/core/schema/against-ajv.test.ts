@@ -119,7 +119,8 @@ describe.each([
   });
 });
 
-const name = fc.constantFrom("a", "b", "toString", "x1");
+// Not toString, valueOf or constructor: ajv's own comparison of objects throws or errs on such members.
+const name = fc.constantFrom("a", "b", "isPrototypeOf", "x1");
 const scalar = fc.constantFrom(0, 1, 2, 1.5, -1, "", "a", "ab", "abc", true, false, null);
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
