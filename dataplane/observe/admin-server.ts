@@ -46,7 +46,10 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
   app.get("/usage", (request, reply) => {
     const names = usage.projects();
     const shown = names.slice(0, pageLimit).map((name) => ({ name, usage: usage.project(name) }));
-    if (wantsPage(request.headers.accept)) return reply.type("text/html; charset=utf-8").send(usagePage(shown));
+    if (wantsPage(request.headers.accept)) {
+      const further = names.length - shown.length;
+      return reply.type("text/html; charset=utf-8").send(usagePage({ projects: shown, further }));
+    }
     return reply.send({
       count: names.length,
       projects: Object.fromEntries(shown.map((each) => [each.name, each.usage])),
@@ -60,7 +63,7 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
     }
     const figures = usage.project(name);
     if (!wantsPage(request.headers.accept)) return reply.send(figures);
-    return reply.type("text/html; charset=utf-8").send(usagePage([{ name, usage: figures }]));
+    return reply.type("text/html; charset=utf-8").send(usagePage({ projects: [{ name, usage: figures }], further: 0 }));
   });
   return app;
 }

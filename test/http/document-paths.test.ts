@@ -15,6 +15,7 @@ const oddKeys = {
   "a backslash and both quotes": `\\"'\\`,
   "a trailing backslash": "a\\",
   slashes: "a/b//c",
+  "one slash": "/",
   dots: "a.b..c",
   "only a dot": ".",
   "two dots": "..",
@@ -228,6 +229,18 @@ describeServed("encodings of a segment", (serve) => {
       const reply = await served.send(path);
       expect([path, reply.status, reply.code]).toEqual([path, 400, "invalid_path"]);
     }
+  });
+
+  it("names the same place with one trailing slash, for every method", async () => {
+    const served = await serve(shop);
+    const at = (path: string, method: string) =>
+      served.send(path, { method, as, ...(method !== "GET" && { body: "1" }) });
+    expect((await at("/json/doc/k/", "PUT")).status).toBe(201);
+    expect((await at("/json/doc/k/", "GET")).text).toBe("1");
+    expect((await at("/json/doc/k/", "POST")).code).toBe("key_exists");
+    expect((await at("/json/list/-/", "POST")).status).toBe(201);
+    expect((await at("/json/doc/k/", "DELETE")).status).toBe(200);
+    expect((await served.send("/json/doc")).text).toBe("{}");
   });
 
   it("leaves what follows a question mark out of the key, however it looks", async () => {

@@ -225,6 +225,23 @@ describeServed("the usage page", (serve) => {
     }
   });
 
+  it("has a row per five minutes with its requests, a column per status, and the root keys with theirs", async () => {
+    const served = await serve(shop, { clock: manualClock(noon) });
+    await served.send("/json/doc");
+    await served.send("/json/doc/none");
+    await served.send("/json/flags");
+    const usage = await counted(served, 3);
+    const page = (await send(served.adminUrl, "/usage", html)).text;
+    const cells = [...page.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = ""]) => row.split(/<[^>]+>/).filter(Boolean));
+    const mean = (figures: Figures | undefined) => `${figures?.buckets.at(-1)?.meanMilliseconds?.toFixed(1)} ms`;
+    expect(cells).toContainEqual(["From", "Requests", "200", "404", "Mean time"]);
+    expect(cells).toContainEqual(["12:00", "3", "2", "1", mean(usage)]);
+    expect(cells).toContainEqual(["11:05", "0"]);
+    expect(cells).toContainEqual(["doc", "2", "1", mean(usage.rootKeys.doc)]);
+    expect(cells).toContainEqual(["flags", "1", mean(usage.rootKeys.flags)]);
+    expect(page).toContain("<strong>3</strong> requests in the last hour");
+  });
+
   it("says so when there was no request yet", async () => {
     const served = await serve(shop, { clock: manualClock(noon) });
     expect((await send(served.adminUrl, "/usage", html)).text).toContain("No Key/Value request within the last hour");
