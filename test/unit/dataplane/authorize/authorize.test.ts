@@ -106,6 +106,14 @@ describe("the objects that a caller reaches", () => {
     });
   });
 
+  it("are no others' to whoever may delete and not read, so that a refusal tells nothing of them", () => {
+    const { config, resource } = resourceOf({ delete: "Anyone", read: "Administrators" }, { read: "All" });
+    expect(authorizeObjects(config, resource, "delete", user("Users", "Write"))).toEqual({
+      visible: { owner: "user:ann" },
+      writable: { owner: "user:ann" },
+    });
+  });
+
   it("are all to read and one's own to write with scope.read All", () => {
     expect(grantOf(user("Users", "Write"), { read: "All" })).toEqual({ visible: {}, writable: { owner: "user:ann" } });
   });
