@@ -7,9 +7,16 @@ import ipaddr from "ipaddr.js";
  * is one client, so that made-up ones behind a careless proxy are no way round a limit.
  */
 export function addressGroup(address: string): string {
-  if (!ipaddr.isValid(address)) return "unknown";
-  const parsed = ipaddr.process(address);
+  const bare = withoutPort(address);
+  if (!ipaddr.isValid(bare)) return "unknown";
+  const parsed = ipaddr.process(bare);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
   return `${network.join(":")}::/64`;
+}
+
+/** Some proxies write the client's port behind its address in X-Forwarded-For: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(address: string): string {
+  const match = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(address);
+  return match?.[1] ?? match?.[2] ?? address;
 }

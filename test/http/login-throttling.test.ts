@@ -117,6 +117,13 @@ describeServed("failed logins", (serve) => {
     expect((await attempt(served, "alice", passwordOf("alice"), "2001:db8:0:2::1")).status).toBe(201);
   });
 
+  it("from one address are those of one, also where a proxy writes the client's port behind it", async () => {
+    const served = await serve(shop, behindProxy);
+    for (let n = 0; n < 10; n += 1) await fail(served, "alice", 1, `192.0.2.1:${4711 + n}`);
+    expectThrottled(await attempt(served, "alice", "wrong", "192.0.2.1:80"));
+    expect((await attempt(served, "alice", passwordOf("alice"), "192.0.2.2:4711")).status).toBe(201);
+  });
+
   it("are not spread over made-up addresses: X-Forwarded-For counts only from trusted proxies", async () => {
     const served = await serve(shop);
     for (let n = 0; n < 10; n += 1) await fail(served, "alice", 1, `192.0.2.${n}`);
