@@ -11,7 +11,10 @@ export interface LoadRequest {
   readonly url: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** A `@` in it stands for a number that grows with each request of a connection. */
   readonly body?: string;
+  /** Paths that the requests go round instead of the URL's own, so that they don't all meet on one object. */
+  readonly paths?: readonly string[];
 }
 
 export interface LoadOptions {
@@ -54,11 +57,22 @@ const loadByWrk: Loader = async (request, options) => {
   }
 };
 
-function wrkScript({ method = "GET", headers = {}, body }: LoadRequest): string {
+function wrkScript({ method = "GET", headers = {}, body, paths = [] }: LoadRequest): string {
   const quoted = (text: string) => `"${text.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
   const lines = [`wrk.method = ${quoted(method)}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`wrk.headers[${quoted(name)}] = ${quoted(value)}`);
   if (body !== undefined) lines.push(`wrk.body = ${quoted(body)}`);
+  if (paths.length > 0) {
+    lines.push(
+      `local paths = {${paths.map(quoted).join(", ")}}`,
+      "local n = 0",
+      "request = function()",
+      "  n = n + 1",
+      '  local body = string.gsub(wrk.body, "@", tostring(n))',
+      "  return wrk.format(nil, paths[n % #paths + 1], nil, body)",
+      "end",
+    );
+  }
   lines.push(
     "done = function(summary, latency, requests)",
     "  local e = summary.errors",
@@ -75,7 +89,8 @@ const loadByAutocannon: Loader = async (request, options) => {
     url: request.url,
     method: (request.method ?? "GET") as "GET",
     headers: { ...request.headers },
-    ...(request.body !== undefined && { body: request.body }),
+    ...(request.body !== undefined && { body: request.body.replaceAll("@", "1") }),
+    ...(request.paths && { requests: rotation(request.paths, request.body ?? "") }),
     connections: options.connections,
     duration: options.seconds,
   });
@@ -83,6 +98,11 @@ const loadByAutocannon: Loader = async (request, options) => {
   if (bad > 0) throw new Error(`${bad} answers of ${request.url} were errors`);
   return { perSecond: result.requests.average, p50: result.latency.p50, p99: result.latency.p99 };
 };
+
+/** Each path with two bodies in turn, so that every write changes something. */
+function rotation(paths: readonly string[], body: string): { path: string; body: string }[] {
+  return ["1", "2"].flatMap((number) => paths.map((path) => ({ path, body: body.replaceAll("@", number) })));
+}
 
 function run(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {

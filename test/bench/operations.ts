@@ -10,7 +10,7 @@ export interface Addresses {
   readonly admin: string;
   readonly owner: string;
   readonly token: string;
-  readonly bookId: string;
+  readonly bookIds: readonly string[];
   readonly bare: string;
   readonly jsonServer: string;
 }
@@ -28,18 +28,19 @@ export function operations(at: Addresses): readonly Operation[] {
   const key = { authorization: `apikey ${at.admin}` };
   const json = { "content-type": "application/json" };
   const book = bookText(1);
-  const change = JSON.stringify({ stock: 3 });
+  const bookUrl = `${at.plane}/api/books/${at.bookIds[0]}`;
+  const paths = at.bookIds.map((id) => `${new URL(at.plane).pathname}/api/books/${id}`);
   return [
     {
       name: "get, API key",
       budget: 0.75,
-      plane: { url: `${at.plane}/api/books/${at.bookId}`, headers: key },
+      plane: { url: bookUrl, headers: key },
       bare: { url: `${at.bare}/get/0` },
       jsonServer: { url: `${at.jsonServer}/books/500` },
     },
     {
       name: "get, JWT",
-      plane: { url: `${at.plane}/api/books/${at.bookId}`, headers: { authorization: `bearer ${at.token}` } },
+      plane: { url: bookUrl, headers: { authorization: `bearer ${at.token}` } },
       bare: { url: `${at.bare}/get/0` },
     },
     {
@@ -67,7 +68,7 @@ export function operations(at: Addresses): readonly Operation[] {
     },
     {
       name: "PUT",
-      plane: { url: `${at.plane}/api/books/${at.bookId}`, method: "PUT", headers: { ...key, ...json }, body: change },
+      plane: { url: bookUrl, method: "PUT", headers: { ...key, ...json }, body: '{"stock":@}', paths },
       bare: { url: `${at.bare}/put`, method: "PUT", headers: json, body: book },
     },
     {

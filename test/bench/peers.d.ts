@@ -8,6 +8,7 @@ declare module "autocannon" {
     body?: string;
     connections: number;
     duration: number;
+    requests?: { path: string; body: string }[];
   }
   interface Result {
     non2xx: number;

@@ -43,9 +43,9 @@ async function prepare(): Promise<Addresses> {
   for (let index = 0; index < 10; index += 1) await client.call("JSON.SET", `bare:${index}`, "$", bookText(index));
   await client.call("JSON.SET", "bare:kv", "$", '{"theme":{"colour":"#334455"},"list":[]}');
   client.disconnect();
-  let bookId = "";
+  const bookIds: string[] = [];
   for (let index = 0; index < objects; index += 1) {
-    bookId = (await create(`${base}/api/books`, admin, index)).id;
+    bookIds.push((await create(`${base}/api/books`, admin, index)).id);
     if (index % 10 === 0) await create(`${base}/api/notes`, index % 20 === 0 ? owner : admin, index);
   }
   const login = await fetch(`${base}/sessions`, { method: "POST", headers: { authorization: basic("ann", "bench") } });
@@ -55,7 +55,7 @@ async function prepare(): Promise<Addresses> {
     admin,
     owner,
     token,
-    bookId,
+    bookIds,
     bare: `http://127.0.0.1:${bare.says.port}`,
     jsonServer: `http://127.0.0.1:${jsonServer.says.port}`,
   };
