@@ -32,6 +32,7 @@ export function judgeRows(rows: readonly SpecRow[], run: FullRun): readonly RowV
 }
 
 function judgeRow(row: SpecRow, passed: ReadonlyMap<string, boolean>): RowVerdict {
+  if (row.waits !== undefined) return { row, proved: false, note: `waits for ${row.waits}` };
   if (row.tests.length === 0) return { row, proved: false, note: "no test is named" };
   const absent = row.tests.find((name) => !passed.has(name));
   if (absent !== undefined) return { row, proved: false, note: `did not run: ${absent}` };
@@ -44,6 +45,16 @@ function judgeRow(row: SpecRow, passed: ReadonlyMap<string, boolean>): RowVerdic
 export function printedRows(verdicts: readonly RowVerdict[]): readonly string[] {
   const width = Math.max(...verdicts.map(({ row }) => row.id.length));
   return verdicts.map(
-    ({ row, proved, note }) => `${proved ? "ok  " : "OPEN"} ${row.id.padEnd(width)}  ${row.says}\n       ${note}`,
+    ({ row, proved, note }) => `${markOf(row, proved)} ${row.id.padEnd(width)}  ${row.says}\n       ${note}`,
   );
+}
+
+function markOf(row: SpecRow, proved: boolean): string {
+  if (proved) return "ok  ";
+  return row.waits === undefined ? "OPEN" : "WAIT";
+}
+
+/** Rows that a full run must prove and did not. */
+export function unprovedRows(verdicts: readonly RowVerdict[]): readonly RowVerdict[] {
+  return verdicts.filter(({ row, proved }) => !proved && row.waits === undefined);
 }

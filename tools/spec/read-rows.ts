@@ -10,6 +10,8 @@ export interface SpecRow {
   readonly says: string;
   /** `<file> › <suite> › <test>`; empty when nothing proves it yet. */
   readonly tests: readonly string[];
+  /** What has to be built first; such a row is open, and fails nothing. */
+  readonly waits: string | undefined;
 }
 
 export interface SpecRows {
@@ -36,11 +38,15 @@ export function rowsOf(text: string): SpecRows {
 }
 
 function rowOf(row: Readonly<Record<string, unknown>>): SpecRow {
-  const { id, says, test, ...others } = row;
+  const { id, says, test, waits, ...others } = row;
   const strange = Object.keys(others)[0];
   if (strange !== undefined) throw new Error(`${rowsFile}: row ${id} has a member ${strange}`);
   if (typeof id !== "string" || typeof says !== "string") throw new Error(`${rowsFile}: a row needs an id and says`);
-  return { id, says, tests: testsOf(id, test) };
+  const tests = testsOf(id, test);
+  if (waits === undefined) return { id, says, tests, waits };
+  if (typeof waits !== "string" || tests.length > 0)
+    throw new Error(`${rowsFile}: row ${id} has a test or waits for something`);
+  return { id, says, tests, waits };
 }
 
 function testsOf(id: string, test: unknown): readonly string[] {

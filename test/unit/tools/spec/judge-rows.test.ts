@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FullRun } from "../../../../tools/gate/full-run.ts";
-import { judgeRows, staleness } from "../../../../tools/spec/judge-rows.ts";
+import { judgeRows, staleness, unprovedRows } from "../../../../tools/spec/judge-rows.ts";
 import { rowsOf } from "../../../../tools/spec/read-rows.ts";
 
 const here = { commit: "c1", tree: "t1" };
@@ -12,7 +12,7 @@ function runOf(...passed: readonly boolean[]): FullRun {
   return { before: here, after: here, finished: "2026-01-01T00:00:00Z", passed: 0, failed: 0, tests };
 }
 
-const row = (...tests: readonly string[]) => [{ id: "R", says: "A promise", tests }];
+const row = (...tests: readonly string[]) => [{ id: "R", says: "A promise", tests, waits: undefined }];
 const proved = (run: FullRun, ...tests: readonly string[]) => judgeRows(row(...tests), run).map((each) => each.proved);
 
 describe("a row of the specification", () => {
@@ -34,6 +34,22 @@ describe("a row of the specification", () => {
     expect(proved(runOf(true), reference, "test/http/other.test.ts › gone")).toEqual([false]);
     expect(proved(runOf(true, false), reference)).toEqual([false]);
     expect(proved(runOf(false, true), reference)).toEqual([false]);
+  });
+});
+
+describe("a row that waits for something to be built", () => {
+  const rows = rowsOf("enforce: true\nrows:\n  - { id: R, says: A promise, test: null, waits: the operator }").rows;
+
+  it("is not proved, says what it waits for, and fails no run", () => {
+    const verdicts = judgeRows(rows, runOf(true));
+    expect(verdicts).toMatchObject([{ proved: false, note: "waits for the operator" }]);
+    expect(unprovedRows(verdicts)).toEqual([]);
+    expect(unprovedRows(judgeRows(row(), runOf(true)))).toHaveLength(1);
+  });
+
+  it("names no test", () => {
+    const text = `enforce: true\nrows:\n  - { id: R, says: A, test: "${reference}", waits: the operator }`;
+    expect(() => rowsOf(text)).toThrow("has a test or waits");
   });
 });
 
