@@ -16,7 +16,7 @@ export interface Exchange {
   /** Resolves when the connection refuses the rest of the body, with what the parser or the time limit says. */
   bodyRefused?: Promise<Error> | undefined;
   /** Asks for the body that the client holds back until then (`Expect: 100-continue`); absent when it holds nothing back. */
-  inviteBody?: (() => void) | undefined;
+  inviteBody?: () => void;
   project?: LiveProject;
   target?: Target;
   caller?: Caller;

@@ -150,8 +150,6 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
     return reply;
   }
   response.once("close", ended);
-  // Whether the body that was not asked for will come nobody knows, so that no other request can follow.
-  if (exchange.inviteBody) headers.Connection = "close";
   if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
   response.writeHead(status, headers);
   // Node leaves the body out of an answer to HEAD by itself.

@@ -184,10 +184,7 @@ function bodyOf(exchange: Exchange, project: LiveProject): Promise<CanonicalJson
   return readBody(project.config.limits.maxBodyBytes, {
     message: exchange.request.raw,
     refused: exchange.bodyRefused,
-    invite() {
-      exchange.inviteBody?.();
-      exchange.inviteBody = undefined;
-    },
+    invite: () => exchange.inviteBody?.(),
   });
 }
 

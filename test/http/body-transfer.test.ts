@@ -2,10 +2,13 @@
 // next request, and what the client is told is what happened.
 
 import { expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import type { Store } from "../../dataplane/store/port.ts";
 import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
 import { openRaw, parseReplies, type RawReply, sendRaw } from "../support/raw-http.ts";
 import { expectProblem } from "../support/replies.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { describeServed, type Served, serveFrom } from "../support/served.ts";
 
 const shop = project("shop", withKey("writer"), withKey("reader", { access: "Read" }), withRootKey("doc"));
 const mebibyte = 1 << 20;
@@ -245,4 +248,30 @@ describeServed("a refused request's body", (serve) => {
     expect(replies.map(({ code }) => code)).toEqual(Array(20).fill("body_too_large"));
     expect((await served.send("/json/doc")).text).toBe("{}");
   });
+});
+
+it("a write whose body is followed by garbage, piece after piece, is answered first and refused once", async () => {
+  const real = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
+  const held = Promise.withResolvers<void>();
+  const store: Store = Object.assign(Object.create(real) as Store, {
+    putAt: (...args: Parameters<Store["putAt"]>) => held.promise.then(() => real.putAt(...args)),
+  });
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  const served = await serveFrom(store, [shop]);
+  const connection = openRaw(served.origin);
+  connection.write(`${head(served, { lines: ["Content-Length: 2"] })}12345`);
+  for (let n = 0; n < 15; n += 1) {
+    connection.write("garbage\r\n\r\n");
+    await new Promise((resume) => setTimeout(resume, 2));
+  }
+  held.resolve();
+  const replies = parseReplies(await connection.closed());
+  expect(replies.map(({ status }) => status)).toEqual([201, 400]);
+  await served.plane.close();
+  expect(logged(served)).toHaveLength(2);
+  expect(warnings).toEqual([]);
+  process.off("warning", onWarning);
+  await real.close();
 });

@@ -16,7 +16,7 @@ import {
   withServing,
   withUser,
 } from "../support/projects.ts";
-import { sendRaw } from "../support/raw-http.ts";
+import { openRaw, parseReplies, sendRaw } from "../support/raw-http.ts";
 import { expectProblem } from "../support/replies.ts";
 import { describeServed, serveFrom } from "../support/served.ts";
 
@@ -162,6 +162,18 @@ describeServed("what the connection refuses", (serve) => {
         expect(reply?.headers.date).toMatch(/GMT$/);
       },
     );
+
+    it("once, however long the garbage goes on", async () => {
+      const served = await serve(shop);
+      const connection = openRaw(served.origin);
+      for (let n = 0; n < 20; n += 1) {
+        connection.write("garbage\r\n\r\n");
+        await new Promise((resume) => setTimeout(resume, 1));
+      }
+      const replies = parseReplies(await connection.closed());
+      expect(replies.map(({ status }) => status)).toEqual([400]);
+      expect(served.log().trim().split("\n")).toHaveLength(1);
+    });
 
     it("for headers over 32 KiB, in one line or in many: 431", async () => {
       const served = await serve(shop);

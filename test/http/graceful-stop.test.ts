@@ -78,7 +78,8 @@ describeServed("a data plane that closes", (serve) => {
     await idle.closed();
     expect(await silent.closed()).toBe("");
     connection.write("2");
-    await Promise.all([connection.closed(), closed]);
+    expect(parseReplies(await connection.closed()).map(({ status }) => status)).toEqual([201]);
+    await closed;
   });
 
   it("serves what a connection that it knows had sent already, in the usual shape, and closes that connection", async () => {

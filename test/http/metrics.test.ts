@@ -252,6 +252,8 @@ describeServed("label values", (serve) => {
       expect(new Set(samples.map(({ labels }) => labels.resource))).toEqual(
         new Set([undefined, "things", "(unknown)"]),
       );
+      const methods = new Set(samples.map(({ labels }) => labels.method));
+      expect(methods).toEqual(new Set([undefined, "GET", "POST", "other"]));
       expect(new Set(samples.map(({ labels }) => labels.project))).toEqual(new Set([undefined, "shop"]));
     });
   });
