@@ -19,6 +19,7 @@ import { createScanTurns } from "./perform/scan-objects.ts";
 import { serve } from "./pipeline.ts";
 import { createAnswerBudget } from "./respond/answer-budget.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
+import { createBodyBudget } from "./validate/body-budget.ts";
 
 export interface DataPlaneOptions {
   readonly directory: Directory;
@@ -94,6 +95,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     authentication,
     preparer,
     scanTurns: createScanTurns(),
+    bodies: createBodyBudget(),
     clock,
     newId: createObjectIds(clock),
     get publicUrl() {

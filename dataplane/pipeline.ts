@@ -32,6 +32,7 @@ import { splitTarget } from "./route/split-path.ts";
 import { type Subject, subjectOf } from "./route/subject.ts";
 import { type AccessRule, accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
 import type { Store } from "./store/port.ts";
+import type { BodyBudget } from "./validate/body-budget.ts";
 import { readBody } from "./validate/read-body.ts";
 import { validateList } from "./validate/validate-list.ts";
 
@@ -41,6 +42,7 @@ export interface PipelineDeps extends ObjectDeps {
   readonly authentication: Authentication;
   readonly preparer: CollectionPreparer;
   readonly scanTurns: Turns;
+  readonly bodies: BodyBudget;
   /** Origin for links when a request names no host. */
   readonly publicUrl: string;
 }
@@ -107,7 +109,7 @@ async function onObjects(
       ? validateList(act.query, resource.schema, project.config)
       : undefined;
   await admitWrite(deps, exchange, act);
-  const body = act.rule === "create" || act.rule === "update" ? await bodyOf(exchange, project) : undefined;
+  const body = act.rule === "create" || act.rule === "update" ? await bodyOf(deps, exchange, project) : undefined;
   const preparing = deps.preparer.prepare(resource, scene.collection);
   if (preparing !== undefined) await preparing;
 
@@ -136,7 +138,7 @@ async function onDocument(
   if (act.rule === "read") return readDocument(deps.store, scene);
   await admitWrite(deps, exchange, act);
   if (act.rule === "delete") return deleteDocument(deps.store, scene);
-  const body = await bodyOf(exchange, act.place.project);
+  const body = await bodyOf(deps, exchange, act.place.project);
   return act.rule === "create" ? insertDocument(deps.store, scene, body) : putDocument(deps.store, scene, body);
 }
 
@@ -180,8 +182,9 @@ async function admitWrite(deps: PipelineDeps, exchange: Exchange, act: Act): Pro
   }
 }
 
-function bodyOf(exchange: Exchange, project: LiveProject): Promise<CanonicalJson> {
+function bodyOf(deps: PipelineDeps, exchange: Exchange, project: LiveProject): Promise<CanonicalJson> {
   return readBody(project.config.limits.maxBodyBytes, {
+    budget: deps.bodies,
     message: exchange.request.raw,
     refused: exchange.bodyRefused,
     invite: () => exchange.inviteBody?.(),

@@ -54,6 +54,7 @@ export const errorCatalogue = {
   write_conflict: { status: 503, title: "Too many concurrent writes to one object" },
   index_building: { status: 503, title: "The index is being built" },
   query_busy: { status: 503, title: "Too many costly queries at once" },
+  body_busy: { status: 503, title: "Too many large bodies at once" },
   login_busy: { status: 503, title: "Too many logins at once" },
 } as const satisfies Record<string, CatalogueEntry>;
 

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
 import { type CanonicalJson, canonicalJsonOfBytes } from "../../core/json/canonical.ts";
+import type { BodyBudget } from "./body-budget.ts";
 
 /** Levels of nesting in a body and in a stored value; RedisJSON's own limit is 128. */
 export const maxDepth = 64;
@@ -23,6 +24,7 @@ export function demandJson(contentType: string | undefined): void {
 
 /** A body on its way. */
 export interface ArrivingBody {
+  readonly budget: BodyBudget;
   readonly message: IncomingMessage;
   /** Resolves when the connection refuses the rest of it. */
   readonly refused: Promise<Error> | undefined;
@@ -42,18 +44,28 @@ export async function readBody(maxBytes: number, body: ArrivingBody): Promise<Ca
   return result.json;
 }
 
-function collect({ message, refused }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
+function collect({ budget, message, refused }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let settled = false;
     const settle = (finish: () => void) => {
+      if (settled) return;
+      settled = true;
       message.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
+      budget.release(length);
       finish();
     };
     const onData = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > maxBytes) settle(() => reject(tooLarge(maxBytes)));
-      else chunks.push(chunk);
+      chunks.push(chunk);
+      try {
+        budget.take(chunk.length, length);
+        if (length > maxBytes) throw tooLarge(maxBytes);
+      } catch (problem) {
+        chunks.length = 0;
+        settle(() => reject(problem));
+      }
     };
     const onEnd = () => settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     const onCut = () =>
