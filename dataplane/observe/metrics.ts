@@ -94,7 +94,7 @@ function requestMetrics(registry: Registry): RequestMetrics {
     ]),
     otherRequests: counter(
       "jsonplane_other_requests_total",
-      "Requests for sessions and keys, and for paths that name no project or nothing in one, by status",
+      "Requests for sessions and keys, for paths that name no project or nothing in one, and what was no request, by status",
       ["target", "method", "status"],
     ),
     otherSeconds: seconds(
