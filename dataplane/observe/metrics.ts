@@ -60,9 +60,13 @@ function registerGauges(registry: Registry, gauges: Gauges): void {
   gauge("process_resident_memory_bytes", "Resident memory of the process", () => process.memoryUsage.rss());
 }
 
-function requestMetrics(registry: Registry): RequestMetrics {
-  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+function countersOn(registry: Registry) {
+  return (name: string, help: string, labelNames: readonly string[]) =>
     new Counter<string>({ name, help, labelNames: [...labelNames], registers: [registry] });
+}
+
+function requestMetrics(registry: Registry): RequestMetrics {
+  const counter = countersOn(registry);
   const seconds = (name: string, help: string, labelNames: readonly string[]) =>
     new Histogram<string>({
       name,
@@ -106,8 +110,7 @@ function requestMetrics(registry: Registry): RequestMetrics {
 }
 
 function authenticationObserver(registry: Registry): (observation: AuthenticationObservation) => void {
-  const counter = (name: string, help: string, labelNames: readonly string[]) =>
-    new Counter<string>({ name, help, labelNames: [...labelNames], registers: [registry] });
+  const counter = countersOn(registry);
   const logins = counter("jsonplane_logins_total", "Logins by outcome (opened, refused, throttled, busy, failed)", [
     "namespace",
     "project",
