@@ -19,7 +19,21 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
  * none of its business. A new folder is named here, at its place.
  */
 const stages: Readonly<Record<string, readonly string[]>> = {
-  operator: ["watch", "resolve", "compile", "publish", "status", "finalize"],
+  operator: [
+    "observe",
+    "kube",
+    "lead",
+    "queue",
+    "watch",
+    "secrets",
+    "resolve",
+    "compile",
+    "publish",
+    "keyring",
+    "finalize",
+    "status",
+    "record",
+  ],
   dataplane: ["config", "store", "route", "authenticate", "authorize", "validate", "respond", "perform", "observe"],
 };
 

@@ -1,0 +1,27 @@
+// What is known of a project's stored data while its configuration comes and goes: which collections and documents there may
+// be, of which object and namespace, and what becomes of them. Kept in Redis beside the configuration, written with it in one
+// step, so that no crash forgets a purge or does one that nobody asked for.
+
+import type { DeletionPolicy } from "./objects.ts";
+
+export interface DataEntry {
+  readonly what: "resource" | "rootkey";
+  /** Resource name or root key. */
+  readonly name: string;
+  /** UID of the ApiResource or RootKey that served it last. */
+  readonly uid: string;
+  /** UID of the namespace that it was served from. */
+  readonly namespaceUid: string;
+  /** The object's own policy; absent = it inherits its Project's. */
+  readonly policy?: DeletionPolicy;
+  /** Set once its data are to be purged: the revision from which on nobody serves it; 0 = the one being written. */
+  readonly doomedAt?: number;
+}
+
+export interface DataRecord {
+  /** The Project's own policy when it was published last. */
+  readonly policy: DeletionPolicy;
+  /** UID of the Project that was published last. */
+  readonly projectUid: string;
+  readonly entries: readonly DataEntry[];
+}

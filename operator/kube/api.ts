@@ -1,0 +1,159 @@
+// The API server as the operator sees it: a port with the few verbs that are used. Every call ends: a deadline of its own and
+// the caller's signal both abort it. Failures are ApiFailure (the server answered) and ApiUnreachable (it did not).
+
+import type { Json, JsonObject } from "../../core/config/types.ts";
+import type { ObjectMeta } from "../../core/manifests/object.ts";
+
+/** One kind of object as the API addresses it; `group` is empty for the core API. */
+export interface ResourceType {
+  readonly group: string;
+  readonly version: string;
+  /** Lower-case plural, as in the path. */
+  readonly plural: string;
+  readonly kind: string;
+}
+
+/** `metadata` as the server gives it. */
+export interface ServedMeta extends ObjectMeta {
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** An object as the server gives it; `metadata.managedFields` and kubectl's last-applied annotation are dropped on arrival. */
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ServedMeta;
+  readonly [member: string]: unknown;
+}
+
+export interface ListScope {
+  /** All namespaces when absent. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Asks for PartialObjectMetadata: nothing of an object but its metadata comes over the wire. */
+  readonly metadataOnly?: boolean;
+}
+
+export interface ListRequest extends ListScope {
+  /** Objects per page. */
+  readonly limit: number;
+  readonly continue?: string;
+}
+
+export interface ListPage {
+  readonly items: readonly KubeObject[];
+  /** Where a watch goes on. */
+  readonly resourceVersion: string;
+  /** Absent on the last page. */
+  readonly continue?: string;
+}
+
+export interface WatchRequest extends ListScope {
+  readonly resourceVersion: string;
+  readonly timeoutSeconds: number;
+}
+
+export type WatchEvent =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubeObject }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
+
+export interface ObjectName {
+  /** Empty for kinds without namespaces. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** The call is given up after this time; 10 s by default, 60 s for a page of a list. */
+  readonly timeoutMs?: number;
+}
+
+export interface KubeReader {
+  /** A consistent reading (no resourceVersion is sent), one page. */
+  list(type: ResourceType, request: ListRequest, options?: CallOptions): Promise<ListPage>;
+  /**
+   * Events in order, until the server ends the stream. An ERROR event ends it with ApiFailure, a cut with ApiUnreachable, an
+   * aborted signal with the signal's reason. `onBytes` is called for whatever arrives, a part of a line too.
+   */
+  watch(
+    type: ResourceType,
+    request: WatchRequest,
+    options: CallOptions & { readonly onBytes?: () => void },
+  ): AsyncIterable<WatchEvent>;
+  /** Undefined when there is no such object. */
+  get(type: ResourceType, name: ObjectName, options?: CallOptions): Promise<KubeObject | undefined>;
+}
+
+export interface KubeWriter {
+  /** POST; 409 AlreadyExists when there is one. */
+  create(type: ResourceType, object: JsonObject, options?: CallOptions): Promise<KubeObject>;
+  /** PUT; `object` carries metadata.resourceVersion, and 409 Conflict says that it has changed since. */
+  replace(type: ResourceType, object: JsonObject, options?: CallOptions): Promise<KubeObject>;
+  /**
+   * Server-side apply (forced) as field manager `jsonplane-operator`. `object` carries metadata.uid, so that an object which
+   * is gone or made anew is never created by it: 409 or 404 then.
+   */
+  apply(type: ResourceType, object: JsonObject, options?: ApplyOptions): Promise<KubeObject>;
+  /** DELETE with preconditions; false when there is none, 409 when it is another or has changed. */
+  remove(
+    type: ResourceType,
+    name: ObjectName,
+    preconditions: { readonly uid: string; readonly resourceVersion?: string },
+    options?: CallOptions,
+  ): Promise<boolean>;
+}
+
+export interface ApplyOptions extends CallOptions {
+  readonly subresource?: "status";
+}
+
+export interface KubeApi extends KubeReader, KubeWriter {
+  /** Ends all connections; calls under way fail with ApiUnreachable. */
+  close(): Promise<void>;
+}
+
+/** The server answered with a failure. `message` is the server's own and never holds what was sent. */
+export class ApiFailure extends Error {
+  override readonly name = "ApiFailure";
+  /** HTTP status; in a watch the code of the ERROR event. */
+  readonly status: number;
+  /** Kubernetes' word for it: `AlreadyExists`, `Conflict`, `Expired`, `Forbidden`, …; empty when it gave none. */
+  readonly reason: string;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    status: number,
+    {
+      reason = "",
+      message,
+      retryAfterSeconds,
+    }: { readonly reason?: string; readonly message: string; readonly retryAfterSeconds?: number },
+  ) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** No answer: refused, cut, timed out. A write may have happened. */
+export class ApiUnreachable extends Error {
+  override readonly name = "ApiUnreachable";
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof ApiFailure && error.status === 409;
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiFailure && error.status === 404;
+}
+
+/** `member` of an object that is known to hold JSON. */
+export function jsonMember(object: KubeObject, member: string): Json | undefined {
+  return object[member] as Json | undefined;
+}
