@@ -1,0 +1,106 @@
+// Which objects belong to which Project: an index over the watched kinds, by `<namespace>/<project>`. A Project that only its
+// children name has an entry too, so that they are told that it is missing.
+
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { Kind } from "../../core/manifests/object.ts";
+import type { KubeObject } from "../kube/api.ts";
+import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "../objects.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+
+export interface ProjectIndex {
+  /** Takes over an object as it is now; answers with the key of its Project. */
+  put(object: CustomResource): string;
+  remove(object: CustomResource): string;
+  objectsOf(ref: ProjectRef): ProjectObjects;
+  projectOf(ref: ProjectRef): Project | undefined;
+  keys(): Iterable<string>;
+}
+
+interface Entry {
+  project?: Project;
+  readonly children: { readonly [K in Child["kind"]]: Map<string, Child> };
+}
+
+export function createProjectIndex(): ProjectIndex {
+  const entries = new Map<string, Entry>();
+  const entryOf = (key: string): Entry => {
+    const found = entries.get(key);
+    if (found !== undefined) return found;
+    const made: Entry = {
+      children: { ApiResource: new Map(), RootKey: new Map(), ProjectUser: new Map(), ApiKey: new Map() },
+    };
+    entries.set(key, made);
+    return made;
+  };
+  return {
+    put(object) {
+      const key = keyOf(object);
+      const entry = entryOf(key);
+      if (object.kind === "Project") entry.project = withFormerSpec(object, entry.project);
+      else {
+        const siblings = entry.children[object.kind];
+        siblings.set(object.metadata.name, withFormerSpec(object, siblings.get(object.metadata.name)));
+      }
+      return key;
+    },
+    remove(object) {
+      const key = keyOf(object);
+      const entry = entries.get(key);
+      if (entry === undefined) return key;
+      if (object.kind === "Project") delete entry.project;
+      else entry.children[object.kind].delete(object.metadata.name);
+      if (isEmpty(entry)) entries.delete(key);
+      return key;
+    },
+    objectsOf(ref) {
+      const entry = entries.get(`${ref.namespace}/${ref.name}`);
+      const of = <C extends Child>(kind: C["kind"]): readonly C[] =>
+        entry === undefined ? [] : ([...entry.children[kind].values()] as C[]);
+      return {
+        ref,
+        ...(entry?.project !== undefined && { project: entry.project }),
+        resources: of<ApiResource>("ApiResource"),
+        rootKeys: of<RootKey>("RootKey"),
+        users: of<ProjectUser>("ProjectUser"),
+        keys: of<ApiKey>("ApiKey"),
+      };
+    },
+    projectOf: (ref) => entries.get(`${ref.namespace}/${ref.name}`)?.project,
+    keys: () => entries.keys(),
+  };
+}
+
+/** The very same spec where nothing of it has changed: what was compiled of it is remembered by it. */
+function withFormerSpec<O extends CustomResource>(object: O, before: CustomResource | undefined): O {
+  if (before?.metadata.uid !== object.metadata.uid || before.metadata.generation !== object.metadata.generation) {
+    return object;
+  }
+  return { ...object, spec: before.spec };
+}
+
+function isEmpty({ project, children }: Entry): boolean {
+  return project === undefined && Object.values(children).every((objects) => objects.size === 0);
+}
+
+function keyOf(object: CustomResource): string {
+  const name = object.kind === "Project" ? object.metadata.name : object.spec.projectRef.name;
+  return `${object.metadata.namespace}/${name}`;
+}
+
+/** The API server has checked the object against its CRD and filled in defaults; items of a list come without their kind. */
+export function customResource(kind: Kind, object: KubeObject): CustomResource {
+  return { ...object, kind } as unknown as CustomResource;
+}
+
+/** Whether anything that the operator acts on differs: a status that changed is its own doing. */
+export function concerns(now: KubeObject, before: KubeObject | undefined): boolean {
+  if (before === undefined) return true;
+  const [is, was] = [now.metadata, before.metadata];
+  return (
+    is.uid !== was.uid ||
+    is.generation !== was.generation ||
+    is.deletionTimestamp !== was.deletionTimestamp ||
+    JSON.stringify(is.annotations ?? {}) !== JSON.stringify(was.annotations ?? {}) ||
+    JSON.stringify(is.finalizers ?? []) !== JSON.stringify(was.finalizers ?? [])
+  );
+}
