@@ -16,7 +16,8 @@ export async function requireFolder(folder: string): Promise<void> {
   }
 }
 
-interface Ports {
+/** Where a program listens, for refusals that speak of it. */
+export interface Ports {
   readonly host: string;
   readonly port: number;
 }
@@ -50,6 +51,7 @@ const refusals: ReadonlySet<string> = new Set([
   "InvalidRedisUrl",
   "StoreUnavailable",
   "RedisFault",
+  "InvalidKeyring",
 ]);
 
 function codeOf(error: unknown): string | undefined {

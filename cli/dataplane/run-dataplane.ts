@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
-import { InvalidKeyring, type Keyring, parseKeyring } from "../../core/config/keyring.ts";
+import { type Keyring, parseKeyring } from "../../core/config/keyring.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createLogger, type Logger, type LogLevel } from "../../core/log/logger.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
@@ -13,8 +13,8 @@ import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { refusalOf, StartRefused } from "../start-refused.ts";
-import { stopSignal } from "../stop-signal.ts";
+import { type Closers, runProgram } from "../run-program.ts";
+import { StartRefused } from "../start-refused.ts";
 
 export interface DataplaneOptions {
   readonly redis: string | undefined;
@@ -29,27 +29,14 @@ export interface DataplaneOptions {
   readonly logLevel: LogLevel;
 }
 
-type Closers = (() => Promise<void> | void)[];
-
 const retryMilliseconds = 1_000;
 
 /** Resolves with the exit code once a signal has ended it, or when it can't start. */
 export async function runDataplane(options: DataplaneOptions): Promise<number> {
-  const stopping = stopSignal();
-  const closers: Closers = [];
-  try {
-    // A signal ends the wait for Redis, too.
-    await Promise.race([start(options, closers), stopping]);
-    await stopping;
-    return 0;
-  } catch (error) {
-    const refusal = error instanceof InvalidKeyring ? error.message : refusalOf(error, options);
-    if (refusal === undefined) throw error;
-    process.stderr.write(`jsonplane: ${refusal}\n`);
-    return 1;
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
+  return await runProgram(options, async (closers) => {
+    await start(options, closers);
+    return undefined;
+  });
 }
 
 async function start(options: DataplaneOptions, closers: Closers): Promise<void> {

@@ -5,6 +5,7 @@ import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { groupByProject } from "../../operator/compile/group-objects.ts";
+import { everyHost } from "../../operator/compile/host-policy.ts";
 import { assignHosts, type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
 import type { CustomResource } from "../../operator/objects.ts";
@@ -97,7 +98,7 @@ function grantHosts(objects: readonly CustomResource[], before: Published): Read
   const incumbents = new Map<string, string>();
   for (const { project } of before.values()) for (const host of project.hosts) incumbents.set(host, project.uid);
   const projects = objects.filter((object) => object.kind === "Project");
-  return assignHosts(projects, incumbents, () => true);
+  return assignHosts(projects, incumbents, everyHost);
 }
 
 function grantOf({ project }: ProjectObjects, grants: ReadonlyMap<string, HostGrant>): HostGrant {

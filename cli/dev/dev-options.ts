@@ -1,4 +1,4 @@
-// What dev mode is started with, and how what it opens is closed again.
+// What dev mode is started with.
 
 import type { LogLevel } from "../../core/log/logger.ts";
 
@@ -13,6 +13,3 @@ export interface DevOptions {
   readonly publicUrl: string | undefined;
   readonly trustedProxies: readonly string[];
 }
-
-/** How to close what was opened, in the order of opening. */
-export type Closers = (() => Promise<void> | void)[];

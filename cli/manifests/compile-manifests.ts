@@ -5,6 +5,7 @@ import { apiVersion } from "../../core/manifests/object.ts";
 import { validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { groupByProject } from "../../operator/compile/group-objects.ts";
+import { everyHost } from "../../operator/compile/host-policy.ts";
 import { assignHosts, noHosts } from "../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import type { Credentials } from "../../operator/credentials.ts";
@@ -22,7 +23,7 @@ export interface CompiledManifests {
 export function compileManifests(checked: CheckedManifests): CompiledManifests {
   const sources = new Map(checked.manifests.map(({ source }) => [source.subject, source]));
   const objects = checked.manifests.map(({ manifest, source }) => stored(manifest, source.subject));
-  const hosts = assignHosts(objects.filter(isProject), new Map(), () => true);
+  const hosts = assignHosts(objects.filter(isProject), new Map(), everyHost);
   const checkSchema = createSchemaCheck();
   const findings = Array.from(groupByProject(objects).values()).flatMap((bundle) => {
     const project = bundle.project ?? standIn(bundle.ref);
