@@ -5,14 +5,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import type { Store } from "../../dataplane/store/port.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/claimed-name.ts";
 import type { CustomResource } from "../../operator/objects.ts";
-import {
-  isOwn,
-  keyHashSecretName,
-  keySecretName,
-  passwordSecretName,
-  signingSecretName,
-  userHashSecretName,
-} from "../../operator/resolve/secret-names.ts";
+import { isOwn, ownSecretNames } from "../../operator/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
 import { type Grave, type Knowledge, storedObject } from "./known-objects.ts";
 import type { SecretFiles, SecretReading } from "./secret-files.ts";
@@ -36,7 +29,7 @@ export async function removeSecrets(graves: readonly Grave[], files: SecretFiles
   const found = await files.read();
   const own = graves.flatMap((grave) => {
     const object = objectOf(grave);
-    const secrets = secretNames(object).map((name) => found.secrets.get(`${object.metadata.namespace}/${name}`));
+    const secrets = ownSecretNames(object).map((name) => found.secrets.get(`${object.metadata.namespace}/${name}`));
     return secrets.filter((secret) => secret !== undefined).filter((secret) => isOwn(secret, object));
   });
   for (const secret of own) await files.remove(secret.metadata.namespace, secret.metadata.name);
@@ -109,18 +102,4 @@ async function purgeOne(object: CustomResource, { published, store }: Surroundin
 
 function objectOf({ object }: Grave): CustomResource {
   return storedObject(object, object.manifest);
-}
-
-function secretNames(object: CustomResource): readonly string[] {
-  switch (object.kind) {
-    case "Project":
-      return [signingSecretName(object)];
-    case "ProjectUser":
-      return [passwordSecretName(object), userHashSecretName(object)];
-    case "ApiKey":
-      return [keySecretName(object), keyHashSecretName(object)];
-    case "ApiResource":
-    case "RootKey":
-      return [];
-  }
 }

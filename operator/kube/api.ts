@@ -116,6 +116,13 @@ export interface KubeApi extends KubeReader, KubeWriter {
   close(): Promise<void>;
 }
 
+export interface ApiFailureDetails {
+  readonly reason?: string;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+  readonly causes?: readonly string[];
+}
+
 /** The server answered with a failure. `message` is the server's own and never holds what was sent. */
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
@@ -124,19 +131,15 @@ export class ApiFailure extends Error {
   /** Kubernetes' word for it: `AlreadyExists`, `Conflict`, `Expired`, `Forbidden`, …; empty when it gave none. */
   readonly reason: string;
   readonly retryAfterSeconds: number | undefined;
+  /** Reasons of `details.causes`, such as `NamespaceTerminating`, which a 403 has only there. */
+  readonly causes: readonly string[];
 
-  constructor(
-    status: number,
-    {
-      reason = "",
-      message,
-      retryAfterSeconds,
-    }: { readonly reason?: string; readonly message: string; readonly retryAfterSeconds?: number },
-  ) {
+  constructor(status: number, { reason = "", message, retryAfterSeconds, causes = [] }: ApiFailureDetails) {
     super(message);
     this.status = status;
     this.reason = reason;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.causes = causes;
   }
 }
 
@@ -151,6 +154,11 @@ export function isConflict(error: unknown): boolean {
 
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 404;
+}
+
+/** A write came into a namespace that is on its way out: it never will succeed, and nobody has to know. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return error instanceof ApiFailure && error.status === 403 && error.causes.includes("NamespaceTerminating");
 }
 
 /** `member` of an object that is known to hold JSON. */

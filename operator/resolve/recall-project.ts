@@ -4,11 +4,11 @@
 import type { SigningRing } from "../../core/config/types.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
 import type { ProjectObjects } from "../project-objects.ts";
+import { keyHashSecretName, userHashSecretName } from "../secret-names.ts";
 import { type Judged, refuse } from "../verdict.ts";
 import { readKeyRecord } from "./key-record.ts";
 import type { FindSecret } from "./resolution.ts";
 import { readProjectKeys } from "./resolve-signing.ts";
-import { keyHashSecretName, userHashSecretName } from "./secret-names.ts";
 import { readUserRecord } from "./user-record.ts";
 
 export interface RecalledProject {

@@ -6,12 +6,12 @@ import type { KeyConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { LiveKeys } from "../credentials.ts";
 import type { ApiKey } from "../objects.ts";
+import { isOwn, keyHashSecretName, keySecretName } from "../secret-names.ts";
 import { type Notice, refuse } from "../verdict.ts";
 import { type KeyRecord, readKeyRecord } from "./key-record.ts";
 import { keyIdOf, mintApiKey, sha256Hex } from "./mint.ts";
 import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
 import { sealRecord } from "./sealed-record.ts";
-import { isOwn, keyHashSecretName, keySecretName } from "./secret-names.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 
 export interface KeyStatus {

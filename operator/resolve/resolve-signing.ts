@@ -3,10 +3,10 @@
 
 import type { Json, SigningRing } from "../../core/config/types.ts";
 import type { Project } from "../objects.ts";
+import { isOwn, signingSecretName } from "../secret-names.ts";
 import { type Judged, refuse } from "../verdict.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
 import type { FindSecret } from "./resolution.ts";
-import { isOwn, signingSecretName } from "./secret-names.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 
 export interface ProjectKeys {

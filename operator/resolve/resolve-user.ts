@@ -7,11 +7,11 @@ import { PasswordRefused } from "../../core/password/hash-password.ts";
 import { usernameOf } from "../claimed-name.ts";
 import type { PasswordCredential, Resolved } from "../credentials.ts";
 import type { ProjectUser } from "../objects.ts";
+import { isOwn, passwordSecretName, userHashSecretName } from "../secret-names.ts";
 import { type Notice, refuse } from "../verdict.ts";
 import { mintPassword } from "./mint.ts";
 import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
 import { sealRecord } from "./sealed-record.ts";
-import { isOwn, passwordSecretName, userHashSecretName } from "./secret-names.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 import { passwordRevision, readUserRecord, type UserRecord } from "./user-record.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Secret } from "../../core/manifests/object.ts";
 import type { CustomResource } from "../objects.ts";
-import { ownLabels } from "./secret-names.ts";
+import { ownLabels } from "../secret-names.ts";
 
 export interface SecretWrite {
   /** `create` must fail where a Secret of that name exists; `replace` must fail where it has changed since it was read. */

@@ -1,11 +1,18 @@
 // What the Secrets that jsonplane makes are called, and how it tells its own from foreign ones: by label, so that a Secret
 // of another owner is never overwritten, and a restored backup is recognised.
 
-import type { Kind, Secret } from "../../core/manifests/object.ts";
-import type { ApiKey, CustomResource } from "../objects.ts";
+import type { Secret } from "../core/manifests/object.ts";
+import type { ApiKey, CustomResource } from "./objects.ts";
+
+export const managedByLabel = "app.kubernetes.io/managed-by";
+export const managedBy = "jsonplane";
 
 export const kindLabel = "jsonplane.io/kind";
 export const nameLabel = "jsonplane.io/name";
+/** Where the Secret was made: what copies Secrets to other namespaces copies labels too, and copies are left alone. */
+export const namespaceAnnotation = "jsonplane.io/namespace";
+/** Which rotation the value was made for. */
+export const rotationAnnotation = "jsonplane.io/rotation";
 
 export function keySecretName(key: ApiKey): string {
   return key.spec.secretName ?? `${key.metadata.name}-api-key`;
@@ -30,7 +37,7 @@ export function signingSecretName(project: { readonly metadata: { readonly name:
 /** Labels of the Secrets of one object. The object's own labels are never copied: Argo CD would prune the Secret. */
 export function ownLabels(owner: CustomResource): Readonly<Record<string, string>> {
   return {
-    "app.kubernetes.io/managed-by": "jsonplane",
+    [managedByLabel]: managedBy,
     [kindLabel]: owner.kind,
     [nameLabel]: owner.metadata.name,
   };
@@ -41,8 +48,17 @@ export function isOwn(secret: Secret, owner: CustomResource): boolean {
   return labels[kindLabel] === owner.kind && labels[nameLabel] === owner.metadata.name;
 }
 
-export interface SecretOwner {
-  readonly kind: Kind;
-  readonly namespace: string;
-  readonly name: string;
+/** The Secrets that jsonplane keeps for an object, whether they exist or not. */
+export function ownSecretNames(object: CustomResource): readonly string[] {
+  switch (object.kind) {
+    case "Project":
+      return [signingSecretName(object)];
+    case "ProjectUser":
+      return [passwordSecretName(object), userHashSecretName(object)];
+    case "ApiKey":
+      return [keySecretName(object), keyHashSecretName(object)];
+    case "ApiResource":
+    case "RootKey":
+      return [];
+  }
 }
