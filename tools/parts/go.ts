@@ -1,0 +1,49 @@
+// Builds programs with Go from pinned modules. A folder under tools/parts/go/ holds the go.mod and go.sum of each, so that every
+// source is of a known version and checked by its hash. Refuses with PartMissing when Go is missing, too old, or fails.
+
+import { fileURLToPath } from "node:url";
+import type { Environment } from "./cache.ts";
+import { partMissing } from "./part-missing.ts";
+import { isProgram, onPath } from "./programs.ts";
+import { isAtLeast, versionIn } from "./program-version.ts";
+import { lastWords, type RunOptions, runCommand } from "./run-command.ts";
+
+/** Older ones don't understand the go line of our modules, and can't bring the Go that it asks for. */
+const oldest = "1.21";
+const usualPlace = "/usr/local/go/bin/go";
+/** A first build of kube-apiserver on two slow cores. */
+const longest = 45 * 60_000;
+
+export interface GoBuild {
+  /** What is built, for messages: `kube-apiserver`. */
+  readonly name: string;
+  /** Folder under tools/parts/go/. */
+  readonly module: string;
+  readonly package: string;
+  /** Further options of the linker. */
+  readonly linkerFlags?: string;
+  /** Said on standard error before it starts, as in "some 4 minutes, once". */
+  readonly takes: string;
+  /** What a person can do instead. */
+  readonly ways: readonly string[];
+}
+
+/** Writes the program to `target`. */
+export async function buildWithGo(env: Environment, build: GoBuild, target: string): Promise<void> {
+  const go = await findGo(env, build);
+  console.error(`building ${build.name}, ${build.takes}`);
+  const cwd = fileURLToPath(new URL(`go/${build.module}`, import.meta.url));
+  const options: RunOptions = { cwd, env: { CGO_ENABLED: "0", GOWORK: "off" }, timeout: longest };
+  const flags = ["-mod=readonly", "-buildvcs=false", `-ldflags=${`-s -w ${build.linkerFlags ?? ""}`.trim()}`];
+  const done = await runCommand(go, ["build", ...flags, "-o", target, build.package], options);
+  if (done.code !== 0) throw partMissing(`Go couldn't build ${build.name}:\n${lastWords(done)}`, build.ways);
+}
+
+async function findGo(env: Environment, build: GoBuild): Promise<string> {
+  const go = onPath("go", env) ?? [usualPlace].find(isProgram);
+  if (!go) throw partMissing(`${build.name} is missing, and so is Go, which could build it`, build.ways);
+  const asked = await runCommand(go, ["env", "GOVERSION"]);
+  const version = versionIn(asked.stdout);
+  if (version && isAtLeast(version, oldest)) return go;
+  throw partMissing(`${build.name} is missing, and ${go} is older than Go ${oldest}, which could build it`, build.ways);
+}
