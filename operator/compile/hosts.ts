@@ -4,6 +4,8 @@
 import type { Project } from "../objects.ts";
 import type { Fault } from "../verdict.ts";
 import { awardNames } from "./claims.ts";
+import type { Holders, HostClaims } from "./host-claims.ts";
+import type { HostPolicy } from "./host-policy.ts";
 
 export interface RefusedHost extends Fault {
   readonly reason: "HostConflict" | "InvalidSpec";
@@ -23,48 +25,84 @@ interface HostClaim {
 }
 
 /**
- * The hosts of each Project, by its UID. `incumbents` says which UID holds a host in what is published; `mayClaim` is the
+ * The hosts of each Project, by its UID. `incumbents` says which UID holds a host in what is published; `policy` is the
  * platform's rule. A Project that is being deleted holds nothing.
  */
 export function assignHosts(
   projects: readonly Project[],
-  incumbents: ReadonlyMap<string, string>,
-  mayClaim: (namespace: string, host: string) => boolean,
+  incumbents: Holders,
+  policy: HostPolicy,
 ): ReadonlyMap<string, HostGrant> {
-  const standing = projects.filter((project) => project.metadata.deletionTimestamp === undefined);
-  const claims = standing.flatMap(claimsOf).filter(({ metadata, host }) => mayClaim(metadata.namespace, host));
+  const standing = projects.filter((project) => !isDeleting(project));
+  const claims = standing.flatMap(claimsOf).filter(({ metadata, host }) => policy.mayClaim(metadata.namespace, host));
   const holders = awardNames(
     claims,
     (claim) => claim.host,
     (host) => incumbents.get(host),
   );
-  return new Map(standing.map((project) => [project.metadata.uid, grantOf(project, holders, mayClaim)]));
+  return new Map(standing.map((project) => [project.metadata.uid, grantOf(project, holders, policy)]));
+}
+
+/**
+ * The hosts of one Project, by the same rule as assignHosts. Costs as much as these hosts have claims, however many Projects
+ * there are. The Project counts as it is given, not as `claims` may still have it.
+ */
+export function grantFor(project: Project, claims: HostClaims, incumbents: Holders, policy: HostPolicy): HostGrant {
+  if (isDeleting(project)) return noHosts;
+  const { uid, namespace, name } = project.metadata;
+  const holders = new Map<string, HostClaim>();
+  for (const host of hostsOf(project)) {
+    const others = claims
+      .claimantsOf(host)
+      .filter(({ metadata }) => metadata.namespace !== namespace || metadata.name !== name)
+      .filter(({ metadata }) => policy.mayClaim(metadata.namespace, host));
+    const own = policy.mayClaim(namespace, host) ? [{ metadata: project.metadata }] : [];
+    const award = awardNames(
+      [...others, ...own],
+      () => host,
+      () => incumbents.get(host),
+    );
+    const holder = award.get(host);
+    if (holder?.metadata.uid === uid) holders.set(host, { metadata: project.metadata, host });
+  }
+  return grantOf(project, holders, policy);
 }
 
 function claimsOf(project: Project): readonly HostClaim[] {
   return hostsOf(project).map((host) => ({ metadata: project.metadata, host }));
 }
 
-function hostsOf(project: Project): readonly string[] {
+/** What a Project asks for, in the order of its manifest. */
+export function hostsOf(project: Project): readonly string[] {
   return (project.spec.hosts ?? []).map((host) => host.toLowerCase());
 }
 
-function grantOf(
-  project: Project,
-  holders: ReadonlyMap<string, HostClaim>,
-  mayClaim: (namespace: string, host: string) => boolean,
-): HostGrant {
+export function isDeleting(project: Project): boolean {
+  return project.metadata.deletionTimestamp !== undefined;
+}
+
+function grantOf(project: Project, holders: ReadonlyMap<string, HostClaim>, policy: HostPolicy): HostGrant {
   const { namespace, uid } = project.metadata;
   const granted: string[] = [];
   const refused: RefusedHost[] = [];
   for (const [position, host] of hostsOf(project).entries()) {
     const pointer = `/spec/hosts/${position}`;
-    if (!mayClaim(namespace, host)) {
-      const message = `The platform does not let namespace "${namespace}" claim the host "${host}"`;
-      refused.push({ reason: "InvalidSpec", message, pointer });
+    if (!policy.mayClaim(namespace, host)) {
+      refused.push({ reason: "InvalidSpec", message: notAllowed(policy, namespace, host), pointer });
     } else if (holders.get(host)?.metadata.uid === uid) granted.push(host);
     // The holder may live in a namespace that this one's users must not learn about, so it is not named.
     else refused.push({ reason: "HostConflict", message: `Another Project holds the host "${host}"`, pointer });
   }
   return { granted, refused };
+}
+
+/** Suffixes that one message names. */
+const mostNamed = 5;
+
+function notAllowed(policy: HostPolicy, namespace: string, host: string): string {
+  const refused = `The platform does not let namespace "${namespace}" claim the host "${host}"`;
+  const suffixes = policy.suffixesOf(namespace);
+  if (suffixes.length === 0) return `${refused}: it allows this namespace no host at all`;
+  const more = suffixes.length > mostNamed ? " and others" : "";
+  return `${refused}: it allows ${suffixes.slice(0, mostNamed).join(", ")}${more}, and names below`;
 }

@@ -54,7 +54,10 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
   const projects = objects.filter((object) => object.kind === "Project");
   const incumbents = new Map<string, string>();
   for (const { project } of published.values()) for (const host of project.hosts) incumbents.set(host, project.uid);
-  const grants = assignHosts(projects, incumbents, (_, host) => !given.forbiddenHosts?.includes(host));
+  const grants = assignHosts(projects, incumbents, {
+    mayClaim: (_, host) => !given.forbiddenHosts?.includes(host),
+    suffixesOf: () => ["allowed.example.org"],
+  });
   const compiled = new Map<string, Compiled>();
   for (const [key, bundle] of groupByProject(objects)) {
     const previous = published.get(key);

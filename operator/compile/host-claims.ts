@@ -1,0 +1,120 @@
+// Who asks for which host, over all Projects of the fleet, and who holds it in what is published: kept as Projects come and go,
+// so that a change costs as much as its own hosts have claims, not as much as there are Projects. Says which other Projects
+// have to be looked at again.
+
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { Project } from "../objects.ts";
+import type { Claimant } from "./claims.ts";
+import { hostsOf, isDeleting } from "./hosts.ts";
+
+/** The UID that holds a host in what is published. */
+export interface Holders {
+  get(host: string): string | undefined;
+}
+
+export interface HostClaims {
+  /** Takes over a Project as it is now. Returns the Projects besides it whose grant may have changed by that. */
+  put(project: Project): readonly ProjectRef[];
+  /** The Project is gone. Returns those that asked for a host of it. */
+  remove(ref: ProjectRef): readonly ProjectRef[];
+  claimantsOf(host: string): readonly Claimant[];
+}
+
+export interface HostHolders extends Holders {
+  /**
+   * Takes over which hosts a project was published with; none when it was withdrawn. Returns the hosts that were let go of or
+   * taken: whoever else claims one has to be looked at again.
+   */
+  publish(
+    ref: ProjectRef,
+    holding: { readonly uid: string; readonly hosts: readonly string[] } | undefined,
+  ): readonly string[];
+}
+
+interface Claims {
+  readonly claimant: Claimant;
+  readonly hosts: ReadonlySet<string>;
+}
+
+export function createHostClaims(): HostClaims {
+  const byProject = new Map<string, Claims>();
+  const byHost = new Map<string, Map<string, Claimant>>();
+
+  const replace = (name: string, claims: Claims | undefined): readonly ProjectRef[] => {
+    const before = byProject.get(name);
+    if (sameClaims(before, claims)) return [];
+    const lost = [...(before?.hosts ?? [])];
+    const gained = [...(claims?.hosts ?? [])];
+    for (const host of lost) forget(byHost, host, name);
+    for (const host of gained) remember(byHost, host, name, claims?.claimant);
+    if (claims === undefined || gained.length === 0) byProject.delete(name);
+    else byProject.set(name, claims);
+    const others = new Map([...lost, ...gained].flatMap((host) => [...(byHost.get(host) ?? [])]));
+    others.delete(name);
+    return [...others.values()].map(refOf);
+  };
+
+  return {
+    put(project) {
+      const hosts = new Set(isDeleting(project) ? [] : hostsOf(project));
+      const { metadata } = project;
+      return replace(nameOf(metadata), { claimant: { metadata }, hosts });
+    },
+    remove: (ref) => replace(nameOf(ref), undefined),
+    claimantsOf: (host) => [...(byHost.get(host)?.values() ?? [])],
+  };
+}
+
+export function createHostHolders(): HostHolders {
+  const byProject = new Map<string, { readonly uid: string; readonly hosts: readonly string[] }>();
+  /** Holders of a host in the order in which they got it: for a moment it may be published twice. */
+  const byHost = new Map<string, Map<string, string>>();
+
+  return {
+    get(host) {
+      const [uid] = byHost.get(host)?.values() ?? [];
+      return uid;
+    },
+    publish(ref, holding) {
+      const name = nameOf(ref);
+      const before = byProject.get(name);
+      const sameUid = before?.uid === holding?.uid;
+      const hosts = holding?.hosts ?? [];
+      const lost = (before?.hosts ?? []).filter((host) => !sameUid || !hosts.includes(host));
+      const gained = hosts.filter((host) => !sameUid || !before?.hosts.includes(host));
+      for (const host of lost) forget(byHost, host, name);
+      for (const host of gained) remember(byHost, host, name, holding?.uid);
+      if (holding === undefined || hosts.length === 0) byProject.delete(name);
+      else byProject.set(name, holding);
+      return [...new Set([...lost, ...gained])];
+    },
+  };
+}
+
+function sameClaims(before: Claims | undefined, after: Claims | undefined): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  const [old, now] = [before.claimant.metadata, after.claimant.metadata];
+  if (old.uid !== now.uid || old.creationTimestamp !== now.creationTimestamp) return false;
+  return before.hosts.size === after.hosts.size && [...after.hosts].every((host) => before.hosts.has(host));
+}
+
+function remember<V>(index: Map<string, Map<string, V>>, host: string, name: string, value: V | undefined): void {
+  if (value === undefined) return;
+  const entries = index.get(host) ?? new Map<string, V>();
+  entries.set(name, value);
+  index.set(host, entries);
+}
+
+function forget<V>(index: Map<string, Map<string, V>>, host: string, name: string): void {
+  const entries = index.get(host);
+  entries?.delete(name);
+  if (entries?.size === 0) index.delete(host);
+}
+
+function nameOf({ namespace, name }: ProjectRef): string {
+  return `${namespace}/${name}`;
+}
+
+function refOf({ metadata: { namespace, name } }: Claimant): ProjectRef {
+  return { namespace, name };
+}

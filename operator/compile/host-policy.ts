@@ -1,0 +1,29 @@
+// Which hosts a namespace may claim, and what to tell its users of that: nothing about any other namespace.
+
+import { type HostRule, suffixFor } from "../../core/env/host-rules.ts";
+
+export interface HostPolicy {
+  mayClaim(namespace: string, host: string): boolean;
+  /** What this namespace may claim: each name, and every name below it. */
+  suffixesOf(namespace: string): readonly string[];
+}
+
+/** On one's own machine every host may be claimed. */
+export const everyHost: HostPolicy = Object.freeze({ mayClaim: () => true, suffixesOf: () => [] });
+
+export function hostPolicy(rules: readonly HostRule[]): HostPolicy {
+  return {
+    mayClaim: (namespace, host) => mayClaim(rules, namespace, host),
+    suffixesOf: (namespace) => suffixesOf(rules, namespace),
+  };
+}
+
+/** `host` in lower case. Without a rule for the namespace it may claim nothing. */
+export function mayClaim(rules: readonly HostRule[], namespace: string, host: string): boolean {
+  return suffixesOf(rules, namespace).some((suffix) => host === suffix || host.endsWith(`.${suffix}`));
+}
+
+function suffixesOf(rules: readonly HostRule[], namespace: string): readonly string[] {
+  const own = rules.filter((rule) => rule.namespace === "*" || rule.namespace === namespace);
+  return [...new Set(own.map((rule) => suffixFor(rule, namespace)))];
+}
