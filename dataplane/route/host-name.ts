@@ -13,9 +13,9 @@ export function demandHost({ host, raw }: FastifyRequest): string {
   throw new Problem("invalid_request", "The request needs one Host header: a host name with an optional port");
 }
 
-/** Lower case, without the port; empty when there is none. */
+/** Lower case, without the port and the dot that may end a full name; empty when there is none. */
 export function hostName(host: string): string {
   const colon = host.lastIndexOf(":");
   const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
-  return name.toLowerCase();
+  return name.replace(/\.$/, "").toLowerCase();
 }

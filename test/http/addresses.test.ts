@@ -147,6 +147,14 @@ describeServed("a project's hosts", (serve) => {
     expect(reply.text).toBe("{}");
   });
 
+  it("serve it when the Host header ends in the dot of a full name", async () => {
+    const served = await serve([shop, hosted]);
+    for (const host of ["api.shop.test.", "api.shop.test.:8080"]) {
+      const reply = await send(served.origin, "/json/k", { headers: { host } });
+      expect([host, reply.text]).toEqual([host, "{}"]);
+    }
+  });
+
   it("serve only that project", async () => {
     const served = await serve([shop, hosted]);
     const reply = await send(served.origin, `${served.base}/json/flags`, { headers: { host: "api.shop.test" } });
