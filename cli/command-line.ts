@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import type { Setting } from "../core/env/read-settings.ts";
 import { nearest } from "../core/manifests/nearest.ts";
 import type { Command } from "./command.ts";
 import { commandHelp, programHelp } from "./help.ts";
@@ -20,21 +21,29 @@ export async function runCommandLine(
   words: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  const [first, ...rest] = words;
-  if (first === undefined || ["--help", "-h", "help"].includes(first)) return showHelp(commands, rest[0], terminal);
+  const [first] = words;
+  if (first === undefined || ["--help", "-h", "help"].includes(first)) {
+    return showHelp(commands, words.slice(1).join(" ") || undefined, terminal);
+  }
   if (first === "--version" || first === "-V") {
     terminal.out(`${version()}\n`);
     return 0;
   }
-  const command = commands.find(({ name }) => name === first);
-  if (command === undefined) return refuse(terminal, undefined, [unknownCommand(commands, first)]);
-  if (rest.includes("--help") || rest.includes("-h")) return showHelp(commands, first, terminal);
+  const command = commands.find(({ name }) => startsWith(words, name));
+  if (command === undefined) return refuse(terminal, undefined, [unknownCommand(commands, words)]);
+  const rest = words.slice(command.name.split(" ").length);
+  if (rest.includes("--help") || rest.includes("-h")) return showHelp(commands, command.name, terminal);
 
   const parsed = parseWords(command, rest);
   const prepared = command.prepare({ flags: parsed.flags, environment: terminal.environment }, parsed.argument);
   const faults = [...parsed.faults, ...("faults" in prepared ? prepared.faults : [])];
   if (faults.length > 0 || !("run" in prepared)) return refuse(terminal, command, faults);
   return await prepared.run();
+}
+
+/** A command's name may have two words. */
+function startsWith(words: readonly string[], name: string): boolean {
+  return name.split(" ").every((word, at) => words[at] === word);
 }
 
 interface ParsedWords {
@@ -44,8 +53,10 @@ interface ParsedWords {
 }
 
 function parseWords(command: Command, words: readonly string[]): ParsedWords {
-  const known = Object.values(command.settings).map(({ flag }) => flag);
-  const options = Object.fromEntries(known.map((flag) => [flag, { type: "string" as const }]));
+  const known = Object.values(command.settings);
+  const options = Object.fromEntries(
+    known.map(({ flag, isSwitch }) => [flag, { type: isSwitch ? ("boolean" as const) : ("string" as const) }]),
+  );
   const { tokens } = parseArgs({ args: [...words], options, strict: false, allowPositionals: true, tokens: true });
   const flags = new Map<string, string>();
   const positionals: string[] = [];
@@ -55,7 +66,7 @@ function parseWords(command: Command, words: readonly string[]): ParsedWords {
     if (token.kind !== "option") continue;
     const fault = optionFault(token, known);
     if (fault !== undefined) faults.push(fault);
-    else flags.set(token.name, token.value ?? "");
+    else flags.set(token.name, token.value ?? "true");
   }
   return { flags, argument: positionals[0] ?? "", faults: [...faults, ...argumentFaults(command, positionals)] };
 }
@@ -66,11 +77,14 @@ interface OptionToken {
   readonly value: string | undefined;
 }
 
-function optionFault({ name, rawName, value }: OptionToken, known: readonly string[]): string | undefined {
-  if (!rawName.startsWith("--") || !known.includes(name)) {
+function optionFault({ name, rawName, value }: OptionToken, settings: readonly Setting<unknown>[]): string | undefined {
+  const known = settings.map(({ flag }) => flag);
+  const setting = settings.find(({ flag }) => flag === name);
+  if (!rawName.startsWith("--") || setting === undefined) {
     const meant = nearest(name, known);
     return `${rawName} is not known${meant === undefined ? "" : `; did you mean --${meant}?`}`;
   }
+  if (setting.isSwitch) return undefined;
   // Without `=`, a following flag would be taken for the value.
   if (value === undefined || (value.startsWith("--") && known.includes(value.slice(2).split("=", 1)[0] ?? ""))) {
     return `${rawName} needs a value`;
@@ -84,17 +98,19 @@ function argumentFaults({ argument }: Command, positionals: readonly string[]): 
   return more.map((word) => `${JSON.stringify(word)} is one word too many`);
 }
 
-function unknownCommand(commands: readonly Command[], word: string): string {
-  const meant = nearest(
-    word,
-    commands.map(({ name }) => name),
-  );
+function unknownCommand(commands: readonly Command[], words: readonly string[]): string {
+  const [word = ""] = words;
+  const names = commands.map(({ name }) => name);
+  const group = names.filter((name) => name.startsWith(`${word} `));
+  if (group.length > 0) return `${JSON.stringify(word)} is no command by itself; did you mean ${group.join(" or ")}?`;
+  const meant = nearest(word, names);
   return `${JSON.stringify(word)} is no command${meant === undefined ? "" : `; did you mean ${meant}?`}`;
 }
 
 function showHelp(commands: readonly Command[], name: string | undefined, terminal: Terminal): number {
   const command = commands.find((known) => known.name === name);
-  if (name !== undefined && command === undefined) return refuse(terminal, undefined, [unknownCommand(commands, name)]);
+  if (name !== undefined && command === undefined)
+    return refuse(terminal, undefined, [unknownCommand(commands, name.split(" "))]);
   terminal.out(command === undefined ? programHelp(commands) : commandHelp(command));
   return 0;
 }

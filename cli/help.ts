@@ -17,9 +17,10 @@ export function programHelp(commands: readonly Command[]): string {
 }
 
 export function commandHelp(command: Command): string {
-  const settings = Object.values(command.settings).map(
-    ({ flag, placeholder, help, fallback }) =>
-      [`--${flag} ${placeholder}`, help + (fallback ? ` (${fallback})` : ""), variableOf(flag)] as const,
+  const settings = Object.values(command.settings).map(({ flag, placeholder, help, fallback, isSwitch }) =>
+    isSwitch
+      ? ([`--${flag}`, help, variableOf(flag)] as const)
+      : ([`--${flag} ${placeholder}`, help + (fallback ? ` (${fallback})` : ""), variableOf(flag)] as const),
   );
   const { argument } = command;
   return [

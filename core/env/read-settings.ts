@@ -9,8 +9,10 @@ export class InvalidSetting extends Error {
 export interface Setting<T> {
   /** Long form without dashes, `admin-port`; its variable is `JSONPLANE_ADMIN_PORT`. */
   readonly flag: string;
-  /** What stands for the value in the help, `PORT`. */
+  /** What stands for the value in the help, `PORT`; empty for a switch. */
   readonly placeholder: string;
+  /** On the command line it stands without a value; `--flag=false` turns it off against its variable. */
+  readonly isSwitch?: true;
   readonly help: string;
   /** Throws InvalidSetting. */
   readonly read: (text: string) => T;

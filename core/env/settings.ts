@@ -3,6 +3,7 @@
 
 import { isIP } from "node:net";
 import { type LogLevel, logLevels } from "../log/logger.ts";
+import { type HostRule, readHostRules } from "./host-rules.ts";
 import { InvalidSetting, type Setting } from "./read-settings.ts";
 
 export const host = {
@@ -89,6 +90,125 @@ export const maxProjects = {
   read: readCount,
 } as const satisfies Setting<number>;
 
+export const kubeconfig = {
+  flag: "kubeconfig",
+  placeholder: "FILE",
+  help: "How to reach the API server; default: the pod's service account, else $KUBECONFIG, else ~/.kube/config",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const operatorNamespace = {
+  flag: "operator-namespace",
+  placeholder: "NAME",
+  help: "Namespace of the operator's own Lease and key ring; default: its pod's, else jsonplane-system",
+  read: readNamespace,
+} as const satisfies Setting<string>;
+
+export const watchNamespaces = {
+  flag: "watch-namespaces",
+  placeholder: "LIST",
+  help: "Namespaces, comma-separated, whose objects are served; empty = all of them",
+  fallback: "",
+  read: (text) => listOf(text).map(readNamespace),
+} as const satisfies Setting<readonly string[]>;
+
+export const className = {
+  flag: "class-name",
+  placeholder: "NAME",
+  help: "Serve the Projects of this spec.className; default: those without one",
+  read: readClassName,
+} as const satisfies Setting<string>;
+
+export const allowedHosts = {
+  flag: "allowed-hosts",
+  placeholder: "LIST",
+  help: "Hosts that namespaces may claim, comma-separated: shop=shop.example.org,*={namespace}.apps.example.org; names below are allowed, too",
+  fallback: "",
+  read: readHostRules,
+} as const satisfies Setting<readonly HostRule[]>;
+
+export const workers = {
+  flag: "workers",
+  placeholder: "NUMBER",
+  help: "Projects reconciled at the same time",
+  fallback: "8",
+  read: readCount,
+} as const satisfies Setting<number>;
+
+export const identity = {
+  flag: "identity",
+  placeholder: "NAME",
+  help: "Name of this operator in the Lease; default: the machine's host name",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const adoptData = {
+  flag: "adopt-data",
+  placeholder: "",
+  isSwitch: true,
+  help: "Disaster recovery: let Projects take over data of earlier namespaces of their name",
+  fallback: "false",
+  read: readSwitch,
+} as const satisfies Setting<boolean>;
+
+export const namespace = {
+  flag: "namespace",
+  placeholder: "NAME",
+  help: "The namespace to work on",
+  read: readNamespace,
+} as const satisfies Setting<string>;
+
+export const allNamespaces = {
+  flag: "all-namespaces",
+  placeholder: "",
+  isSwitch: true,
+  help: "Work on every namespace",
+  fallback: "false",
+  read: readSwitch,
+} as const satisfies Setting<boolean>;
+
+export const dryRun = {
+  flag: "dry-run",
+  placeholder: "",
+  isSwitch: true,
+  help: "Say what would be done, and do nothing",
+  fallback: "false",
+  read: readSwitch,
+} as const satisfies Setting<boolean>;
+
+export const force = {
+  flag: "force",
+  placeholder: "",
+  isSwitch: true,
+  help: "Also objects that nobody has deleted",
+  fallback: "false",
+  read: readSwitch,
+} as const satisfies Setting<boolean>;
+
+const labelPattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+function readSwitch(text: string): boolean {
+  if (text === "true" || text === "false") return text === "true";
+  throw new InvalidSetting(`must be true or false, not ${JSON.stringify(text)}`);
+}
+
+function readNamespace(text: string): string {
+  if (labelPattern.test(text)) return text;
+  throw new InvalidSetting(`must be the name of a namespace, such as shop-2, not ${JSON.stringify(text)}`);
+}
+
+function readClassName(text: string): string {
+  if (labelPattern.test(text)) return text;
+  throw new InvalidSetting(`must be a class as in spec.className, such as internal, not ${JSON.stringify(text)}`);
+}
+
+function listOf(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
+
 function readCount(text: string): number {
   const number = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
   if (number >= 1) return number;
@@ -119,10 +239,7 @@ function readPublicUrl(text: string): string {
 }
 
 function readNetworks(text: string): readonly string[] {
-  const networks = text
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "");
+  const networks = listOf(text);
   const wrong = networks.find((network) => !isNetwork(network));
   if (wrong === undefined) return networks;
   throw new InvalidSetting(

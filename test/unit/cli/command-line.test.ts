@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Command, defineCommand } from "../../../cli/command.ts";
 import { runCommandLine } from "../../../cli/command-line.ts";
 import { commands } from "../../../cli/commands.ts";
-import { adminPort, host, port } from "../../../core/env/settings.ts";
+import { adminPort, dryRun, force, host, port } from "../../../core/env/settings.ts";
 
 async function run(words: readonly string[], known: readonly Command[] = commands, environment = {}) {
   const written = { out: "", error: "" };
@@ -105,5 +105,49 @@ describe("the command line", () => {
 
   it("shows the version of the package", async () => {
     expect((await run(["--version"])).out).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+\n$/);
+  });
+
+  it("takes a switch without a value, keeps what follows it, and lets =false win over its variable", async () => {
+    const calls: unknown[] = [];
+    const command = defineCommand({
+      name: "bury",
+      summary: "Bury",
+      argument: { name: "DIR", help: "a folder" },
+      settings: { dryRun, force },
+      run: async (settings, argument) => {
+        calls.push({ ...settings, argument });
+        return 0;
+      },
+    });
+    await run(["bury", "--dry-run", "dir"], [command]);
+    await run(["bury", "dir", "--force=false"], [command], { JSONPLANE_FORCE: "true", JSONPLANE_DRY_RUN: "true" });
+    expect(calls).toEqual([
+      { dryRun: true, force: false, argument: "dir" },
+      { dryRun: true, force: false, argument: "dir" },
+    ]);
+    expect((await run(["bury", "--force=perhaps", "dir"], [command])).error).toContain(
+      'jsonplane: --force must be true or false, not "perhaps"',
+    );
+    expect((await run(["bury", "--help"], [command])).out).toMatch(/^ {2}--dry-run {2}Say what/m);
+  });
+
+  it("knows commands of two words", async () => {
+    const words: string[] = [];
+    const command = defineCommand({
+      name: "graves dig",
+      summary: "Dig",
+      argument: { name: "DIR", help: "a folder" },
+      settings: {},
+      run: async (_, argument) => {
+        words.push(argument);
+        return 0;
+      },
+    });
+    expect((await run(["graves", "dig", "here"], [command])).code).toBe(0);
+    expect(words).toEqual(["here"]);
+    const alone = await run(["graves"], [command]);
+    expect(alone.code).toBe(2);
+    expect(alone.error).toContain('"graves" is no command by itself; did you mean graves dig?');
+    expect((await run(["help", "graves", "dig"], [command])).out).toContain("Usage: jsonplane graves dig DIR [flags]");
   });
 });

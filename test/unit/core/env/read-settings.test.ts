@@ -2,6 +2,9 @@ import { describe, expect, it } from "vitest";
 import { readSettings, type SettingTable } from "../../../../core/env/read-settings.ts";
 import {
   adminPort,
+  adoptData,
+  allowedHosts,
+  className,
   data,
   host,
   logLevel,
@@ -9,9 +12,25 @@ import {
   publicUrl,
   redis,
   trustedProxies,
+  watchNamespaces,
+  workers,
 } from "../../../../core/env/settings.ts";
 
-const settings = { adminPort, data, host, logLevel, port, publicUrl, redis, trustedProxies };
+const settings = {
+  adminPort,
+  adoptData,
+  allowedHosts,
+  className,
+  data,
+  host,
+  logLevel,
+  port,
+  publicUrl,
+  redis,
+  trustedProxies,
+  watchNamespaces,
+  workers,
+};
 
 function read<T extends SettingTable>(
   table: T,
@@ -102,5 +121,61 @@ describe("each setting", () => {
 
   it("never repeats a URL that may hold a password", () => {
     expect(said("publicUrl", "https://user:secret@example.org")).not.toContain("secret");
+  });
+
+  it("reads the hosts that namespaces may claim", () => {
+    expect(said("allowedHosts", "")).toEqual([]);
+    const text = "shop=shop.example.org, *={namespace}.apps.example.org,*=open.example.net,";
+    expect(said("allowedHosts", text)).toEqual([
+      { namespace: "shop", suffix: "shop.example.org" },
+      { namespace: "*", suffix: "{namespace}.apps.example.org" },
+      { namespace: "*", suffix: "open.example.net" },
+    ]);
+  });
+
+  it.each([
+    [
+      "shop.example.org",
+      'must list rules such as shop=shop.example.org or *={namespace}.apps.example.org; "shop.example.org" is none',
+    ],
+    ["a=b=c", 'must list rules such as shop=shop.example.org or *={namespace}.apps.example.org; "a=b=c" is none'],
+    ["=a.org", 'must name a namespace, or * for any, before the "="; not ""'],
+    ["Shop=a.org", 'must name a namespace, or * for any, before the "="; not "Shop"'],
+    ["shop*=a.org", 'must name a namespace, or * for any, before the "="; not "shop*"'],
+    ["a=*.a.org", 'must not begin a host with "*.": "a.org" allows that name and every name below it'],
+    ["a=.a.org", 'must not begin a host with ".": "a.org" allows that name and every name below it'],
+    ["a={name}.a.org", 'knows the placeholder {namespace} only; "{name}.a.org" has another'],
+    ["a=", 'must name hosts in lower case such as apps.example.org, without scheme, port or path; "" is none'],
+    ["a=*", 'must name hosts in lower case such as apps.example.org, without scheme, port or path; "*" is none'],
+    [
+      "a=A.org",
+      'must name hosts in lower case such as apps.example.org, without scheme, port or path; "A.org" is none',
+    ],
+    [
+      "a=a.org:80",
+      'must name hosts in lower case such as apps.example.org, without scheme, port or path; "a.org:80" is none',
+    ],
+    [
+      "a=a.org.",
+      'must name hosts in lower case such as apps.example.org, without scheme, port or path; "a.org." is none',
+    ],
+  ])("refuses --allowed-hosts %s", (text, fault) => {
+    expect(said("allowedHosts", text)).toBe(`--allowed-hosts ${fault}`);
+  });
+
+  it("reads the operator's settings", () => {
+    expect(said("watchNamespaces", "a, b-2 ,")).toEqual(["a", "b-2"]);
+    expect(said("watchNamespaces", "a,B")).toBe(
+      '--watch-namespaces must be the name of a namespace, such as shop-2, not "B"',
+    );
+    expect(said("workers", "0")).toBe('--workers must be a whole number of at least 1, not "0"');
+    expect(said("adoptData", "true")).toBe(true);
+    expect(said("className", "a.b")).toBe(
+      '--class-name must be a class as in spec.className, such as internal, not "a.b"',
+    );
+    expect(read({ adoptData, workers, watchNamespaces, allowedHosts, className })).toEqual({
+      ok: true,
+      values: { adoptData: false, workers: 8, watchNamespaces: [], allowedHosts: [] },
+    });
   });
 });
