@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const realParts = "./test/support/real-parts.ts";
+const realKubernetes = "./test/support/real-kubernetes.ts";
 const sameCases = "./test/support/property-seed.ts";
 const seconds = 1_000;
 
@@ -45,6 +46,16 @@ export default defineConfig({
           globalSetup: realParts,
           testTimeout: 60 * seconds,
           hookTimeout: 60 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "operator",
+          include: ["test/operator/**/*.test.ts"],
+          globalSetup: [realParts, realKubernetes],
+          testTimeout: 300 * seconds,
+          hookTimeout: 120 * seconds,
         },
       },
       {

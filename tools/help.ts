@@ -15,6 +15,7 @@ const sentences: Readonly<Record<string, string>> = {
   "test:meta": "documents, examples and code agree",
   "test:store": "the store's promises against real Redis, a real cluster, and the embedded store",
   "test:http": "the HTTP interface, request by request",
+  "test:operator": "manifests and the operator on a real Kubernetes API server",
   "test:process": "whole processes: start, stop, restart, kills, the package installed elsewhere",
   spec: "every promise of the interface, with the test that proved it in the last full run",
   build: "compiles the package into dist/",

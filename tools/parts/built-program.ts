@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
 import { buildWithGo, type GoBuild } from "./go.ts";
 import { PartMissing } from "./part-missing.ts";
-import { isProgram, onPath } from "./programs.ts";
 import { programVersion, type Version } from "./program-version.ts";
+import { isProgram, onPath } from "./programs.ts";
 
 export interface ProgramSource extends GoBuild {
   /** Variables that may name the program, in this order. */

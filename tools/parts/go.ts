@@ -4,8 +4,8 @@
 import { fileURLToPath } from "node:url";
 import type { Environment } from "./cache.ts";
 import { partMissing } from "./part-missing.ts";
-import { isProgram, onPath } from "./programs.ts";
 import { isAtLeast, versionIn } from "./program-version.ts";
+import { isProgram, onPath } from "./programs.ts";
 import { lastWords, type RunOptions, runCommand } from "./run-command.ts";
 
 /** Older ones don't understand the go line of our modules, and can't bring the Go that it asks for. */

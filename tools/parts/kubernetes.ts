@@ -2,7 +2,7 @@
 // suits the server. Each is found by the environment (with envtest's names), on the PATH, in the cache, or built once with Go.
 // Refuses with PartMissing, which says how to get them.
 
-import { findProgram, type FoundProgram, type ProgramSource } from "./built-program.ts";
+import { type FoundProgram, findProgram, type ProgramSource } from "./built-program.ts";
 import type { Environment } from "./cache.ts";
 import { isAtLeast, isWithinOneMinor, type Version } from "./program-version.ts";
 

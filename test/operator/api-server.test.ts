@@ -1,0 +1,81 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { eventually } from "../support/eventually.ts";
+
+let server: TestApiServer;
+
+beforeAll(async () => {
+  server = await startApiServer({ audit: true, controllers: ["namespace"], users: [{ name: "ann", token: "of-ann" }] });
+});
+
+afterAll(() => server.stop());
+
+const project = (name: string) => `
+apiVersion: jsonplane.io/v1alpha1
+kind: Project
+metadata: { name: ${name} }
+`;
+
+const raw = (path: string) => server.kubectl(["get", "--raw", path]);
+
+test("an administrator may do everything, and others only what a role says", async () => {
+  const namespace = await server.namespace();
+  await server.apply(project("shop"), { namespace });
+  const get = ["get", "projects", "--namespace", namespace, "-o", "name"];
+  const ann = { user: "ann" };
+  await expect(server.kubectl(get, { as: ann })).rejects.toThrow('User "ann" cannot list resource "projects"');
+  await server.kubectl(["create", "role", "reader", "--verb=list", "--resource=projects", "-n", namespace]);
+  await server.kubectl(["create", "rolebinding", "reader", "--role=reader", "--user=ann", "-n", namespace]);
+  await eventually(async () => expect(await server.kubectl(get, { as: ann })).toBe("project.jsonplane.io/shop\n"));
+  const asked = (await server.requests(ann)).filter(({ resource }) => resource === "projects.jsonplane.io");
+  expect(asked[0]).toMatchObject({ verb: "list", namespace, code: 403 });
+  expect(asked.at(-1)).toMatchObject({ verb: "list", namespace, code: 200 });
+});
+
+test("a service account asks under its own name", async () => {
+  const namespace = await server.namespace();
+  const operator = { namespace, serviceAccount: "operator" };
+  const who = await server.kubectl(["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"], { as: operator });
+  expect(who).toBe(`system:serviceaccount:${namespace}:operator`);
+  expect(await readFile(await server.kubeconfig(operator), "utf8")).toContain("certificate-authority-data");
+});
+
+test("the namespace controller ends a namespace with what is in it", async () => {
+  const namespace = await server.namespace();
+  await server.apply(project("shop"), { namespace });
+  await server.kubectl(["delete", "namespace", namespace]);
+  await expect(server.kubectl(["get", "namespace", namespace])).rejects.toThrow("not found");
+});
+
+test("a page from before a compaction is gone", async () => {
+  const namespace = await server.namespace();
+  await server.apply([project("one"), project("two")].join("---"), { namespace });
+  const path = `/apis/jsonplane.io/v1alpha1/namespaces/${namespace}/projects`;
+  const page = JSON.parse(await raw(`${path}?limit=1`)) as { metadata: { continue: string; resourceVersion: string } };
+  await server.apply(project("three"), { namespace });
+  await server.compactEtcd();
+  await server.restartApiServer();
+  await expect(raw(`${path}?limit=1&continue=${page.metadata.continue}`)).rejects.toThrow("Expired");
+  const watch = `${path}?watch=true&timeoutSeconds=1&resourceVersion=${page.metadata.resourceVersion}`;
+  // A watch says so in its first event.
+  expect(await raw(watch).catch(String)).toMatch(/"code":410|Expired|too old/);
+});
+
+test("a killed server comes back on its address with its objects", async () => {
+  const namespace = await server.namespace();
+  await server.apply(project("shop"), { namespace });
+  const { url, pid } = server;
+  await server.kill9ApiServer();
+  await expect(raw("/readyz")).rejects.toThrow("refused");
+  await server.restartApiServer();
+  expect([server.url, server.pid === pid]).toEqual([url, false]);
+  expect(await server.kubectl(["get", "jproj", "shop", "-n", namespace, "-o", "name"])).toContain("shop");
+});
+
+test("a paused server answers when it goes on", async () => {
+  server.pauseApiServer();
+  await expect(server.kubectl(["get", "--raw", "/readyz", "--request-timeout=500ms"])).rejects.toThrow();
+  server.resumeApiServer();
+  expect(await eventually(() => raw("/readyz"))).toBe("ok");
+});
