@@ -1,0 +1,70 @@
+// What the API server's answers say: objects, trimmed of what only other tools need, and failures. A failure about Secrets
+// never carries the server's own text: its validation quotes the values that were sent.
+
+import { ApiFailure, ApiUnreachable, type KubeObject, type ResourceType } from "./api.ts";
+import { secretType } from "./resource-types.ts";
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** Parses without ever quoting the text: a parser's message would. */
+export function parsed(text: string, what: string): unknown {
+  const value = jsonOrNothing(text);
+  if (value === undefined) throw new ApiUnreachable(`${what}: what came back is no JSON`);
+  return value;
+}
+
+function jsonOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes managedFields and kubectl's last-applied annotation out of a freshly parsed object: half of its size, and unused. */
+export function arrived(object: KubeObject): KubeObject {
+  const metadata = object.metadata as { managedFields?: unknown; annotations?: { [name: string]: string } };
+  delete metadata.managedFields;
+  if (metadata.annotations?.[lastApplied] !== undefined) {
+    delete metadata.annotations[lastApplied];
+    if (Object.keys(metadata.annotations).length === 0) delete metadata.annotations;
+  }
+  return object;
+}
+
+interface StatusBody {
+  readonly code?: unknown;
+  readonly reason?: unknown;
+  readonly message?: unknown;
+  readonly details?: { readonly retryAfterSeconds?: unknown };
+}
+
+export interface Refusal {
+  readonly type: ResourceType;
+  /** HTTP status; absent in a watch, whose ERROR event carries the code. */
+  readonly status?: number;
+  readonly body: unknown;
+  readonly retryAfter?: string | undefined;
+}
+
+/** The failure that a Status body or any other refusal stands for. */
+export function failure({ type, status, body, retryAfter }: Refusal): ApiFailure {
+  const told = (typeof body === "object" && body !== null ? body : {}) as StatusBody;
+  const code = status ?? (typeof told.code === "number" ? told.code : 500);
+  const reason = typeof told.reason === "string" ? told.reason : "";
+  const seconds = Number(retryAfter ?? told.details?.retryAfterSeconds);
+  return new ApiFailure(code, {
+    reason,
+    message: messageOf(type, told, `${type.plural}: the API server answered ${code}${reason && ` ${reason}`}`),
+    ...(Number.isFinite(seconds) && seconds >= 0 && { retryAfterSeconds: seconds }),
+  });
+}
+
+function messageOf(type: ResourceType, { message }: StatusBody, otherwise: string): string {
+  if (isSecret(type) || typeof message !== "string" || message === "") return otherwise;
+  return message;
+}
+
+function isSecret({ group, plural }: ResourceType): boolean {
+  return group === secretType.group && plural === secretType.plural;
+}

@@ -1,0 +1,64 @@
+// What is needed to talk to one API server, and where it comes from. Refuses plain http except on this machine: a bearer token
+// would go over the wire for all to read.
+
+export interface Credentials {
+  /** May have a path, as behind a gateway for many clusters. */
+  readonly server: URL;
+  /** Authorization and impersonation; never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: TlsSettings;
+  readonly proxy?: string;
+}
+
+/** PEM texts. */
+export interface TlsSettings {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  /** False = the kubeconfig asks for insecure-skip-tls-verify. */
+  readonly rejectUnauthorized?: boolean;
+}
+
+export interface CredentialSource {
+  /** Of the context or of the service account. */
+  readonly namespace: string;
+  /** Tokens and certificates are short-lived files: they are read again every few seconds. */
+  current(): Promise<Credentials>;
+  /** After the server refused them: forgets what is remembered, also what an exec plugin said. */
+  forget(): void;
+}
+
+/** There is no usable way to an API server in what was configured. Its message says what to set. */
+export class NoCluster extends Error {
+  override readonly name = "NoCluster";
+}
+
+const rememberedMs = 10_000;
+
+/** Calls `load` at most every ten seconds, and once for all who ask meanwhile. */
+export function remembering(load: () => Promise<Credentials>, monotonic: () => number): () => Promise<Credentials> {
+  let loading: Promise<Credentials> | undefined;
+  let loadedAt = 0;
+  return () => {
+    if (loading !== undefined && monotonic() - loadedAt < rememberedMs) return loading;
+    loadedAt = monotonic();
+    const attempt = load();
+    loading = attempt;
+    attempt.catch(() => {
+      if (loading === attempt) loading = undefined;
+    });
+    return attempt;
+  };
+}
+
+const thisMachine: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]"]);
+
+export function serverUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new NoCluster(`the API server's address is no URL: ${JSON.stringify(text)}`);
+  const url = new URL(text);
+  if (url.protocol === "https:" || (url.protocol === "http:" && thisMachine.has(url.hostname))) return url;
+  throw new NoCluster(
+    `the API server must be reached by https (http is accepted on localhost only), not ${url.origin}`,
+  );
+}
