@@ -5,11 +5,11 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
-import { type Keyring, parseKeyring } from "../../core/config/keyring.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createLogger, type Logger, type LogLevel } from "../../core/log/logger.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
@@ -41,13 +41,15 @@ export async function runDataplane(options: DataplaneOptions): Promise<number> {
 
 async function start(options: DataplaneOptions, closers: Closers): Promise<void> {
   const url = required(options.redis, "--redis URL");
-  const keyring = await readKeyring(required(options.keyring, "--keyring FILE"));
+  const file = required(options.keyring, "--keyring FILE");
   const logger = createLogger({
     level: options.logLevel,
     clock: systemClock,
     write: (text) => void process.stderr.write(text),
   });
   closers.push(() => logger.flush());
+  const keyring = await openKeyring(file, logger);
+  closers.push(() => keyring.stop());
   const config = await patiently(logger, () => follow(options, { url, keyring, logger }));
   closers.push(() => config.close());
   const { host, port, adminPort, trustedProxies, publicUrl, logLevel } = options;
@@ -80,7 +82,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
 
 interface FollowParts {
   readonly url: string;
-  readonly keyring: Keyring;
+  readonly keyring: FollowedKeyring;
   readonly logger: Logger;
 }
 
@@ -97,11 +99,27 @@ function follow(options: DataplaneOptions, { url, keyring, logger }: FollowParts
   });
 }
 
-async function readKeyring(file: string): Promise<Keyring> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new StartRefused(`The key ring's file ${file} can't be read: mount the fleet's key ring there`, { cause });
+/** The fleet's ring, followed: the operator renews it in the Secret that is mounted here. */
+async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyring> {
+  let started = false;
+  const keyring = await followKeyring({
+    read: async () =>
+      await readFile(file, "utf8").catch((cause: unknown) => {
+        if (started) throw cause;
+        throw new StartRefused(`The key ring's file ${file} can't be read: mount the fleet's key ring there`, {
+          cause,
+        });
+      }),
+    // Neither a missing file nor a malformed ring says anything of its content in its message.
+    onRefused: (error) =>
+      logger.error("Key ring refused, the former one stays", {
+        file,
+        reason: error instanceof Error ? error.message : typeof error,
+      }),
+    onChanged: (ring) => logger.info("Key ring changed", { keys: ring.keys.map(({ kid }) => kid).join(",") }),
   });
-  return parseKeyring(text);
+  started = true;
+  return keyring;
 }
 
 function required(value: string | undefined, flag: string): string {

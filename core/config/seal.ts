@@ -16,7 +16,12 @@ export interface SealedPlace extends ProjectRef {
 
 /** The value is not one that this ring sealed for this place. */
 export class SealBroken extends Error {
-  override readonly name = "SealBroken";
+  override readonly name: string = "SealBroken";
+}
+
+/** The value was sealed with a key that this ring does not have, or has no longer: another ring may open it. */
+export class KeyNotInRing extends SealBroken {
+  override readonly name = "KeyNotInRing";
 }
 
 export async function seal(keyring: Keyring, place: SealedPlace, text: string): Promise<string> {
@@ -48,13 +53,14 @@ async function decrypt(keyring: Keyring, sealed: string) {
       contentEncryptionAlgorithms: ["A256GCM"],
     });
   } catch (cause) {
+    if (cause instanceof KeyNotInRing) throw cause;
     throw new SealBroken("A sealed value can't be opened with this key ring", { cause });
   }
 }
 
 function secretOf(keyring: Keyring, kid: string | undefined): Uint8Array {
   const key = keyring.keys.find((candidate) => candidate.kid === kid);
-  if (!key) throw new SealBroken("A sealed value names a key that is not in the ring");
+  if (!key) throw new KeyNotInRing("A sealed value names a key that is not in the ring");
   return key.secret;
 }
 

@@ -4,13 +4,13 @@
 import { LRUCache } from "lru-cache";
 import { credentialsKey, projectName } from "../../core/config/config-keys.ts";
 import { keyField, readKey, readUser, userField } from "../../core/config/fields.ts";
-import type { Keyring } from "../../core/config/keyring.ts";
 import { readPublished } from "../../core/config/published-value.ts";
-import { open } from "../../core/config/seal.ts";
-import type { KeyConfig, UserConfig } from "../../core/config/types.ts";
+import { KeyNotInRing } from "../../core/config/seal.ts";
+import type { KeyConfig, ProjectConfig, UserConfig } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import type { LiveProject, Lookup } from "./directory.ts";
+import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
 
 export interface Credentials {
   user(project: LiveProject, username: string): Lookup<UserConfig> | Promise<Lookup<UserConfig>>;
@@ -31,7 +31,7 @@ interface Remembered {
   readonly value: UserConfig | KeyConfig;
 }
 
-export function createCredentials(gateway: Gateway, keyring: Keyring): Credentials {
+export function createCredentials(gateway: Gateway, keyring: FollowedKeyring): Credentials {
   const cache = new LRUCache<string, Remembered>({ max: remembered });
   /** Entries of an older generation are out of reach, and go as the cache fills. */
   const generations = new Map<string, number>();
@@ -52,13 +52,9 @@ export function createCredentials(gateway: Gateway, keyring: Keyring): Credentia
     const began = forgettings;
     const text = await fieldText(gateway, credentialsKey(config), field);
     if (typeof text === "object") return text;
-    const published = text === undefined ? undefined : readPublished(text);
-    if (!published) return unknown;
-    const place = { namespace: config.namespace, name: config.name, field, revision: published.revision };
-    const opened = await open(keyring, place, published.sealed).catch(() => undefined);
-    // One that was not sealed for this project is no credential of it.
-    if (opened?.uid !== config.uid) return unknown;
-    const value = parse(opened.text);
+    const found = text === undefined ? unknown : await openField(keyring, config, { field, text });
+    if (found.outcome !== "found") return found;
+    const value = parse(found.value);
     if (began === forgettings) cache.set(cacheKey(project, field), { uid: config.uid, value });
     return { outcome: "found", value };
   };
@@ -71,7 +67,7 @@ export function createCredentials(gateway: Gateway, keyring: Keyring): Credentia
   };
 
   return {
-    user: (project, username) => look(project, userField(keyring, username), readUser),
+    user: (project, username) => look(project, userField(keyring.current(), username), readUser),
     key: (project, sha256) => look(project, keyField(sha256), readKey),
     forget(project, fields) {
       forgettings += 1;
@@ -80,6 +76,24 @@ export function createCredentials(gateway: Gateway, keyring: Keyring): Credentia
       else generations.set(project, generation + 1);
     },
   };
+}
+
+/** The text inside, if it was sealed for this project. */
+async function openField(
+  keyring: FollowedKeyring,
+  { namespace, name, uid }: ProjectConfig,
+  { field, text }: { readonly field: string; readonly text: string },
+): Promise<Lookup<string>> {
+  const published = readPublished(text);
+  if (!published) return unknown;
+  try {
+    const place = { namespace, name, field, revision: published.revision };
+    const opened = await openWithNewest(keyring, place, published.sealed);
+    return opened.uid === uid ? { outcome: "found", value: opened.text } : unknown;
+  } catch (error) {
+    // With a key that has not reached this replica yet it may be a good one.
+    return error instanceof KeyNotInRing ? unavailable : unknown;
+  }
 }
 
 /** Whatever keeps Redis from answering, the caller hears 503; the gateway's observer knows the rest. */

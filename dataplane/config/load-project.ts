@@ -3,12 +3,11 @@
 
 import { setImmediate as otherWork } from "node:timers/promises";
 import { type ProjectField, readProjectField } from "../../core/config/fields.ts";
-import type { Keyring } from "../../core/config/keyring.ts";
 import { readPublished } from "../../core/config/published-value.ts";
-import { open } from "../../core/config/seal.ts";
 import type { ProjectConfig, ProjectRef, RootKeyConfig, SigningRing } from "../../core/config/types.ts";
 import type { SchemaProblem } from "../../core/schema/compile-schema.ts";
 import type { LiveProject, LiveResource } from "./directory.ts";
+import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
 import { makeLiveResource } from "./live-resource.ts";
 
 /** A field that this replica can't use. */
@@ -32,7 +31,7 @@ interface LoadedField {
 
 /** `values` are the fields of projectKey as Redis holds them. Undefined when they hold no usable project at all. */
 export async function loadProject(
-  keyring: Keyring,
+  keyring: FollowedKeyring,
   ref: ProjectRef,
   values: ReadonlyMap<string, string>,
   before: LoadedProject | undefined,
@@ -56,7 +55,7 @@ export async function loadProject(
 }
 
 interface FieldLoad {
-  readonly keyring: Keyring;
+  readonly keyring: FollowedKeyring;
   readonly ref: ProjectRef;
   readonly field: string;
   readonly text: string;
@@ -71,7 +70,7 @@ async function loadField(load: FieldLoad): Promise<LoadedField | string | undefi
   if (load.before?.revision === revision) return load.before;
   const place = { namespace: load.ref.namespace, name: load.ref.name, field: load.field, revision };
   try {
-    const { text } = await open(load.keyring, place, sealed);
+    const { text } = await openWithNewest(load.keyring, place, sealed);
     const content = readProjectField(load.field, text);
     return content && { revision, content };
   } catch (error) {

@@ -2,19 +2,19 @@
 // Refuses with InvalidRedisUrl or StoreUnavailable.
 
 import type { Clock } from "../../core/clock.ts";
-import type { Keyring } from "../../core/config/keyring.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { createAcknowledger } from "./acknowledge.ts";
 import type { Directory } from "./directory.ts";
 import { compareMilliseconds } from "./follow.ts";
+import type { FollowedKeyring } from "./follow-keyring.ts";
 import type { Nack } from "./load-project.ts";
 import { createRedisDirectory } from "./redis-directory.ts";
 
 export interface FollowedConfigOptions {
   readonly url: string;
-  readonly keyring: Keyring;
+  readonly keyring: FollowedKeyring;
   readonly clock: Clock;
   /** Names this replica among its siblings. */
   readonly replica: string;

@@ -4,12 +4,12 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
 import { isCredentialField, projectKey, projectName, projectOfName } from "../../core/config/config-keys.ts";
-import type { Keyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Directory, LiveProject, Lookup } from "./directory.ts";
 import { Follower, type FollowListener } from "./follow.ts";
+import type { FollowedKeyring } from "./follow-keyring.ts";
 import { type LoadedProject, loadProject, type Nack } from "./load-project.ts";
 import { createProjectIndex } from "./project-index.ts";
 
@@ -17,11 +17,11 @@ export interface RedisDirectoryDeps {
   readonly commands: Gateway;
   /** A connection of its own, for blocking reads. */
   readonly waiting: Gateway;
-  readonly keyring: Keyring;
+  readonly keyring: FollowedKeyring;
   readonly clock: Clock;
   /** Projects kept loaded at once; the one unused for longest goes. 1,000 by default. */
   readonly maxLoaded?: number;
-  /** Called when the replica can no longer serve anything older than `revision`. */
+  /** Called when the replica can no longer serve anything older than `revision`, and again when its key ring has changed. */
   readonly onApplied: (revision: number, nacks: readonly Nack[]) => void;
 }
 
@@ -46,15 +46,19 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   const held = new LRUCache<string, Held>({ max: deps.maxLoaded ?? 1_000 });
   const loading = new Map<string, Promise<LoadedProject | undefined>>();
   let currentAt = clock.now();
+  let applied: number | undefined;
 
   const fetchProject = async (name: string): Promise<LoadedProject | undefined> => {
     // Noted before the read, so that a change meanwhile leaves it older than the index and it is read again.
     const revision = index.get(name)?.revision;
+    const ring = keyring.current();
     const ref = projectOfName(name);
     const key = projectKey(ref);
     const values = fieldsOf(await commands.read(key, "HGETALL", key));
     const project = await loadProject(keyring, ref, values, held.peek(name)?.project);
     if (project && revision !== undefined && index.get(name)) held.set(name, { project, revision });
+    // The ring changed meanwhile, which what was refused before that has not seen.
+    if (project && project.nacks.length > 0 && keyring.current() !== ring) return fetchProject(name);
     return project;
   };
 
@@ -86,6 +90,20 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
     else if (held.has(name) && held.peek(name)?.revision !== entry.revision) await load(name);
   };
 
+  const acknowledge = (): void => {
+    if (applied === undefined) return;
+    const nacks = [...held.values()].flatMap((each) => each.project.nacks);
+    deps.onApplied(applied, nacks);
+  };
+
+  /** What a former ring could not open, the new one may. What fails now is loaded when it is next asked for, or changes. */
+  const onRing = async (): Promise<void> => {
+    const lacking = [...held].filter(([, each]) => each.project.nacks.length > 0).map(([name]) => name);
+    for (const name of lacking) await load(name).catch(() => undefined);
+    acknowledge();
+  };
+  keyring.onChange(() => void onRing());
+
   const listener: FollowListener = {
     async onIndex(found, complete) {
       for (const name of index.replace(found, complete)) credentials.forget(name);
@@ -102,8 +120,8 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       else await refresh(name);
     },
     onApplied(revision) {
-      const nacks = [...held.values()].flatMap((each) => each.project.nacks);
-      deps.onApplied(revision, nacks);
+      applied = revision;
+      acknowledge();
     },
     onCurrent() {
       currentAt = clock.now();

@@ -11,6 +11,7 @@ import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { textOf, textsOf } from "../../core/redis/reply.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
+import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { createPublisher, NotTheWriter, type Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
@@ -67,7 +68,12 @@ function newPublisher(): Publisher {
 }
 
 async function replica(name = "r1", ring = keyring): Promise<FollowedConfig> {
-  const config = await openRedisDirectory({ url: redis.url, keyring: ring, clock: systemClock, replica: name });
+  const config = await openRedisDirectory({
+    url: redis.url,
+    keyring: unchangingKeyring(ring),
+    clock: systemClock,
+    replica: name,
+  });
   open.push(config);
   return config;
 }

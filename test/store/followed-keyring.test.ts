@@ -1,0 +1,148 @@
+// A replica whose key ring changes while it serves, on a real Redis: whatever comes first, the new key in its file or values
+// sealed with it, it never serves less than before.
+
+import { randomUUID } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { connect } from "../../core/redis/connect.ts";
+import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { LiveProject } from "../../dataplane/config/directory.ts";
+import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
+import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
+import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
+import { liveReplicas } from "../../operator/publish/replicas.ts";
+import { eventually } from "../support/eventually.ts";
+import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+const ref = { namespace: "default", name: "shop" };
+const shop = project("shop", withUser("ann"), withKey("ci"), withResource("books"), withRootKey("flags"));
+
+type RingText = { readonly names: string; readonly keys: readonly unknown[] };
+const former = JSON.parse(newKeyringText()) as RingText;
+const [newKey] = (JSON.parse(newKeyringText()) as RingText).keys;
+const appended = JSON.stringify({ ...former, keys: [...former.keys, newKey] });
+const promoted = parseKeyring(JSON.stringify({ ...former, keys: [newKey, ...former.keys] }));
+const alone = JSON.stringify({ ...former, keys: [newKey] });
+
+let redis: TestRedis;
+let gateway: Gateway;
+let file: string;
+let time: number;
+let keyring: FollowedKeyring;
+let config: FollowedConfig;
+
+beforeEach(async () => {
+  redis = await startRedis();
+  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  file = JSON.stringify(former);
+  time = 0;
+  keyring = await followKeyring({
+    read: async () => file,
+    onRefused: (error) => expect.unreachable(String(error)),
+    now: () => time,
+  });
+  const publisher = await begun(parseKeyring(file));
+  await publisher.publish(shop);
+  await publisher.complete();
+  config = await openRedisDirectory({ url: redis.url, keyring, clock: systemClock, replica: "r1" });
+  await eventually(() => expect(config.directory.synced()).toBe(true));
+});
+afterEach(async () => {
+  keyring.stop();
+  await config.close();
+  gateway.disconnect();
+  await redis.stop();
+});
+
+async function begun(ring: Keyring): Promise<Publisher> {
+  const publisher = createPublisher({ gateway, keyring: ring, clock: systemClock, newInstance: randomUUID });
+  await publisher.begin();
+  return publisher;
+}
+
+/** The file is what `text` says, and time enough has passed for it to be looked at. */
+async function ringFile(text: string): Promise<void> {
+  file = text;
+  time += 1_000;
+  await keyring.look();
+}
+
+async function live(): Promise<LiveProject> {
+  const lookup = await config.directory.project(ref);
+  if (lookup.outcome !== "found") throw new Error(`The project is ${lookup.outcome}`);
+  return lookup.value;
+}
+
+async function nackedFields(): Promise<readonly string[]> {
+  const [state] = await liveReplicas(gateway);
+  return (state?.nacks ?? []).map(({ field }) => field);
+}
+
+async function served(): Promise<Readonly<Record<string, unknown>>> {
+  const project = await live();
+  return {
+    resources: [...project.resources.keys()].toSorted(),
+    ann: (await config.directory.user(project, "ann")).outcome,
+    bob: (await config.directory.user(project, "bob")).outcome,
+  };
+}
+
+describe("a replica that lacks the key of what is published", () => {
+  const grown = changed(shop, withResource("films"), withUser("bob"));
+
+  it("goes on with what it had, says so, and takes the new when the key comes", async () => {
+    expect(await served()).toEqual({ resources: ["books"], ann: "found", bob: "unknown" });
+    const publisher = await begun(promoted);
+    await publisher.publish(grown);
+    await eventually(async () => expect(await nackedFields()).toEqual(["resource:films"]));
+    expect(await served()).toEqual({ resources: ["books"], ann: "found", bob: "unavailable" });
+
+    await ringFile(appended);
+    await eventually(async () =>
+      expect(await served()).toEqual({ resources: ["books", "films"], ann: "found", bob: "found" }),
+    );
+    await eventually(async () => expect(await nackedFields()).toEqual([]));
+  });
+
+  it("looks at its file at once", async () => {
+    await live();
+    file = appended;
+    time += 1_000;
+    const publisher = await begun(promoted);
+    await publisher.publish(grown);
+    await eventually(async () =>
+      expect(await served()).toEqual({ resources: ["books", "films"], ann: "found", bob: "found" }),
+    );
+  });
+
+  it("answers that it can't know, while it has never loaded the project, and serves it when the key comes", async () => {
+    const publisher = await begun(promoted);
+    const other = project("other", withKey("ci"));
+    await publisher.publish(other);
+    const otherRef = { namespace: "default", name: "other" };
+    await eventually(async () => expect((await config.directory.project(otherRef)).outcome).toBe("unavailable"));
+    await ringFile(appended);
+    expect((await config.directory.project(otherRef)).outcome).toBe("found");
+  });
+});
+
+describe("a replica that has the key before anything is sealed with it", () => {
+  it("takes what is sealed with it without a word, and does without the former keys afterwards", async () => {
+    await ringFile(appended);
+    const publisher = await begun(promoted);
+    // Every field is another, so that nothing is left that the former key sealed.
+    const anew = project("shop", withUser("bob"), withKey("cd"), withResource("films"));
+    await publisher.publish({ ...anew, project: { ...anew.project, uid: "another" } });
+    await eventually(async () =>
+      expect(await served()).toEqual({ resources: ["films"], ann: "unknown", bob: "found" }),
+    );
+    await ringFile(alone);
+    const fresh = await openRedisDirectory({ url: redis.url, keyring, clock: systemClock, replica: "r2" });
+    await eventually(async () => expect((await fresh.directory.project(ref)).outcome).toBe("found"));
+    await fresh.close();
+    expect(await nackedFields()).toEqual([]);
+  });
+});
