@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
+import { type TableCase, tableCases } from "../manifests/table.ts";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type ApiAnswer, apiCall } from "../support/api-server-call.ts";
+
+let server: TestApiServer;
+
+beforeAll(async () => {
+  server = await startApiServer();
+});
+
+afterAll(() => server.stop());
+
+describe("a cluster says of a manifest what dev mode and `jsonplane validate` say", () => {
+  for (const each of tableCases()) {
+    test(each.title, async () => {
+      const { answer, former } = await dryRun(each);
+      const here = validateManifest(each.object, former);
+      expect(saidByServer(answer)).toEqual(here.ok ? [] : here.problems.map(({ message }) => sayAlike(message)).sort());
+      expect(answer.status < 300).toBe(each.refused === undefined);
+      if (!here.ok) return;
+      // With every default, as compile will see it.
+      expect(answer.body["spec"]).toEqual(here.object.spec);
+    });
+  }
+});
+
+interface DryRun {
+  readonly answer: ApiAnswer;
+  /** The former version as the checks of this repository know it. */
+  readonly former: Manifest | undefined;
+}
+
+async function dryRun({ object, former }: TableCase): Promise<DryRun> {
+  const folder = `/apis/jsonplane.io/v1alpha1/namespaces/default/${String(object["kind"]).toLowerCase()}s`;
+  const strictly = "?dryRun=All&fieldValidation=Strict";
+  if (former === undefined) {
+    return { answer: await apiCall(server, folder + strictly, { method: "POST", body: object }), former: undefined };
+  }
+  const here = validateManifest(former);
+  const made = await apiCall(server, `${folder}?fieldValidation=Strict`, { method: "POST", body: former });
+  if (!here.ok || made.status !== 201) expect.fail(`the former manifest was refused: ${made.body.message}`);
+  const { name, resourceVersion } = made.body.metadata ?? {};
+  const metadata = { ...(object["metadata"] as object), resourceVersion };
+  const place = `${folder}/${name}`;
+  try {
+    const body = { ...object, metadata };
+    return { answer: await apiCall(server, place + strictly, { method: "PUT", body }), former: here.object };
+  } finally {
+    await apiCall(server, place, { method: "DELETE" });
+  }
+}
+
+/** One text for each mistake, `field: what is wrong with it`, sorted. */
+function saidByServer({ status, body }: ApiAnswer): readonly string[] {
+  if (status < 300) return [];
+  // Strict decoding comes before all other checks and answers with a text alone.
+  const unknown = body.message?.match(/unknown field "[^"]*"/g);
+  if (unknown) return [...unknown].sort();
+  const causes = (body.details?.causes ?? []).map(({ field = "", message = "" }) => ({ field, message }));
+  const places = causes.map(({ field }) => field);
+  const worthComparing = causes.filter(({ field, message }) => {
+    // "some validation rules were not checked", and a second word on a number of the wrong type.
+    if (field === "<nil>") return false;
+    // A value of the wrong type is not one of the enumeration either, which says nothing more.
+    const repeated = places.filter((place) => place === field).length > 1;
+    return !(repeated && message.startsWith("Unsupported value")) && !(repeated && message.includes("RFC 1123"));
+  });
+  return worthComparing.map(({ field, message }) => sayAlike(`${field}: ${message}`)).sort();
+}
+
+/**
+ * The few mistakes that both name at the same field in words of their own: each becomes one text. Everything else has to be the
+ * same, letter by letter.
+ */
+function sayAlike(message: string): string {
+  const alike: readonly (readonly [RegExp, string])[] = [
+    // What was meant is a service of ours.
+    [/^(unknown field "[^"]*"), did you mean .*$/, "$1"],
+    // The server names all labels, we name the one.
+    [/^metadata\.labels(\.\w+)?: Invalid value: ("[^"]*"): .*$/, "metadata.labels: Invalid value: $2"],
+    // Go's names of JSON's types.
+    [/"float64"/g, '"number"'],
+    [/must be of type int(32|64):/, "must be of type integer:"],
+    // The server finds out that a time is none while it evaluates a rule about it.
+    [/^(spec\.expiresAt: Invalid value): .*(evaluating rule|must be of type string|date-time).*$/, "$1: not a time"],
+  ];
+  return alike.reduce((text, [theirs, ours]) => text.replace(theirs, ours), message);
+}
