@@ -1,0 +1,46 @@
+// Waiting as a port: tests inject timers that they move by hand, programs pass these.
+
+export interface Timers {
+  /** Calls `run` once, no earlier than after `milliseconds`. What it answers with stops that; afterwards it does nothing. */
+  after(milliseconds: number, run: () => void): () => void;
+}
+
+/** Milliseconds since some moment; never goes back and knows nothing of the time of day. */
+export type Monotonic = () => number;
+
+export const systemMonotonic: Monotonic = () => performance.now();
+
+/** Beyond this Node fires a timer at once instead of late. */
+const longestMs = 2 ** 31 - 1;
+
+/** They don't keep the process running: what does is the work itself. */
+export const systemTimers: Timers = {
+  after(milliseconds, run) {
+    let timer: NodeJS.Timeout;
+    const wait = (leftMs: number): void => {
+      const step = Math.min(leftMs, longestMs);
+      timer = setTimeout(() => (leftMs > step ? wait(leftMs - step) : run()), step).unref();
+    };
+    wait(Math.max(0, milliseconds));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after that time; rejects with the signal's reason when it is aborted before. */
+export function pause(timers: Timers, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = (): void => {
+      stop();
+      reject(signal?.reason);
+    };
+    const stop = timers.after(milliseconds, () => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,165 @@
+// Keys that wait for a worker. A key is never worked on twice at once: what is added meanwhile is remembered as one mark and
+// waits again once the worker is done. Whoever is refused by something that heals comes back later, ever more slowly.
+
+import type { Monotonic, Timers } from "../../core/timers.ts";
+import { createDelays } from "./delays.ts";
+import { createLanes, type Lane } from "./lanes.ts";
+import { createTokenBucket } from "./token-bucket.ts";
+
+export type QueueObservation =
+  /** Not when the key waits already. */
+  | { readonly kind: "added" }
+  | { readonly kind: "taken"; readonly waitedSeconds: number }
+  | { readonly kind: "done"; readonly workedSeconds: number }
+  | { readonly kind: "retried" };
+
+export interface QueueFigures {
+  /** Keys that wait for a worker, by lane. */
+  readonly live: number;
+  readonly bulk: number;
+  /** Keys that are due later. */
+  readonly delayed: number;
+  /** For each key that is worked on, since when. */
+  readonly workingSeconds: readonly number[];
+}
+
+export interface WorkQueue {
+  add(key: string, lane?: Lane): void;
+  /** Adds the key after that time; of several moments the earliest holds. */
+  addAfter(key: string, milliseconds: number, lane?: Lane): void;
+  /** Adds the key after its backoff, which doubles each time until `forget`. For the one who works on it, before `done`. */
+  retry(key: string): void;
+  /** The key's next backoff is the shortest again. */
+  forget(key: string): void;
+  /** The next key, as soon as there is one; it is the caller's until `done`. Undefined once the queue is stopped. */
+  take(): Promise<string | undefined>;
+  done(key: string): void;
+  /** No key is handed out any more, and those that wait are dropped. Resolves when all that were taken are done. */
+  stop(): Promise<void>;
+  figures(): QueueFigures;
+}
+
+export interface WorkQueueOptions {
+  readonly timers: Timers;
+  readonly monotonic: Monotonic;
+  /** From 0 up to, and without, 1. */
+  readonly random: () => number;
+  readonly observe?: (observation: QueueObservation) => void;
+}
+
+const firstBackoffMs = 100;
+const longestBackoffMs = 60_000;
+const jitter = 0.2;
+/** All keys together: what fails everywhere at once must not keep the API server or Redis down. */
+const retries = { burst: 100, refillMs: 100 };
+
+interface Work {
+  readonly since: number;
+  readonly lane: Lane;
+  /** What was added meanwhile. */
+  again: Lane | undefined;
+}
+
+export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueueOptions): WorkQueue {
+  const lanes = createLanes();
+  const waitingSince = new Map<string, number>();
+  const working = new Map<string, Work>();
+  const failures = new Map<string, number>();
+  const takers: ((key: string | undefined) => void)[] = [];
+  const bucket = createTokenBucket({ ...retries, monotonic });
+  const delays = createDelays({ timers, monotonic, due: (key, lane) => add(key, lane) });
+  const drained = Promise.withResolvers<void>();
+  let stopped = false;
+
+  const put = (key: string, lane: Lane): void => {
+    if (!waitingSince.has(key)) waitingSince.set(key, monotonic());
+    lanes.put(key, lane);
+  };
+
+  /** Hands out a key, if there is one. */
+  const next = (): string | undefined => {
+    const first = lanes.next();
+    if (first === undefined) return undefined;
+    const { key, lane } = first;
+    const now = monotonic();
+    const waitedSeconds = (now - (waitingSince.get(key) ?? now)) / 1000;
+    waitingSince.delete(key);
+    working.set(key, { since: now, lane, again: undefined });
+    observe?.({ kind: "taken", waitedSeconds });
+    return key;
+  };
+
+  const serve = (): void => {
+    while (takers.length > 0) {
+      const key = next();
+      if (key === undefined) return;
+      takers.shift()?.(key);
+    }
+  };
+
+  const add = (key: string, lane: Lane = "live"): void => {
+    if (stopped) return;
+    const work = working.get(key);
+    const known = work === undefined ? waitingSince.has(key) : work.again !== undefined;
+    if (!known) observe?.({ kind: "added" });
+    if (work === undefined) put(key, lane);
+    else work.again = work.again === "live" ? "live" : lane;
+    serve();
+  };
+
+  const backoffMs = (key: string): number => {
+    const before = failures.get(key) ?? 0;
+    failures.set(key, before + 1);
+    const backoff = Math.min(longestBackoffMs, firstBackoffMs * 2 ** before);
+    return Math.max(backoff, bucket.reserve()) * (1 - jitter + 2 * jitter * random());
+  };
+
+  return {
+    add,
+    addAfter(key, milliseconds, lane = "live") {
+      if (stopped) return;
+      if (milliseconds <= 0) add(key, lane);
+      else delays.put(key, milliseconds, lane);
+    },
+    retry(key) {
+      if (stopped) return;
+      observe?.({ kind: "retried" });
+      delays.put(key, backoffMs(key), working.get(key)?.lane ?? "bulk");
+    },
+    forget: (key) => void failures.delete(key),
+    take() {
+      if (stopped) return Promise.resolve(undefined);
+      return new Promise((resolve) => {
+        takers.push(resolve);
+        serve();
+      });
+    },
+    done(key) {
+      const work = working.get(key);
+      if (work === undefined) return;
+      working.delete(key);
+      observe?.({ kind: "done", workedSeconds: (monotonic() - work.since) / 1000 });
+      if (stopped) {
+        if (working.size === 0) drained.resolve();
+      } else if (work.again !== undefined) {
+        put(key, work.again);
+        serve();
+      }
+    },
+    stop() {
+      stopped = true;
+      delays.clear();
+      lanes.clear();
+      waitingSince.clear();
+      for (const taker of takers.splice(0)) taker(undefined);
+      if (working.size === 0) drained.resolve();
+      return drained.promise;
+    },
+    figures: () => ({
+      live: lanes.size("live"),
+      bulk: lanes.size("bulk"),
+      delayed: delays.size(),
+      workingSeconds: [...working.values()].map(({ since }) => (monotonic() - since) / 1000),
+    }),
+  };
+}

@@ -1,0 +1,93 @@
+// Works through the queue with so many keys at once. Whatever a handler does, its worker goes on: what it throws is told and the
+// key comes again; what takes too long is aborted by its signal, told, and still waited for, since a key never runs twice at once.
+
+import type { Monotonic, Timers } from "../../core/timers.ts";
+import type { WorkQueue } from "./work-queue.ts";
+
+/** Undefined = all is done. */
+export type Handled = { readonly againAfterMs?: number } | undefined;
+
+export type WorkObservation =
+  | { readonly kind: "started" }
+  | {
+      readonly kind: "ended";
+      readonly key: string;
+      /** `abandoned` = it failed after all work was called off. */
+      readonly result: "success" | "requeue_after" | "error" | "abandoned";
+      readonly seconds: number;
+      readonly error?: unknown;
+    }
+  /** It has outlived its time and was told to give up. */
+  | { readonly kind: "overdue"; readonly key: string };
+
+export interface WorkersOptions {
+  readonly queue: WorkQueue;
+  readonly workers: number;
+  /** The signal aborts when its time is over or all work is called off; a handler then ends as soon as it can. */
+  readonly handle: (key: string, signal: AbortSignal) => Promise<Handled>;
+  /** 30 s by default. */
+  readonly timeoutMs?: number;
+  /** Aborted when nothing may go on: leadership is lost. */
+  readonly signal?: AbortSignal;
+  readonly timers: Timers;
+  readonly monotonic: Monotonic;
+  readonly observe?: (observation: WorkObservation) => void;
+}
+
+/** A key was worked on for too long. */
+export class WorkOverdue extends Error {
+  override readonly name = "WorkOverdue";
+}
+
+/** Resolves when the queue is stopped and every worker has ended. Never rejects. */
+export async function runWorkers(options: WorkersOptions): Promise<void> {
+  await Promise.all(Array.from({ length: options.workers }, () => work(options)));
+}
+
+async function work(options: WorkersOptions): Promise<void> {
+  const { queue } = options;
+  for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+    try {
+      await workOn(key, options);
+    } finally {
+      queue.done(key);
+    }
+  }
+}
+
+async function workOn(key: string, options: WorkersOptions): Promise<void> {
+  const { queue, monotonic, observe } = options;
+  const since = monotonic();
+  const seconds = (): number => (monotonic() - since) / 1000;
+  observe?.({ kind: "started" });
+  try {
+    const againAfterMs = (await inTime(key, options))?.againAfterMs;
+    queue.forget(key);
+    if (againAfterMs !== undefined) queue.addAfter(key, againAfterMs);
+    observe?.({
+      kind: "ended",
+      key,
+      result: againAfterMs === undefined ? "success" : "requeue_after",
+      seconds: seconds(),
+    });
+  } catch (error) {
+    queue.retry(key);
+    const result = options.signal?.aborted ? "abandoned" : "error";
+    observe?.({ kind: "ended", key, result, seconds: seconds(), error });
+  }
+}
+
+async function inTime(key: string, options: WorkersOptions): Promise<Handled> {
+  const { handle, timeoutMs = 30_000, timers, observe } = options;
+  const time = new AbortController();
+  const stopTimer = timers.after(timeoutMs, () => {
+    observe?.({ kind: "overdue", key });
+    time.abort(new WorkOverdue(`${key} was not done within ${timeoutMs / 1000} s`));
+  });
+  const signal = options.signal === undefined ? time.signal : AbortSignal.any([options.signal, time.signal]);
+  try {
+    return await handle(key, signal);
+  } finally {
+    stopTimer();
+  }
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import { createWorkQueue } from "../../../../operator/queue/work-queue.ts";
+import { type Handled, runWorkers, type WorkObservation, WorkOverdue } from "../../../../operator/queue/workers.ts";
+import { manualTime } from "../../../support/manual-time.ts";
+
+interface Trial {
+  readonly handle: (key: string, signal: AbortSignal) => Promise<Handled>;
+  readonly workers?: number;
+  readonly signal?: AbortSignal;
+}
+
+function start({ handle, workers = 2, signal }: Trial) {
+  const time = manualTime();
+  const queue = createWorkQueue({ ...time, random: () => 0.5 });
+  const told: WorkObservation[] = [];
+  const ended = runWorkers({
+    ...time,
+    queue,
+    workers,
+    handle,
+    observe: (observation) => told.push(observation),
+    ...(signal && { signal }),
+  });
+  const results = () => told.filter((each) => each.kind === "ended").map(({ result }) => result);
+  return { time, queue, told, ended, results };
+}
+
+/** A handler that goes on until its signal aborts. */
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+describe("workers", () => {
+  test("take each key once and finish it", async () => {
+    const handled: string[] = [];
+    const { time, queue, ended, results } = start({
+      handle: async (key) => {
+        handled.push(key);
+        return undefined;
+      },
+    });
+    for (const key of ["a", "b", "c"]) queue.add(key);
+    await time.advance(0);
+    expect(handled).toEqual(["a", "b", "c"]);
+    expect(results()).toEqual(["success", "success", "success"]);
+    await queue.stop();
+    await ended;
+  });
+
+  test("work on as many keys at once as there are workers", async () => {
+    const { time, queue } = start({ workers: 3, handle: (_, signal) => untilAborted(signal) });
+    for (const key of ["a", "b", "c", "d"]) queue.add(key);
+    await time.advance(0);
+    expect(queue.figures()).toMatchObject({ live: 1, workingSeconds: [0, 0, 0] });
+  });
+
+  test("try a key again after its backoff when its handler throws, and go on with others", async () => {
+    let attempts = 0;
+    const { time, queue, told, results } = start({
+      workers: 1,
+      handle: async (key) => {
+        if (key !== "bad") return undefined;
+        attempts += 1;
+        if (attempts < 3) throw new Error("not now");
+        return undefined;
+      },
+    });
+    queue.add("bad");
+    queue.add("good");
+    await time.advance(99);
+    expect(results()).toEqual(["error", "success"]);
+    expect(told).toContainEqual(expect.objectContaining({ key: "bad", error: new Error("not now") }));
+    await time.advance(1 + 200);
+    expect(results()).toEqual(["error", "success", "error", "success"]);
+  });
+
+  test("survive a handler that throws before its first promise", async () => {
+    const { time, queue, results } = start({
+      handle: () => {
+        throw new Error("at once");
+      },
+    });
+    queue.add("a");
+    await time.advance(0);
+    expect(results()).toEqual(["error"]);
+  });
+
+  test("come back when the handler asks for it, and backoff begins anew", async () => {
+    const starts: number[] = [];
+    const { time, queue, results } = start({
+      handle: async () => {
+        starts.push(time.monotonic());
+        if (starts.length === 1) throw new Error("not now");
+        return { againAfterMs: 5_000 };
+      },
+    });
+    queue.add("a");
+    await time.advance(5_100);
+    expect(starts).toEqual([0, 100, 5_100]);
+    expect(results()).toEqual(["error", "requeue_after", "requeue_after"]);
+  });
+
+  test("abort a handler that outlives its time, and count it", async () => {
+    const { time, queue, told } = start({ handle: (_, signal) => untilAborted(signal) });
+    queue.add("a");
+    await time.advance(29_999);
+    expect(told).toEqual([{ kind: "started" }]);
+    await time.advance(1);
+    expect(told.slice(1)).toEqual([
+      { kind: "overdue", key: "a" },
+      { kind: "ended", key: "a", result: "error", seconds: 30, error: expect.any(WorkOverdue) },
+    ]);
+  });
+
+  test("don't give a key to anyone else while its handler ignores the signal", async () => {
+    const hanging = Promise.withResolvers<Handled>();
+    let starts = 0;
+    const { time, queue } = start({
+      handle: () => {
+        starts += 1;
+        return hanging.promise;
+      },
+    });
+    queue.add("a");
+    await time.advance(31_000);
+    queue.add("a");
+    await time.advance(1_000);
+    expect(starts).toBe(1);
+    hanging.resolve(undefined);
+    await time.advance(0);
+    expect(starts).toBe(2);
+  });
+
+  test("leave no timer behind", async () => {
+    const { time, queue } = start({ handle: async () => undefined });
+    queue.add("a");
+    await time.advance(0);
+    expect(time.waiting()).toBe(0);
+  });
+
+  test("are called off at once by the signal, and what fails by it counts as abandoned", async () => {
+    const leadership = new AbortController();
+    const { time, queue, ended, results } = start({
+      signal: leadership.signal,
+      handle: (_, signal) => untilAborted(signal),
+    });
+    queue.add("a");
+    queue.add("b");
+    queue.add("c");
+    await time.advance(0);
+    const stopped = queue.stop();
+    leadership.abort(new Error("lost"));
+    await stopped;
+    await ended;
+    expect(results()).toEqual(["abandoned", "abandoned"]);
+  });
+});
