@@ -12,8 +12,10 @@ export const reasonCatalogue = {
   PublishFailed: { heals: "by itself", meaning: "The configuration could not be written to Redis" },
   WaitingForReplicas: { heals: "by itself", meaning: "Some data-plane replicas still serve older configuration" },
   NoReplicas: { heals: "by itself", meaning: "No data-plane replica is running" },
+  RefusedByReplica: { heals: "by itself", meaning: "A data-plane replica can't use it; upgrade the data plane" },
   Suspended: { heals: "by itself", meaning: "The Project is suspended; what was live goes on being served" },
   Deleting: { heals: "by itself", meaning: "The object is being deleted and is no longer served" },
+  PurgePending: { heals: "by itself", meaning: "Data that an earlier object of this name left are being deleted" },
   InvalidSchema: { heals: "by a person", meaning: "The JSON Schema can't be used" },
   InvalidSpec: { heals: "by a person", meaning: "The spec has a value that can't be used" },
   NameConflict: { heals: "by a person", meaning: "Another object of the Project holds the name" },
@@ -29,6 +31,7 @@ export type Reason = keyof typeof reasonCatalogue;
 export const noticeCatalogue = {
   SchemaWarning: "The schema says something that is ignored",
   KeyNotRetrievable: "The key goes on working and can't be shown again",
+  Expired: "The key has expired and is refused",
 } as const satisfies Record<string, string>;
 
 export type NoticeReason = keyof typeof noticeCatalogue;

@@ -56,6 +56,8 @@ export async function compileFolder(known: Knowledge, before: Published, tools: 
       now: tools.now,
       hashPassword: tools.hashPassword,
       baseUrl: tools.baseUrlOf(bundle.ref),
+      // One process: what was published before is what every replica serves.
+      ringAcknowledged: true,
     });
     for (const write of resolved.writes) await tools.writeSecret(write);
     for (const [uid, status] of resolved.statuses) statuses.set(uid, { ...status });

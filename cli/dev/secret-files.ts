@@ -77,11 +77,11 @@ function parsed(text: string): unknown {
 }
 
 /** One entry per line, so that a shell can read it with sed. */
-function manifestOf({ namespace, name, type, labels, entries }: SecretWrite): string {
+function manifestOf({ namespace, name, type, labels, annotations, entries }: SecretWrite): string {
   const manifest = {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name, namespace, labels },
+    metadata: { name, namespace, labels, annotations },
     type,
     stringData: entries,
   };

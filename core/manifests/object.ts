@@ -33,6 +33,8 @@ export interface Secret {
   readonly kind: "Secret";
   readonly metadata: ObjectMeta;
   readonly type: string;
+  /** The API server refuses to change it. */
+  readonly immutable?: true;
   /** Entry name → bytes. */
   readonly data: ReadonlyMap<string, Uint8Array>;
 }

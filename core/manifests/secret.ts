@@ -38,6 +38,7 @@ export function readSecret(object: UncheckedObject): SecretResult {
       kind: "Secret",
       metadata: completeMetadata(metadata),
       type: typeof type === "string" && type !== "" ? type : "Opaque",
+      ...(object["immutable"] === true && { immutable: true }),
       data,
     },
   };

@@ -3,6 +3,7 @@
 
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Resolved } from "../credentials.ts";
+import type { CredentialEvent } from "./credential-event.ts";
 import type { Random } from "./mint.ts";
 import type { SecretWrite } from "./secret-write.ts";
 
@@ -27,10 +28,20 @@ export interface Resolution<T, S> {
   readonly credential: Resolved<T>;
   /** To be written before the credential is published. */
   readonly writes: readonly SecretWrite[];
+  /** To be told once the writes are done. */
+  readonly events: readonly CredentialEvent[];
   /** What to remember in the object's status; absent = nothing new. */
   readonly status?: S;
+  /** Unix milliseconds: when resolving again gives something else although nothing was edited. */
+  readonly nextAt?: number;
 }
 
 export function rfc3339(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
+}
+
+/** The earliest of `moments` that is still to come. */
+export function earliest(moments: readonly (number | undefined)[], now: number): number | undefined {
+  const ahead = moments.filter((moment) => moment !== undefined).filter((moment) => moment > now);
+  return ahead.length === 0 ? undefined : Math.min(...ahead);
 }

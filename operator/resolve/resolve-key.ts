@@ -8,10 +8,13 @@ import type { LiveKeys } from "../credentials.ts";
 import type { ApiKey } from "../objects.ts";
 import { isOwn, keyHashSecretName, keySecretName } from "../secret-names.ts";
 import { type Notice, refuse } from "../verdict.ts";
+import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
+import { rebuildKeyRecord } from "./key-rebuild.ts";
 import { type KeyRecord, readKeyRecord } from "./key-record.ts";
 import { keyIdOf, mintApiKey, sha256Hex } from "./mint.ts";
-import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
-import { sealRecord } from "./sealed-record.ts";
+import { earliest, type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
+import { isMarkedFor, markOf, type RotationMark, readMark } from "./rotation-mark.ts";
+import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 
 export interface KeyStatus {
@@ -22,15 +25,28 @@ export interface KeyStatus {
   readonly previousKeyExpiresAt?: string;
 }
 
-interface Found {
+/** The key as its Secret shows it. */
+export interface ShownKey {
+  readonly apiKey: string;
+  readonly sha256: string;
+  readonly mark: RotationMark | undefined;
+}
+
+interface Situation {
+  readonly key: ApiKey;
   readonly secret: Secret | undefined;
   readonly hashSecret: Secret | undefined;
+  readonly shown: ShownKey | undefined;
+  readonly published: readonly KeyConfig[];
+  readonly tools: ResolveTools;
+  readonly sealing: Sealing;
 }
 
 /** A record, and what has to be written so that it holds. */
 interface Settled {
   readonly record: KeyRecord;
   readonly writes: readonly SecretWrite[];
+  readonly events: readonly CredentialEvent[];
   readonly notices: readonly Notice[];
 }
 
@@ -40,136 +56,174 @@ export function resolveKey(
   published: readonly KeyConfig[],
   tools: ResolveTools,
 ): Resolution<LiveKeys, KeyStatus> {
-  const found: Found = {
-    secret: tools.findSecret(keySecretName(key)),
-    hashSecret: tools.findSecret(keyHashSecretName(key)),
-  };
-  const foreign = [found.secret, found.hashSecret].find((secret) => secret !== undefined && !isOwn(secret, key));
+  const secret = tools.findSecret(keySecretName(key));
+  const hashSecret = tools.findSecret(keyHashSecretName(key));
+  const foreign = [secret, hashSecret].find((found) => found !== undefined && !isOwn(found, key));
   if (foreign !== undefined) {
     const message = `Secret "${foreign.metadata.name}" was not made for this ApiKey; delete it or choose another spec.secretName`;
-    return { credential: refuse("SecretConflict", message), writes: [] };
+    return { credential: refuse("SecretConflict", message), writes: [], events: [] };
   }
-  const settled = settle(key, { found, published, tools });
-  if (settled === undefined) {
-    const message =
-      "The key can't be recovered, neither from its Secret nor from what is published; change spec.rotation.id";
-    return { credential: refuse("KeyLost", message), writes: [] };
-  }
-  const { record, writes, notices } = settled;
-  return {
-    credential: { ok: true, value: liveKeys(record, tools.now), notices },
-    writes,
-    status: statusOf(key, record),
-  };
+  const sealing: Sealing = { key: tools.projectKey, owner: key };
+  const settled = settle({
+    key,
+    secret,
+    hashSecret,
+    shown: shownKey(secret, sealing),
+    published,
+    tools,
+    sealing,
+  });
+  return settled === undefined ? lost() : answer(key, settled, tools.now);
 }
 
-interface Situation {
-  readonly found: Found;
-  readonly published: readonly KeyConfig[];
-  readonly tools: ResolveTools;
-}
-
-function settle(key: ApiKey, situation: Situation): Settled | undefined {
-  const { found, published, tools } = situation;
-  const known = readKeyRecord(found.hashSecret, { key: tools.projectKey, owner: key });
+function settle(situation: Situation): Settled | undefined {
+  const { key, hashSecret, shown, published, tools, sealing } = situation;
+  const known = readKeyRecord(hashSecret, sealing);
   if (known !== undefined)
-    return rotationWanted(key, known) ? mint(key, situation, known) : keep(key, situation, known);
+    return rotationWanted(key, known.rotationId) ? rotate(situation, known) : keep(situation, known);
 
-  const apiKey = entryText(found.secret, "apiKey");
-  if (apiKey !== undefined) {
-    const record = firstRecord(key, sha256Hex(apiKey), tools.now);
-    return {
-      record,
-      writes: [...repair(key, found.secret, { apiKey, tools }), hashWrite(key, situation, record)],
-      notices: [],
-    };
+  const rebuilt = rebuildKeyRecord({ key, shown, published, now: tools.now });
+  if (rebuilt !== undefined && rotationWanted(key, rebuilt.rotationId)) return rotate(situation, rebuilt);
+  if (rebuilt !== undefined) {
+    const kept = keep(situation, rebuilt);
+    const event = credentialEvent(key, "SecretRepaired", `Secret "${keyHashSecretName(key)}" was made again`);
+    return { ...kept, writes: [...kept.writes, hashWrite(situation, rebuilt)], events: [...kept.events, event] };
   }
-  const [current, former] = [...published].sort(bySurvival);
-  if (current !== undefined) {
-    const rebuilt = firstRecord(key, current.sha256, tools.now);
-    const record =
-      former?.expiresAt === undefined
-        ? rebuilt
-        : { ...rebuilt, former: { sha256: former.sha256, retiresAt: former.expiresAt } };
-    return { record, writes: [hashWrite(key, situation, record)], notices: [notRetrievable(key)] };
-  }
-  const rotatedSince = key.status?.rotationID !== key.spec.rotation?.id && key.spec.rotation !== undefined;
-  return key.status?.keyID === undefined || rotatedSince ? mint(key, situation, undefined) : undefined;
+  // A hash Secret that can't be read any more shows that there was a key once, as the status does.
+  const everMade = key.status?.keyID !== undefined || hashSecret !== undefined;
+  const lastRotation = key.status?.rotationID ?? claimedRotation(hashSecret);
+  return everMade && !rotationWanted(key, lastRotation) ? undefined : mint(situation, undefined);
 }
 
 /** Taking `rotation` out again is no rotation; putting the same id back isn't either. */
-function rotationWanted(key: ApiKey, record: KeyRecord): boolean {
+function rotationWanted(key: ApiKey, known: string | undefined): boolean {
   const id = key.spec.rotation?.id;
-  return id !== undefined && id !== record.rotationId;
+  return id !== undefined && id !== known;
 }
 
-function mint(key: ApiKey, situation: Situation, known: KeyRecord | undefined): Settled {
-  const { found, tools } = situation;
+/** Goes on with the new key of a rotation that was interrupted, else makes one. */
+function rotate(situation: Situation, known: KeyRecord): Settled {
+  const { key, shown, tools } = situation;
+  const made = isMarkedFor(shown?.mark, key.spec.rotation?.id, keyIdOf(known.current));
+  if (shown === undefined || !made || shown.sha256 === known.current) return mint(situation, known);
+  const record = recordAfter(known, { key, current: shown.sha256, now: tools.now });
+  return {
+    record,
+    writes: [...repair(situation, shown.apiKey), hashWrite(situation, record)],
+    events: [rotated(key)],
+    notices: [],
+  };
+}
+
+function mint(situation: Situation, known: KeyRecord | undefined): Settled {
+  const { key, secret, tools, sealing } = situation;
   const apiKey = mintApiKey(tools.random);
-  const first = firstRecord(key, sha256Hex(apiKey), tools.now);
-  const grace = durationSeconds(key.spec.rotation?.gracePeriod ?? "") ?? 0;
-  const retiresAt = Math.floor(tools.now / 1000) + grace;
-  const record = known === undefined ? first : { ...first, former: { sha256: known.current, retiresAt } };
-  const secret = keyWrite(key, found.secret, { apiKey, tools });
-  return { record, writes: [secret, hashWrite(key, situation, record)], notices: [] };
+  const record = recordAfter(known, { key, current: sha256Hex(apiKey), now: tools.now });
+  const id = key.spec.rotation?.id;
+  const after = known === undefined ? {} : { after: keyIdOf(known.current) };
+  const mark = markOf({ ...(id !== undefined && { id }), ...after }, apiKey, sealing);
+  const shown = writeOf(key, secret, { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark });
+  const first = credentialEvent(key, "CredentialMinted", `A key was made; Secret "${keySecretName(key)}" holds it`);
+  return {
+    record,
+    writes: [shown, hashWrite(situation, record)],
+    events: [known === undefined ? first : rotated(key)],
+    notices: [],
+  };
 }
 
-function keep(key: ApiKey, { found, tools }: Situation, record: KeyRecord): Settled {
-  const apiKey = entryText(found.secret, "apiKey");
-  if (apiKey === undefined || sha256Hex(apiKey) !== record.current) {
-    return { record, writes: [], notices: [notRetrievable(key)] };
+function keep(situation: Situation, record: KeyRecord): Settled {
+  const { key, shown } = situation;
+  if (shown === undefined || shown.sha256 !== record.current) {
+    return { record, writes: [], events: [], notices: [notRetrievable(key)] };
   }
-  return { record, writes: repair(key, found.secret, { apiKey, tools }), notices: [] };
+  const writes = repair(situation, shown.apiKey);
+  const event = credentialEvent(key, "SecretRepaired", `Entries of Secret "${keySecretName(key)}" were put right`);
+  return { record, writes, events: writes.length > 0 ? [event] : [], notices: [] };
+}
+
+/** Rewrites the Secret when what stands beside the key is not what it should be. */
+function repair({ key, secret, tools }: Situation, apiKey: string): readonly SecretWrite[] {
+  const entries = keyEntries(apiKey, tools);
+  const right = Object.entries(entries).every(([entry, text]) => entryText(secret, entry) === text);
+  return right || secret?.immutable === true ? [] : [writeOf(key, secret, { name: keySecretName(key), entries })];
+}
+
+function keyEntries(apiKey: string, { baseUrl }: ResolveTools): Readonly<Record<string, string>> {
+  return { apiKey, id: keyIdOf(sha256Hex(apiKey)), baseURL: baseUrl };
+}
+
+function hashWrite({ key, hashSecret, sealing }: Situation, record: KeyRecord): SecretWrite {
+  return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries: sealRecord({ ...record }, sealing) });
+}
+
+function shownKey(secret: Secret | undefined, sealing: Sealing): ShownKey | undefined {
+  const apiKey = entryText(secret, "apiKey");
+  return apiKey === undefined
+    ? undefined
+    : { apiKey, sha256: sha256Hex(apiKey), mark: readMark(secret, apiKey, sealing) };
+}
+
+interface NewKey {
+  readonly key: ApiKey;
+  readonly current: string;
+  readonly now: number;
+}
+
+/** At most two keys live: the one before the known one ends here. */
+function recordAfter(known: KeyRecord | undefined, { key, current, now }: NewKey): KeyRecord {
+  const { rotation } = key.spec;
+  const retiresAt = Math.floor(now / 1000) + (durationSeconds(rotation?.gracePeriod ?? "") ?? 0);
+  return {
+    current,
+    rotatedAt: rfc3339(now),
+    ...(rotation !== undefined && { rotationId: rotation.id }),
+    ...(known !== undefined && { former: { sha256: known.current, retiresAt } }),
+  };
+}
+
+function answer(key: ApiKey, settled: Settled, now: number): Resolution<LiveKeys, KeyStatus> {
+  const { record, writes, events, notices } = settled;
+  const retires = record.former === undefined ? undefined : record.former.retiresAt * 1000;
+  const former = record.former !== undefined && record.former.retiresAt * 1000 > now ? [record.former] : [];
+  const expires = Math.floor(Date.parse(key.spec.expiresAt ?? "") / 1000) * 1000;
+  const nextAt = earliest([retires, Number.isNaN(expires) ? undefined : expires], now);
+  const value: LiveKeys = [{ sha256: record.current }, ...former];
+  const said = expires <= now ? [...notices, expired] : notices;
+  return {
+    credential: { ok: true, value, notices: said },
+    writes,
+    events,
+    status: {
+      keyID: keyIdOf(record.current),
+      secretName: keySecretName(key),
+      rotatedAt: record.rotatedAt,
+      ...(record.rotationId !== undefined && { rotationID: record.rotationId }),
+      ...(former[0] !== undefined && { previousKeyExpiresAt: rfc3339(former[0].retiresAt * 1000) }),
+    },
+    ...(nextAt !== undefined && { nextAt }),
+  };
+}
+
+const expired: Notice = {
+  reason: "Expired",
+  message: "The key has expired and is refused; set another time, or take expiresAt out",
+  pointer: "/spec/expiresAt",
+};
+
+function lost(): Resolution<LiveKeys, KeyStatus> {
+  const message =
+    "The key can't be recovered, neither from its Secret nor from what is published; change spec.rotation.id";
+  return { credential: refuse("KeyLost", message), writes: [], events: [] };
+}
+
+function rotated(key: ApiKey): CredentialEvent {
+  const { id, gracePeriod } = key.spec.rotation ?? {};
+  const note = `Rotation "${id}": Secret "${keySecretName(key)}" holds a new key; the former one goes on working for ${gracePeriod}`;
+  return credentialEvent(key, "CredentialRotated", note);
 }
 
 function notRetrievable(key: ApiKey): Notice {
   const message = `Secret "${keySecretName(key)}" no longer holds the key, which goes on working; change spec.rotation.id for a new one`;
   return { reason: "KeyNotRetrievable", message };
-}
-
-interface KeySecretContent {
-  readonly apiKey: string;
-  readonly tools: ResolveTools;
-}
-
-/** Rewrites the Secret when what stands beside the key is not what it should be. */
-function repair(key: ApiKey, secret: Secret | undefined, content: KeySecretContent): readonly SecretWrite[] {
-  const wanted = keyWrite(key, secret, content);
-  const right = Object.entries(wanted.entries).every(([entry, text]) => entryText(secret, entry) === text);
-  return right ? [] : [wanted];
-}
-
-function keyWrite(key: ApiKey, secret: Secret | undefined, { apiKey, tools }: KeySecretContent): SecretWrite {
-  const entries = { apiKey, id: keyIdOf(sha256Hex(apiKey)), baseURL: tools.baseUrl };
-  return writeOf(key, secret, { name: keySecretName(key), entries });
-}
-
-function hashWrite(key: ApiKey, { found, tools }: Situation, record: KeyRecord): SecretWrite {
-  const entries = sealRecord({ ...record }, { key: tools.projectKey, owner: key });
-  return writeOf(key, found.hashSecret, { name: keyHashSecretName(key), entries });
-}
-
-function firstRecord(key: ApiKey, current: string, now: number): KeyRecord {
-  const record = { current, rotatedAt: rfc3339(now) };
-  return key.spec.rotation === undefined ? record : { ...record, rotationId: key.spec.rotation.id };
-}
-
-function liveKeys({ current, former }: KeyRecord, now: number): LiveKeys {
-  const retiring = former !== undefined && former.retiresAt * 1000 > now ? [former] : [];
-  return [{ sha256: current }, ...retiring];
-}
-
-function statusOf(key: ApiKey, { current, former, rotationId, rotatedAt }: KeyRecord): KeyStatus {
-  return {
-    keyID: keyIdOf(current),
-    secretName: keySecretName(key),
-    rotatedAt,
-    ...(rotationId !== undefined && { rotationID: rotationId }),
-    ...(former !== undefined && { previousKeyExpiresAt: rfc3339(former.retiresAt * 1000) }),
-  };
-}
-
-/** The key that lives longest is the current one. */
-function bySurvival(a: KeyConfig, b: KeyConfig): number {
-  return (b.expiresAt ?? Number.POSITIVE_INFINITY) - (a.expiresAt ?? Number.POSITIVE_INFINITY) || 0;
 }

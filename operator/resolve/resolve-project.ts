@@ -1,89 +1,147 @@
 // Turns one Project's objects and Secrets into everything secret that compile needs: the signing ring, password hashes and
 // key hashes, the Secrets to write first, and the facts for each object's status.
 
-import type { ProjectParts, SigningRing } from "../../core/config/types.ts";
+import type { KeyConfig, ProjectParts, SigningRing, UserConfig } from "../../core/config/types.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
+import type { ApiKey, ProjectUser } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import { type Judged, refuse } from "../verdict.ts";
-import type { ResolveTools } from "./resolution.ts";
+import type { CredentialEvent } from "./credential-event.ts";
+import { earliest, type FindSecret, type Resolution, type ResolveTools } from "./resolution.ts";
 import { type KeyStatus, resolveKey } from "./resolve-key.ts";
-import { type ProjectKeys, resolveSigning } from "./resolve-signing.ts";
+import { resolveSigning } from "./resolve-signing.ts";
 import { resolveUser, type UserStatus } from "./resolve-user.ts";
-import type { SecretWrite } from "./secret-write.ts";
+import { type SecretWrite, writtenSecret } from "./secret-write.ts";
 
 export interface ProjectResolution {
   readonly signing: Judged<SigningRing>;
   readonly credentials: Credentials;
   /** In order: a record is sealed with the key that an earlier write keeps. */
   readonly writes: readonly SecretWrite[];
+  /** To be told once the writes are done. */
+  readonly events: readonly CredentialEvent[];
   /** By UID of the object. */
   readonly statuses: ReadonlyMap<string, KeyStatus | UserStatus>;
   /** True when the ring was lost: all sessions of the project end. */
   readonly ringReplaced: boolean;
+  /** Unix milliseconds: the earliest moment at which resolving again gives something else although nothing was edited. */
+  readonly nextAt?: number;
+}
+
+export interface ProjectTools extends Omit<ResolveTools, "projectKey"> {
+  /** Every live replica has acknowledged the revision that published `previous.signing`: a new key may sign. */
+  readonly ringAcknowledged: boolean;
 }
 
 /** Answers without any credential while there is no Project to make them for. `previous` = what is published now. */
 export async function resolveProject(
   objects: ProjectObjects,
   previous: ProjectParts | undefined,
-  tools: Omit<ResolveTools, "projectKey">,
+  tools: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
   if (project === undefined || project.metadata.deletionTimestamp !== undefined) return nothing(objects.ref.name);
   const sameProject = previous?.project.uid === project.metadata.uid;
   const signing = resolveSigning(project, sameProject ? previous?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...nothing(objects.ref.name), signing: signing.keys };
-  const children = await resolveChildren(objects, previous, { ...tools, projectKey: signing.keys.value.projectKey });
+  const { ring, projectKey } = signing.keys.value;
+  const children = await resolveChildren(objects, previous, { ...tools, projectKey });
+  const nextAt = earliest([signing.nextAt, ...children.moments], tools.now);
   return {
-    signing: ringOf(signing.keys.value),
-    ...children,
+    signing: { ok: true, value: ring },
+    credentials: children.credentials,
+    statuses: children.statuses,
     writes: [...signing.writes, ...children.writes],
+    events: [...signing.events, ...children.events],
     ringReplaced: signing.replaced,
+    ...(nextAt !== undefined && { nextAt }),
   };
 }
 
-type Children = Pick<ProjectResolution, "credentials" | "writes" | "statuses">;
+interface Children extends Pick<ProjectResolution, "credentials" | "writes" | "events" | "statuses"> {
+  readonly moments: readonly (number | undefined)[];
+}
+
+interface ResolvedObject<O, T> {
+  readonly object: O;
+  readonly resolution: Resolution<T, KeyStatus | UserStatus>;
+}
 
 async function resolveChildren(
   objects: ProjectObjects,
   previous: ProjectParts | undefined,
   tools: ResolveTools,
 ): Promise<Children> {
-  const standing = <T extends { readonly metadata: { readonly deletionTimestamp?: string } }>(
-    list: readonly T[],
-  ): readonly T[] => list.filter((object) => object.metadata.deletionTimestamp === undefined);
-  const publishedUsers = [...(previous?.users.values() ?? [])];
-  const publishedKeys = [...(previous?.keys.values() ?? [])];
-  const resolvedUsers = await Promise.all(
-    standing(objects.users).map(async (user) => {
-      const { uid } = user.metadata;
-      const published = publishedUsers.find((config) => config.uid === uid);
-      return { object: user, resolution: await resolveUser(user, published, tools) };
-    }),
-  );
-  const resolvedKeys = standing(objects.keys).map((key) => {
-    const published = publishedKeys.filter((config) => config.uid === key.metadata.uid);
-    return { object: key, resolution: resolveKey(key, published, tools) };
-  });
-  const users = new Map<string, Resolved<PasswordCredential>>();
-  const keys = new Map<string, Resolved<LiveKeys>>();
+  const users = await resolveUsers(objects.users.filter(stands), previous?.users ?? new Map(), tools);
+  const written = users.flatMap(({ resolution }) => resolution.writes);
+  const keys = resolveKeys(objects.keys.filter(stands), previous?.keys ?? new Map(), { tools, written });
+  const all = [...users, ...keys];
   const statuses = new Map<string, KeyStatus | UserStatus>();
-  const writes: SecretWrite[] = [];
-  for (const { object, resolution } of resolvedUsers) {
-    users.set(object.metadata.name, resolution.credential);
-    writes.push(...resolution.writes);
+  for (const { object, resolution } of all) {
     if (resolution.status !== undefined) statuses.set(object.metadata.uid, resolution.status);
   }
-  for (const { object, resolution } of resolvedKeys) {
-    keys.set(object.metadata.name, resolution.credential);
-    writes.push(...resolution.writes);
-    if (resolution.status !== undefined) statuses.set(object.metadata.uid, resolution.status);
-  }
-  return { credentials: { users, keys }, writes, statuses };
+  return {
+    credentials: { users: credentialsOf(users), keys: credentialsOf(keys) },
+    writes: all.flatMap(({ resolution }) => resolution.writes),
+    events: all.flatMap(({ resolution }) => resolution.events),
+    statuses,
+    moments: all.map(({ resolution }) => resolution.nextAt),
+  };
 }
 
-function ringOf({ ring }: ProjectKeys): Judged<SigningRing> {
-  return { ok: true, value: ring };
+function stands({ metadata }: ProjectUser | ApiKey): boolean {
+  return metadata.deletionTimestamp === undefined;
+}
+
+function resolveUsers(
+  users: readonly ProjectUser[],
+  published: ReadonlyMap<string, UserConfig>,
+  tools: ResolveTools,
+): Promise<readonly ResolvedObject<ProjectUser, PasswordCredential>[]> {
+  const byUid = new Map([...published.values()].map((config) => [config.uid, config]));
+  return Promise.all(
+    users.map(async (user) => {
+      const resolution = await resolveUser(user, byUid.get(user.metadata.uid), tools);
+      return { object: user, resolution: unlessImmutable(resolution, tools.findSecret) };
+    }),
+  );
+}
+
+interface KeySurroundings {
+  readonly tools: ResolveTools;
+  /** What was decided for other objects of this Project already. */
+  readonly written: readonly SecretWrite[];
+}
+
+/** One after the other: where two objects want a Secret of one name, the first has it, and the second is told. */
+function resolveKeys(
+  keys: readonly ApiKey[],
+  published: ReadonlyMap<string, KeyConfig>,
+  { tools, written }: KeySurroundings,
+): readonly ResolvedObject<ApiKey, LiveKeys>[] {
+  const byUid = Map.groupBy(published.values(), (config) => config.uid);
+  const shelf = new Map(written.map((write) => [write.name, writtenSecret(write)]));
+  const findSecret: FindSecret = (name) => shelf.get(name) ?? tools.findSecret(name);
+  return keys.map((key) => {
+    const resolution = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
+    const settled = unlessImmutable(resolution, tools.findSecret);
+    for (const write of settled.writes) shelf.set(write.name, writtenSecret(write));
+    return { object: key, resolution: settled };
+  });
+}
+
+function credentialsOf<O extends ProjectUser | ApiKey, T>(
+  resolved: readonly ResolvedObject<O, T>[],
+): ReadonlyMap<string, Resolved<T>> {
+  return new Map(resolved.map(({ object, resolution }) => [object.metadata.name, resolution.credential]));
+}
+
+/** A Secret that the API server lets nobody change has to be deleted by whoever made it immutable. */
+function unlessImmutable<T, S>(resolution: Resolution<T, S>, findSecret: FindSecret): Resolution<T, S> {
+  const stuck = resolution.writes.find(({ name }) => findSecret(name)?.immutable === true);
+  if (stuck === undefined) return resolution;
+  const message = `Secret "${stuck.name}" is immutable and has to change; delete it, and it is made again`;
+  return { credential: refuse("SecretConflict", message), writes: [], events: [] };
 }
 
 function nothing(projectName: string): ProjectResolution {
@@ -91,6 +149,7 @@ function nothing(projectName: string): ProjectResolution {
     signing: refuse("ProjectNotFound", `There is no Project "${projectName}" to make credentials for`),
     credentials: { users: new Map(), keys: new Map() },
     writes: [],
+    events: [],
     statuses: new Map(),
     ringReplaced: false,
   };

@@ -1,13 +1,27 @@
 // Turns a Project and its signing Secret into the ring that signs its tokens, and the secret key that seals its records.
 // A lost ring comes back from what is published, else a new one is made and all sessions end. Refuses a foreign Secret.
 
+import { durationSeconds } from "../../core/config/duration.ts";
 import type { Json, SigningRing } from "../../core/config/types.ts";
+import type { Secret } from "../../core/manifests/object.ts";
 import type { Project } from "../objects.ts";
 import { isOwn, signingSecretName } from "../secret-names.ts";
 import { type Judged, refuse } from "../verdict.ts";
+import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
-import type { FindSecret } from "./resolution.ts";
+import { earliest, type FindSecret } from "./resolution.ts";
+import {
+  advanceRing,
+  type RingState,
+  type RingStep,
+  type RotatingRing,
+  readRingState,
+  retiresAt,
+} from "./ring-rotation.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
+
+/** A new value of this annotation of a Project makes a new signing key. */
+export const rotateSigningKeyAnnotation = "jsonplane.io/rotate-signing-key";
 
 export interface ProjectKeys {
   readonly ring: SigningRing;
@@ -18,13 +32,20 @@ export interface ProjectKeys {
 export interface SigningResolution {
   readonly keys: Judged<ProjectKeys>;
   readonly writes: readonly SecretWrite[];
+  readonly events: readonly CredentialEvent[];
   /** True when a ring had to be made although there was one once: sessions end. */
   readonly replaced: boolean;
+  /** Unix milliseconds: when a key leaves the ring. */
+  readonly nextAt?: number;
 }
 
 export interface SigningTools {
   readonly findSecret: FindSecret;
   readonly random: Random;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Every live replica has acknowledged the revision that published `published`, or a newer one. */
+  readonly ringAcknowledged: boolean;
 }
 
 /** `published` = the ring that is live now. */
@@ -36,20 +57,39 @@ export function resolveSigning(
   const name = signingSecretName(project);
   const secret = tools.findSecret(name);
   if (secret !== undefined && !isOwn(secret, project)) {
-    const message = `Secret "${name}" was not made for this Project; delete it, or rename the Project`;
-    return { keys: refuse("SecretConflict", message), writes: [], replaced: false };
+    return refused(`Secret "${name}" was not made for this Project; delete it, or rename the Project`);
   }
-  const storedRing = readRing(entryText(secret, "ring"));
-  const storedKey = readKey(entryText(secret, "projectKey"));
-  const ring = storedRing ?? published ?? { keys: [mintSigningKey(tools.random)] };
-  const projectKey = storedKey ?? tools.random(32);
-  const complete = storedRing !== undefined && storedKey !== undefined;
-  const entries = { ring: JSON.stringify(ring), projectKey: Buffer.from(projectKey).toString("base64url") };
+  const found = findKeys(secret, published);
+  const tokenSeconds = durationSeconds(project.spec.sessions.refreshTokenTTL) ?? 0;
+  const wanted = project.metadata.annotations?.[rotateSigningKeyAnnotation];
+  const before = found.rotating ?? newRing(tools.random, { wanted, tokenSeconds });
+  const { ringAcknowledged: acknowledged, now, random } = tools;
+  const after = advanceRing(before, { wanted, acknowledged, published, tokenSeconds, now, random });
+  const keys: ProjectKeys = { ring: after.ring, projectKey: found.projectKey ?? random(32) };
+  const change = changeOf(found, before, after);
+  if (change === "keys" && secret?.immutable === true) {
+    return refused(`Secret "${name}" is immutable and has to change; delete it: the keys come from what is published`);
+  }
+  const unwritten = change === "nothing" || secret?.immutable === true;
+  const replaced = isReplaced(project, found, secret);
+  const leaving = after.state.retiring.map((key) => retiresAt(key, tokenSeconds));
+  const nextAt = earliest(leaving, now);
   return {
-    keys: { ok: true, value: { ring, projectKey } },
-    writes: complete ? [] : [writeOf(project, secret, { name, entries })],
-    replaced: secret !== undefined && storedRing === undefined && published === undefined,
+    keys: { ok: true, value: keys },
+    writes: unwritten ? [] : [writeOf(project, secret, { name, entries: entriesOf(keys, after.state) })],
+    events: unwritten ? [] : eventsOf(project, { steps: after.steps, replaced, restored: isRestored(found) }),
+    replaced,
+    ...(nextAt !== undefined && { nextAt }),
   };
+}
+
+/** There was a ring once, and nothing is left of it. */
+function isReplaced(project: Project, { source }: FoundKeys, secret: Secret | undefined): boolean {
+  return source === "nowhere" && (secret !== undefined || project.status?.liveGeneration !== undefined);
+}
+
+function isRestored({ source, projectKey }: FoundKeys): boolean {
+  return source === "published" || (source === "secret" && projectKey === undefined);
 }
 
 /** The keys as they are stored; undefined unless both can be read. */
@@ -59,6 +99,71 @@ export function readProjectKeys(project: Project, findSecret: FindSecret): Proje
   const ring = readRing(entryText(secret, "ring"));
   const projectKey = readKey(entryText(secret, "projectKey"));
   return ring === undefined || projectKey === undefined ? undefined : { ring, projectKey };
+}
+
+interface FoundKeys {
+  readonly rotating: RotatingRing | undefined;
+  readonly projectKey: Uint8Array | undefined;
+  readonly source: "secret" | "published" | "nowhere";
+}
+
+function findKeys(secret: Secret | undefined, published: SigningRing | undefined): FoundKeys {
+  const ring = readRing(entryText(secret, "ring"));
+  const state = readRingState(entryText(secret, "rotation")) ?? { retiring: [] };
+  const projectKey = readKey(entryText(secret, "projectKey"));
+  if (ring !== undefined) return { rotating: { ring, state }, projectKey, source: "secret" };
+  if (published !== undefined) return { rotating: { ring: published, state }, projectKey, source: "published" };
+  return { rotating: undefined, projectKey, source: "nowhere" };
+}
+
+/** A key that is new has been rotated as far as anybody asks for it. */
+function newRing(
+  random: Random,
+  { wanted, tokenSeconds }: { readonly wanted: string | undefined; readonly tokenSeconds: number },
+): RotatingRing {
+  const state: RingState = { ...(wanted !== undefined && { handled: wanted }), retiring: [], tokenSeconds };
+  return { ring: { keys: [mintSigningKey(random)] }, state };
+}
+
+/** Notes about keys can wait where the Secret is immutable; keys can't. */
+function changeOf(found: FoundKeys, before: RotatingRing, after: RotatingRing): "keys" | "notes" | "nothing" {
+  if (found.source !== "secret" || found.projectKey === undefined || after.ring !== before.ring) return "keys";
+  return after.state === before.state ? "nothing" : "notes";
+}
+
+function entriesOf({ ring, projectKey }: ProjectKeys, state: RingState): Readonly<Record<string, string>> {
+  return {
+    ring: JSON.stringify(ring),
+    projectKey: Buffer.from(projectKey).toString("base64url"),
+    rotation: JSON.stringify(state),
+  };
+}
+
+interface Happening {
+  readonly steps: readonly RingStep[];
+  readonly replaced: boolean;
+  readonly restored: boolean;
+}
+
+const stepEvents: Readonly<Record<RingStep, readonly [CredentialEventReason, string]>> = {
+  added: ["SigningKeyAdded", "A new signing key was made; it signs as soon as every replica knows it"],
+  rotated: ["SigningKeyRotated", "The new signing key signs; the former one verifies until its last token has expired"],
+  retired: ["SigningKeyRetired", "A former signing key was taken away: no token of it is left"],
+};
+
+function eventsOf(project: Project, { steps, replaced, restored }: Happening): readonly CredentialEvent[] {
+  const name = signingSecretName(project);
+  const lost = `The signing keys in Secret "${name}" were lost and made anew: all sessions have ended`;
+  const repaired = `Secret "${name}" was made again: the signing keys are what they were`;
+  return [
+    ...(replaced ? [credentialEvent(project, "SigningRingReplaced", lost)] : []),
+    ...(restored ? [credentialEvent(project, "SecretRepaired", repaired)] : []),
+    ...steps.map((step) => credentialEvent(project, ...stepEvents[step])),
+  ];
+}
+
+function refused(message: string): SigningResolution {
+  return { keys: refuse("SecretConflict", message), writes: [], events: [], replaced: false };
 }
 
 function readKey(text: string | undefined): Uint8Array | undefined {
@@ -80,7 +185,7 @@ function readRing(text: string | undefined): SigningRing | undefined {
 
 function isRing(value: unknown): value is SigningRing {
   const keys = (value as { readonly keys?: unknown } | null)?.keys;
-  return Array.isArray(keys) && keys.length > 0 && keys.every(isSigningKey);
+  return Array.isArray(keys) && keys.every(isSigningKey) && keys.some(({ signs }) => signs);
 }
 
 function isSigningKey(value: Json): boolean {

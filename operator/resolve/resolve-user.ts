@@ -1,5 +1,5 @@
-// Turns a ProjectUser and its Secrets into the hash to publish: the password comes from the Secret that the spec names, or
-// is generated once. argon2 runs only when the password has changed. Refuses missing and foreign Secrets.
+// Turns a ProjectUser and its Secrets into the hash to publish. The password comes from the Secret that the spec names, or
+// is generated once. argon2 runs only when the password has changed. Refuses missing and foreign Secrets, and lost passwords.
 
 import type { UserConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
@@ -9,9 +9,11 @@ import type { PasswordCredential, Resolved } from "../credentials.ts";
 import type { ProjectUser } from "../objects.ts";
 import { isOwn, passwordSecretName, userHashSecretName } from "../secret-names.ts";
 import { type Notice, refuse } from "../verdict.ts";
+import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
 import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
-import { sealRecord } from "./sealed-record.ts";
+import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
+import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 import { passwordRevision, readUserRecord, type UserRecord } from "./user-record.ts";
 
@@ -25,8 +27,10 @@ export interface UserStatus {
 interface Situation {
   readonly user: ProjectUser;
   readonly tools: ResolveTools;
+  readonly sealing: Sealing;
   readonly hashSecret: Secret | undefined;
   readonly known: UserRecord | undefined;
+  readonly published: UserConfig | undefined;
 }
 
 type UserResolution = Resolution<PasswordCredential, UserStatus>;
@@ -39,10 +43,11 @@ export async function resolveUser(
 ): Promise<UserResolution> {
   const hashSecret = tools.findSecret(userHashSecretName(user));
   if (hashSecret !== undefined && !isOwn(hashSecret, user)) return conflict(hashSecret);
-  const known = readUserRecord(hashSecret, { key: tools.projectKey, owner: user });
-  const situation: Situation = { user, tools, hashSecret, known };
+  const sealing: Sealing = { key: tools.projectKey, owner: user };
+  const known = readUserRecord(hashSecret, sealing);
+  const situation: Situation = { user, tools, sealing, hashSecret, known, published };
   const reference = user.spec.passwordSecretRef;
-  return reference === undefined ? await generated(situation, published) : await referenced(situation, reference);
+  return reference === undefined ? await generated(situation) : await referenced(situation, reference);
 }
 
 async function referenced(
@@ -53,54 +58,97 @@ async function referenced(
   if (secret === undefined) return missing(`Namespace "${situation.user.metadata.namespace}" has no Secret "${name}"`);
   const password = entryText(secret, key);
   if (password === undefined) return missing(`Secret "${name}" has no entry "${key}", or an empty one`);
-  return await adopt(situation, password, name);
+  return await take(situation, { password, secretName: name, given: true });
 }
 
-async function generated(situation: Situation, published: UserConfig | undefined): Promise<UserResolution> {
+async function generated(situation: Situation): Promise<UserResolution> {
   const { user, tools, known } = situation;
-  const name = passwordSecretName(user);
-  const secret = tools.findSecret(name);
+  const secret = tools.findSecret(passwordSecretName(user));
   if (secret !== undefined && !isOwn(secret, user)) return conflict(secret);
-  if (known !== undefined && rotationWanted(user, known.rotationId)) return await mint(situation, secret);
-
   const password = entryText(secret, "password");
-  if (password !== undefined) {
-    const repaired = repair(situation, secret, password);
-    const resolution = await adopt(situation, password, name);
-    return { ...resolution, writes: [...repaired, ...resolution.writes] };
+  if (password !== undefined) return await shown(situation, secret, password);
+  // The password of a Secret that the spec names no longer is in force until there is one to take its place.
+  if (known !== undefined && (rotationWanted(user, known.rotationId) || known.given === true)) {
+    return await mint(situation, secret, known.revision);
   }
-  const notices = [goesOnWorking(name)];
-  if (known !== undefined) return answer(situation, { record: known, secretName: name, notices });
-  if (published !== undefined) {
+  return known === undefined ? await withoutTrace(situation, secret) : answer(situation, goingOn(situation, known));
+}
+
+/** The Secret shows a password: of an interrupted rotation, the one in force, or one that somebody wrote there. */
+async function shown(situation: Situation, secret: Secret | undefined, password: string): Promise<UserResolution> {
+  const { user, sealing, known } = situation;
+  const mark = readMark(secret, password, sealing);
+  const revision = passwordRevision(password, sealing);
+  const secretName = passwordSecretName(user);
+  const lastRotation = known === undefined && mark !== undefined ? mark.id : rememberedRotation(situation);
+  const writes = repair(situation, secret, password);
+  if (!rotationWanted(user, lastRotation)) {
+    const taken = { password, secretName, ...(lastRotation !== undefined && { rotationId: lastRotation }) };
+    return withWrites(await take(situation, taken), writes, [repairedPassword(user)]);
+  }
+  const replaced = known?.revision ?? revision;
+  const made = isMarkedFor(mark, user.spec.rotation?.id, replaced) && revision !== replaced;
+  if (!made) return await mint(situation, secret, replaced);
+  const resolution = await take(situation, { password, secretName, event: "CredentialRotated" });
+  return withWrites(resolution, writes);
+}
+
+/** Neither a Secret that shows the password nor a record that can be read. */
+async function withoutTrace(situation: Situation, secret: Secret | undefined): Promise<UserResolution> {
+  const { user, hashSecret, published, tools } = situation;
+  const lastRotation = rememberedRotation(situation);
+  if (published !== undefined && !rotationWanted(user, lastRotation)) {
     const { passwordHash: hash, credentialRevision: revision } = published;
-    const record = withRotation(user, { hash, revision, changedAt: rfc3339(tools.now) });
-    return answer(situation, { record, secretName: name, notices, writes: [hashWrite(situation, record)] });
+    const record = withRotation({ hash, revision, changedAt: rfc3339(tools.now) }, lastRotation);
+    const events = [repairedHash(user)];
+    return answer(situation, { ...goingOn(situation, record), events, writes: [hashWrite(situation, record)] });
   }
-  if (user.status?.passwordChangedAt === undefined || rotationWanted(user, user.status.rotationID)) {
-    return await mint(situation, secret);
-  }
+  // A hash Secret that can't be read any more shows that there was a password once, as the status does.
+  const everMade = user.status?.passwordChangedAt !== undefined || hashSecret !== undefined;
+  const claimed = user.status?.rotationID ?? claimedRotation(hashSecret);
+  if (!everMade || rotationWanted(user, claimed)) return await mint(situation, secret, published?.credentialRevision);
   const message =
     "The password can't be recovered, neither from its Secret nor from what is published; change spec.rotation.id";
-  return { credential: refuse("KeyLost", message), writes: [] };
+  return { credential: refuse("KeyLost", message), writes: [], events: [] };
+}
+
+interface Taken {
+  readonly password: string;
+  readonly secretName: string;
+  /** The spec names the Secret. */
+  readonly given?: true;
+  /** The rotation that it was made for, as far as is known. */
+  readonly rotationId?: string;
+  /** What came about, where it isn't that somebody changed the password. */
+  readonly event?: CredentialEventReason;
 }
 
 /** Uses a password as it stands in a Secret; hashes it only when it is not the one that was hashed before. */
-async function adopt(situation: Situation, password: string, secretName: string): Promise<UserResolution> {
-  const { user, tools, known } = situation;
-  const revision = passwordRevision(password, { key: tools.projectKey, owner: user });
+async function take(situation: Situation, taken: Taken): Promise<UserResolution> {
+  const { password, secretName, given, event } = taken;
+  const { user, tools, sealing, known, published } = situation;
+  const revision = passwordRevision(password, sealing);
   if (known !== undefined && known.revision === revision) return answer(situation, { record: known, secretName });
-  const hashed = await hash(password, secretName, tools);
-  if (!hashed.ok) return { credential: hashed, writes: [] };
-  const record = withRotation(user, { hash: hashed.value, revision, changedAt: rfc3339(tools.now) });
-  return answer(situation, { record, secretName, writes: [hashWrite(situation, record)] });
+  const same = published?.credentialRevision === revision ? published.passwordHash : undefined;
+  const hashed: Resolved<string> =
+    same === undefined ? await hash(password, secretName, tools) : { ok: true, value: same };
+  if (!hashed.ok) return { credential: hashed, writes: [], events: [] };
+  const changed = { hash: hashed.value, revision, changedAt: rfc3339(tools.now), ...(given && { given }) };
+  const record = withRotation(changed, user.spec.rotation?.id ?? taken.rotationId ?? known?.rotationId);
+  const told = known === undefined && same !== undefined ? repairedHash(user) : eventOf(user, event, secretName);
+  return answer(situation, { record, secretName, events: [told], writes: [hashWrite(situation, record)] });
 }
 
-async function mint(situation: Situation, secret: Secret | undefined): Promise<UserResolution> {
-  const password = mintPassword(situation.tools.random);
-  const write = passwordWrite(situation.user, secret, password);
-  // The record of the former password is out of date, whatever it says.
-  const resolution = await adopt({ ...situation, known: undefined }, password, write.name);
-  return { ...resolution, writes: [write, ...resolution.writes] };
+/** `replaced` = the revision of the password that it takes the place of. */
+async function mint(situation: Situation, secret: Secret | undefined, replaced?: string): Promise<UserResolution> {
+  const { user, tools, sealing } = situation;
+  const password = mintPassword(tools.random);
+  const id = user.spec.rotation?.id;
+  const after = replaced === undefined ? {} : { after: replaced };
+  const mark = markOf({ ...(id !== undefined && { id }), ...after }, password, sealing);
+  const write = passwordWrite(user, secret, { password, mark });
+  const event = replaced === undefined ? "CredentialMinted" : "CredentialRotated";
+  return withWrites(await take(situation, { password, secretName: write.name, event }), [write]);
 }
 
 async function hash(password: string, secretName: string, tools: ResolveTools): Promise<Resolved<string>> {
@@ -117,9 +165,11 @@ interface Settled {
   readonly secretName: string;
   readonly notices?: readonly Notice[];
   readonly writes?: readonly SecretWrite[];
+  readonly events?: readonly CredentialEvent[];
 }
 
-function answer({ user }: Situation, { record, secretName, notices = [], writes = [] }: Settled): UserResolution {
+function answer({ user }: Situation, settled: Settled): UserResolution {
+  const { record, secretName, notices = [], writes = [], events = [] } = settled;
   const value = { passwordHash: record.hash, credentialRevision: record.revision };
   const status = {
     username: usernameOf(user),
@@ -127,7 +177,24 @@ function answer({ user }: Situation, { record, secretName, notices = [], writes 
     passwordChangedAt: record.changedAt,
     ...(record.rotationId !== undefined && { rotationID: record.rotationId }),
   };
-  return { credential: { ok: true, value, notices }, writes, status };
+  return { credential: { ok: true, value, notices }, writes, events, status };
+}
+
+/** What the Secret no longer shows goes on working. */
+function goingOn({ user }: Situation, record: UserRecord): Settled {
+  const secretName = passwordSecretName(user);
+  const message = `Secret "${secretName}" no longer holds the password; the login goes on working; change spec.rotation.id for a new one`;
+  return { record, secretName, notices: [{ reason: "KeyNotRetrievable", message }] };
+}
+
+/** Writes `first` before the rest; `events` tell of it. */
+function withWrites(
+  resolution: UserResolution,
+  first: readonly SecretWrite[],
+  events: readonly CredentialEvent[] = [],
+): UserResolution {
+  if (first.length === 0 || !resolution.credential.ok) return resolution;
+  return { ...resolution, writes: [...first, ...resolution.writes], events: [...events, ...resolution.events] };
 }
 
 function rotationWanted(user: ProjectUser, known: string | undefined): boolean {
@@ -135,34 +202,64 @@ function rotationWanted(user: ProjectUser, known: string | undefined): boolean {
   return id !== undefined && id !== known;
 }
 
-function withRotation(user: ProjectUser, record: UserRecord): UserRecord {
-  return user.spec.rotation === undefined ? record : { ...record, rotationId: user.spec.rotation.id };
+/** The rotation of the password in force; without record and status, none is outstanding. */
+function rememberedRotation({ user, known }: Situation): string | undefined {
+  if (known !== undefined) return known.rotationId;
+  return user.status?.passwordChangedAt === undefined ? user.spec.rotation?.id : user.status.rotationID;
+}
+
+function withRotation(record: UserRecord, rotationId: string | undefined): UserRecord {
+  return rotationId === undefined ? record : { ...record, rotationId };
 }
 
 function repair({ user }: Situation, secret: Secret | undefined, password: string): readonly SecretWrite[] {
-  return entryText(secret, "username") === usernameOf(user) ? [] : [passwordWrite(user, secret, password)];
+  const right = entryText(secret, "username") === usernameOf(user);
+  return right || secret?.immutable === true ? [] : [passwordWrite(user, secret, { password })];
 }
 
-function passwordWrite(user: ProjectUser, secret: Secret | undefined, password: string): SecretWrite {
+interface PasswordContent {
+  readonly password: string;
+  readonly mark?: Readonly<Record<string, string>>;
+}
+
+function passwordWrite(
+  user: ProjectUser,
+  secret: Secret | undefined,
+  { password, mark }: PasswordContent,
+): SecretWrite {
+  const content = { name: passwordSecretName(user), type: "kubernetes.io/basic-auth" as const };
   const entries = { username: usernameOf(user), password };
-  return writeOf(user, secret, { name: passwordSecretName(user), type: "kubernetes.io/basic-auth", entries });
+  return writeOf(user, secret, { ...content, entries, ...(mark !== undefined && { mark }) });
 }
 
-function hashWrite({ user, tools, hashSecret }: Situation, record: UserRecord): SecretWrite {
-  const entries = sealRecord({ ...record }, { key: tools.projectKey, owner: user });
-  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries });
+function hashWrite({ user, hashSecret, sealing }: Situation, record: UserRecord): SecretWrite {
+  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries: sealRecord({ ...record }, sealing) });
 }
 
-function goesOnWorking(secretName: string): Notice {
-  const message = `Secret "${secretName}" no longer holds the password; the login goes on working; change spec.rotation.id for a new one`;
-  return { reason: "KeyNotRetrievable", message };
+function repairedPassword(user: ProjectUser): CredentialEvent {
+  return credentialEvent(user, "SecretRepaired", `Entries of Secret "${passwordSecretName(user)}" were put right`);
+}
+
+function repairedHash(user: ProjectUser): CredentialEvent {
+  return credentialEvent(user, "SecretRepaired", `Secret "${userHashSecretName(user)}" was made again`);
+}
+
+function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, secretName: string): CredentialEvent {
+  switch (event) {
+    case "CredentialMinted":
+      return credentialEvent(user, event, `A password was made; Secret "${secretName}" holds it`);
+    case "CredentialRotated":
+      return credentialEvent(user, event, `Secret "${secretName}" holds a new password; former sessions have ended`);
+    default:
+      return credentialEvent(user, "PasswordAdopted", `The password in Secret "${secretName}" is in force`);
+  }
 }
 
 function missing(message: string): UserResolution {
-  return { credential: refuse("SecretNotFound", message), writes: [] };
+  return { credential: refuse("SecretNotFound", message), writes: [], events: [] };
 }
 
 function conflict(secret: Secret): UserResolution {
   const message = `Secret "${secret.metadata.name}" was not made for this ProjectUser; delete it, or rename the ProjectUser`;
-  return { credential: refuse("SecretConflict", message), writes: [] };
+  return { credential: refuse("SecretConflict", message), writes: [], events: [] };
 }

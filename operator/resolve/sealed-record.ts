@@ -1,5 +1,7 @@
-// Keeps one JSON record in a Secret in a way that shows whether anybody but jsonplane wrote it: a record that was edited,
-// or that belongs to a former object of the same name, counts as lost.
+// Keeps one JSON record in a Secret in a way that shows whether anybody but jsonplane wrote it: a record that was edited
+// counts as lost. It is sealed for a kind and a name, with the key of one Project, and not for a UID: a backup that is
+// restored gives every object a new one, and must not lose a credential. So an object that is deleted and made again while
+// the operator is away keeps its credentials, unless its Secrets are deleted too.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Json } from "../../core/config/types.ts";
@@ -16,7 +18,7 @@ export interface Sealing {
 /** Entries of the Secret that holds `record`. */
 export function sealRecord(record: Json, sealing: Sealing): Readonly<Record<string, string>> {
   const text = JSON.stringify(record);
-  return { record: text, seal: sealOf(text, sealing) };
+  return { record: text, seal: sealOf("record", [text], sealing) };
 }
 
 /** The record as it was written, or undefined when there is none that can be trusted. */
@@ -24,13 +26,35 @@ export function openRecord(secret: Secret | undefined, sealing: Sealing): Json |
   const text = entryText(secret, "record");
   const seal = entryText(secret, "seal");
   if (text === undefined || seal === undefined) return undefined;
-  const expected = Buffer.from(sealOf(text, sealing));
-  const actual = Buffer.from(seal);
-  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return undefined;
-  return JSON.parse(text) as Json;
+  return sameText(seal, sealOf("record", [text], sealing)) ? (JSON.parse(text) as Json) : undefined;
 }
 
-/** The UID is part of it, so that an object made anew never inherits a credential. */
-function sealOf(text: string, { key, owner }: Sealing): string {
-  return createHmac("sha256", key).update(`${owner.kind}\0${owner.metadata.uid}\0${text}`).digest("base64url");
+/**
+ * The rotation that a record speaks of, whoever wrote it. Only good for telling whether somebody asked for a new credential
+ * since, never for using one.
+ */
+export function claimedRotation(secret: Secret | undefined): string | undefined {
+  const text = entryText(secret, "record");
+  if (text === undefined) return undefined;
+  try {
+    const id = (JSON.parse(text) as { readonly rotationId?: unknown } | null)?.rotationId;
+    return typeof id === "string" ? id : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** One use of the project's key says nothing about another. */
+export type SealUse = "record" | "rotation" | "password";
+
+/** HMAC over what the seal is for, whose it is, and `parts`. */
+export function sealOf(use: SealUse, parts: readonly string[], { key, owner }: Sealing): string {
+  const text = JSON.stringify([use, owner.kind, owner.metadata.name, ...parts]);
+  return createHmac("sha256", key).update(text).digest("base64url");
+}
+
+export function sameText(actual: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(actual), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,11 +1,10 @@
 // What is remembered of a ProjectUser's password: its hash and the revision that tokens carry. Read from the sealed record
 // of its hash Secret.
 
-import { createHmac } from "node:crypto";
 import type { Json, JsonObject } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { normalisePassword } from "../../core/password/hash-password.ts";
-import { openRecord, type Sealing } from "./sealed-record.ts";
+import { openRecord, type Sealing, sealOf } from "./sealed-record.ts";
 
 export interface UserRecord {
   /** argon2id string. */
@@ -15,6 +14,8 @@ export interface UserRecord {
   readonly rotationId?: string;
   /** RFC 3339. */
   readonly changedAt: string;
+  /** The password came from a Secret that the spec named. */
+  readonly given?: true;
 }
 
 /** Undefined when there is no record or somebody else wrote it. */
@@ -23,10 +24,12 @@ export function readUserRecord(secret: Secret | undefined, sealing: Sealing): Us
   return isUserRecord(record) ? (record as unknown as UserRecord) : undefined;
 }
 
-/** Equal for equal passwords of one user, and for nothing else; tells without argon2 whether a password has changed. */
-export function passwordRevision(password: string, { key, owner }: Sealing): string {
-  const text = `${owner.metadata.uid}\0${normalisePassword(password)}`;
-  return createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
+/**
+ * Equal for equal passwords of one user of one Project, and for nothing else; tells without argon2 whether a password has
+ * changed. It outlives the object's UID, so that a restored backup ends no session.
+ */
+export function passwordRevision(password: string, sealing: Sealing): string {
+  return sealOf("password", [normalisePassword(password)], sealing).slice(0, 22);
 }
 
 function isUserRecord(record: Json | undefined): record is JsonObject {

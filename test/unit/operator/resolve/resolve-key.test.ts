@@ -207,13 +207,27 @@ describe("an ApiKey's Secrets", () => {
     expect(live()).toEqual([sha256Hex(shownKey())]);
   });
 
-  it("are not inherited from a former ApiKey of the same name through its hash Secret", () => {
+  it("outlive the object's UID, which a restored backup changes", () => {
+    reconcile();
+    const before = live();
+    shelf.remove("ci-api-key");
+    status = undefined;
+    published = [];
+    expect(reconcile(apiKey({}, "uid-2")).writes).toEqual([]);
+    expect(live()).toEqual(before);
+  });
+
+  it("are not taken from the hash Secret of another ApiKey", () => {
     reconcile();
     const former = live();
     shelf.remove("ci-api-key");
     status = undefined;
     published = [];
-    reconcile(apiKey({}, "uid-2"));
+    const [record, seal] = [shelf.text("ci-key-hash", "record"), shelf.text("ci-key-hash", "seal")];
+    shelf.relabel("ci-key-hash", "other-key-hash", "other");
+    expect([record, seal]).toEqual([shelf.text("other-key-hash", "record"), shelf.text("other-key-hash", "seal")]);
+    const other = { ...apiKey({}, "uid-2"), metadata: { ...apiKey({}, "uid-2").metadata, name: "other" } };
+    expect(reconcile(other).credential).toMatchObject({ ok: false, refusal: { reason: "KeyLost" } });
     expect(live()).not.toEqual(former);
   });
 });

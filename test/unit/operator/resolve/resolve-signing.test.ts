@@ -6,17 +6,33 @@ import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts"
 import { createSecretShelf, type SecretShelf } from "../../../support/secret-shelf.ts";
 
 let shelf: SecretShelf;
+let now: number;
+let acknowledged: boolean;
+let project: Project;
 beforeEach(() => {
   shelf = createSecretShelf();
+  now = Date.parse("2026-06-01T12:00:00Z");
+  acknowledged = false;
+  project = projectWith();
 });
 
-const project = {
-  kind: "Project",
-  metadata: { namespace: "default", name: "shop", uid: "uid-1", creationTimestamp: "2026-06-01T12:00:00Z" },
-} as unknown as Project;
+function projectWith(annotation?: string, refreshTokenTTL = "72h"): Project {
+  const metadata = { namespace: "default", name: "shop", uid: "uid-1", creationTimestamp: "2026-06-01T12:00:00Z" };
+  const annotations = annotation === undefined ? {} : { "jsonplane.io/rotate-signing-key": annotation };
+  return {
+    kind: "Project",
+    metadata: { ...metadata, annotations },
+    spec: { sessions: { accessTokenTTL: "5m", refreshTokenTTL } },
+  } as unknown as Project;
+}
 
 function reconcile(published?: SigningRing) {
-  const resolution = resolveSigning(project, published, { findSecret: shelf.find, random: randomBytes });
+  const resolution = resolveSigning(project, published, {
+    findSecret: shelf.find,
+    random: randomBytes,
+    now,
+    ringAcknowledged: acknowledged,
+  });
   shelf.apply(resolution.writes);
   return resolution;
 }

@@ -6,6 +6,7 @@ import { servedConfigs } from "../../../../operator/compile/compile-children.ts"
 import { compileUser } from "../../../../operator/compile/compile-user.ts";
 import type { ProjectUser } from "../../../../operator/objects.ts";
 import { resolveUser } from "../../../../operator/resolve/resolve-user.ts";
+import { passwordRevision } from "../../../../operator/resolve/user-record.ts";
 import { createSecretShelf, type SecretShelf } from "../../../support/secret-shelf.ts";
 
 const projectKey = randomBytes(32);
@@ -149,13 +150,22 @@ describe("a generated password", () => {
     expect(published).toEqual(before);
   });
 
-  it("gives another user of the same name and password another revision", async () => {
+  it("keeps hash and revision when the object comes back with another UID, as from a backup", async () => {
     await reconcile();
     const before = published;
     published = undefined;
     status = undefined;
-    await reconcile(user({}, "uid-2"));
-    expect(published).not.toMatchObject({ credentialRevision: before?.credentialRevision });
+    expect((await reconcile(user({}, "uid-2"))).writes).toEqual([]);
+    expect(published).toEqual({ ...before, uid: "uid-2" });
+    expect(hashed).toHaveLength(1);
+  });
+
+  it("gives two users of one password two revisions", () => {
+    const revisions = ["alice", "bob"].map((name) => {
+      const owner = { ...user(), metadata: { ...user().metadata, name } };
+      return passwordRevision("the same", { key: projectKey, owner });
+    });
+    expect(new Set(revisions).size).toBe(2);
   });
 });
 

@@ -1,0 +1,48 @@
+// Says, beside a key or password in its Secret, for which rotation it was made and after which one, sealed together with the
+// value. The Secret is written before the record: who is interrupted between the two finds out by the mark that the new
+// value is there already, and makes no second one. A mark that was edited, or whose value was, counts as none.
+
+import type { Secret } from "../../core/manifests/object.ts";
+import { rotationAnnotation } from "../secret-names.ts";
+import { type Sealing, sameText, sealOf } from "./sealed-record.ts";
+
+export interface RotationMark {
+  /** `rotation.id` of the spec that it was made for; absent = the spec had none. */
+  readonly id?: string;
+  /** What names the credential that it takes the place of: no secret. Absent = it is the first one. */
+  readonly after?: string;
+}
+
+/** The annotations of a Secret that holds `value`. */
+export function markOf(mark: RotationMark, value: string, sealing: Sealing): Readonly<Record<string, string>> {
+  return { [rotationAnnotation]: JSON.stringify({ ...mark, seal: sealOfMark(mark, value, sealing) }) };
+}
+
+/** The mark of `value`, if the Secret has one that can be trusted. */
+export function readMark(secret: Secret | undefined, value: string, sealing: Sealing): RotationMark | undefined {
+  const found = parsed(secret?.metadata.annotations?.[rotationAnnotation]);
+  if (found === undefined || !sameText(found.seal, sealOfMark(found.mark, value, sealing))) return undefined;
+  return found.mark;
+}
+
+/** The wanted rotation has been made already, in the place of the credential `after`. */
+export function isMarkedFor(mark: RotationMark | undefined, id: string | undefined, after: string): boolean {
+  return mark !== undefined && mark.id === id && mark.after === after;
+}
+
+function sealOfMark({ id, after }: RotationMark, value: string, sealing: Sealing): string {
+  return sealOf("rotation", [JSON.stringify([id ?? null, after ?? null]), value], sealing);
+}
+
+function parsed(text: string | undefined): { readonly mark: RotationMark; readonly seal: string } | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value = JSON.parse(text) as Readonly<Record<string, unknown>> | null;
+    const [id, after, seal] = [value?.["id"], value?.["after"], value?.["seal"]];
+    if (typeof seal !== "string") return undefined;
+    return { mark: { ...(typeof id === "string" && { id }), ...(typeof after === "string" && { after }) }, seal };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
