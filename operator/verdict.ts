@@ -36,6 +36,8 @@ export interface Refused extends Subject {
   readonly faults: readonly [Fault, ...Fault[]];
   /** True when the last good version of the object is part of the configuration. */
   readonly live: boolean;
+  /** Set when what is live is the present spec, less what is at fault. */
+  readonly partly?: true;
 }
 
 export type Verdict = Accepted | Refused;

@@ -15,6 +15,8 @@ export interface ChildKind<O extends Child, C extends Published> {
   /** The name that only one object of the project may have, and the field that says it. */
   readonly nameOf: (object: O) => string;
   readonly nameField: string;
+  /** True while data that an earlier object of the name left are being deleted; absent for kinds without data. */
+  readonly isBeingPurged?: (name: string) => boolean;
   /** `former` = what is published of this very object, by UID. */
   readonly compile: (object: O, former: readonly C[]) => Outcome<readonly C[]>;
   /** Key in the map of the project's parts. */
@@ -81,7 +83,16 @@ function judge<O extends Child, C extends Published>(
     const message = `${object.kind} "${holder.metadata.name}" holds the ${kind.nameField} "${name}" already`;
     return refuse("NameConflict", message, `/spec/${kind.nameField}`);
   }
+  if (kind.isBeingPurged?.(name) === true) return { ...purgePending(name), instead: [] };
   return kind.compile(object, former);
+}
+
+/** Whatever was written now would be deleted with the rest. */
+function purgePending(name: string): ReturnType<typeof refuse> {
+  return refuse(
+    "PurgePending",
+    `Data that an earlier object named "${name}" left are being deleted; it is served after that`,
+  );
 }
 
 /** Of a refused object the last good version goes on being served; of one that is being deleted, nothing. */

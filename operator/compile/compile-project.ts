@@ -12,7 +12,7 @@ import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";
 import { compileRootKey } from "./compile-root-key.ts";
 import { compileUser } from "./compile-user.ts";
-import { judgeProject, lastGoodProject, type ProjectSurroundings } from "./judge-project.ts";
+import { foreignDataRefusal, judgeProject, lastGoodProject, type ProjectSurroundings } from "./judge-project.ts";
 import { keepSuspended, servedUids } from "./keep-suspended.ts";
 import type { CheckSchema } from "./schema-check.ts";
 
@@ -23,6 +23,8 @@ import type { CheckSchema } from "./schema-check.ts";
 export interface CompileInput extends ProjectObjects, ProjectSurroundings {
   readonly credentials: Credentials;
   readonly checkSchema: CheckSchema;
+  /** `resource:<name>` and `rootkey:<name>` whose former data are still to be deleted: nothing may write there. */
+  readonly openPurges?: ReadonlySet<string>;
 }
 
 export interface CompileResult {
@@ -36,6 +38,7 @@ export function compileProject(input: CompileInput): CompileResult {
   const { project } = input;
   if (project === undefined) return withoutProject(input, missingProject(input.ref));
   if (project.metadata.deletionTimestamp !== undefined) return deletingProject(input, project);
+  if (input.foreignData === true) return foreignData(input, project);
   if (project.spec.suspend) return suspendedProject(input, project);
 
   const { live, verdict } = judgeProject(project, input);
@@ -53,10 +56,11 @@ interface CompiledProjectChildren {
 }
 
 function compileAllChildren(input: CompileInput, config: ProjectConfig): CompiledProjectChildren {
-  const { previous, credentials, checkSchema } = input;
+  const { previous, credentials, checkSchema, openPurges = noUids } = input;
   const resources = compileChildren(input.resources, {
     nameOf: resourceNameOf,
     nameField: "resourceName",
+    isBeingPurged: (name) => openPurges.has(`resource:${name}`),
     compile: (resource) => single(compileResource(resource, checkSchema)),
     keyOf: (resource) => resource.name,
     previous: previous?.resources ?? new Map(),
@@ -64,6 +68,7 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
   const rootKeys = compileChildren(input.rootKeys, {
     nameOf: rootKeyOf,
     nameField: "key",
+    isBeingPurged: (name) => openPurges.has(`rootkey:${name}`),
     compile: (rootKey) => single(compileRootKey(rootKey, config.limits)),
     keyOf: (rootKey) => rootKey.key,
     previous: previous?.rootKeys ?? new Map(),
@@ -114,6 +119,11 @@ function deletingProject(input: ProjectObjects, project: Project): CompileResult
   const { refusal } = refuse("Deleting", "The Project is being deleted and is no longer served");
   const children = withoutProject(input, missingProject(input.ref));
   return { verdicts: [refused(subjectOf(project), refusal, false), ...children.verdicts] };
+}
+
+function foreignData(input: ProjectObjects, project: Project): CompileResult {
+  const children = withoutProject(input, unacceptedProject(input.ref));
+  return { verdicts: [refused(subjectOf(project), foreignDataRefusal(project), false), ...children.verdicts] };
 }
 
 function suspendedProject(input: CompileInput, project: Project): CompileResult {

@@ -3,12 +3,14 @@
 
 import type { ProjectConfig, ProjectParts, SigningRing } from "../../core/config/types.ts";
 import type { Project } from "../objects.ts";
-import type { Judged, Refusal, Verdict } from "../verdict.ts";
+import { type Judged, type Refusal, refuse, type Verdict } from "../verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
 import { compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant } from "./hosts.ts";
 
 export interface ProjectSurroundings {
+  /** True when data of an earlier namespace are stored under the Project's name: they are served to nobody. */
+  readonly foreignData?: boolean;
   readonly hosts: HostGrant;
   readonly signing: Judged<SigningRing>;
   readonly previous?: ProjectParts;
@@ -30,7 +32,8 @@ export function judgeProject(project: Project, surroundings: ProjectSurroundings
   if (!signing.ok) return fallBack(project, surroundings, signing.refusal);
   const live = { project: config.value, signing: signing.value };
   const refusal = hostRefusal(surroundings.hosts);
-  if (refusal !== undefined) return { live, verdict: refused(subject, refusal, true) };
+  if (refusal !== undefined)
+    return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true } };
   return { live, verdict: { ...subject, accepted: true, notices: [] } };
 }
 
@@ -49,6 +52,17 @@ function fallBack(project: Project, surroundings: ProjectSurroundings, refusal: 
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || previous === undefined) return { verdict };
   return { live: { project: config, signing: signing.ok ? signing.value : previous.signing }, verdict };
+}
+
+/** The annotation by which a person says that data of an earlier namespace may be served. */
+export const adoptAnnotation = "jsonplane.io/adopt-data";
+
+/** Before all else, a suspended Project included: nothing of it may be served. */
+export function foreignDataRefusal({ metadata }: Project): Refusal {
+  const message =
+    `Data of an earlier namespace "${metadata.namespace}" are stored under the name of this Project. To serve them, ` +
+    `annotate it with ${adoptAnnotation}: "true"; to begin without them, create the Project under another name`;
+  return refuse("RetainedDataFound", message, "/metadata/annotations").refusal;
 }
 
 function hostRefusal({ refused: hosts }: HostGrant): Refusal | undefined {

@@ -27,13 +27,20 @@ export interface CompileCase {
   readonly retiring?: Readonly<Record<string, number>>;
   /** Hosts that no namespace may claim. */
   readonly forbiddenHosts?: readonly string[];
+  /** `resource:<name>`, `rootkey:<name>` whose former data are still to be deleted, now. */
+  readonly openPurges?: readonly string[];
+  /** True when data of an earlier namespace are found, now. */
+  readonly foreignData?: boolean;
 }
 
 /** By `<namespace>/<name>`; maps as plain objects. */
 export type CompileCaseResult = Readonly<Record<string, unknown>>;
 
 export function runCompileCase(given: CompileCase): CompileCaseResult {
-  const before = compileAll({ ...given, objects: given.before ?? [], unresolved: [] }, new Map());
+  const before = compileAll(
+    { ...given, objects: given.before ?? [], unresolved: [], openPurges: [], foreignData: false },
+    new Map(),
+  );
   const published = new Map([...before].flatMap(([key, { parts }]) => (parts === undefined ? [] : [[key, parts]])));
   const results = [...compileAll(given, published)].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(
@@ -67,6 +74,8 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
       signing: { ok: true, value: { keys: [] } },
       hosts: (bundle.project && grants.get(bundle.project.metadata.uid)) ?? noHosts,
       checkSchema: createSchemaCheck(),
+      openPurges: new Set(given.openPurges),
+      foreignData: given.foreignData ?? false,
       ...(previous === undefined ? {} : { previous }),
     });
     compiled.set(key, result);
