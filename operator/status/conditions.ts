@@ -1,0 +1,151 @@
+// Turns what is known of one object into its conditions: Accepted, Programmed, Ready, and Reconciling or Stalled while they are
+// true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
+
+import type { Reach } from "../publish/acknowledgements.ts";
+import { healsByItself, type NoticeReason, type Reason } from "../reasons.ts";
+import type { Verdict } from "../verdict.ts";
+import {
+  acceptedMessage,
+  clipped,
+  type DataWait,
+  deletingMessage,
+  mostCharacters,
+  programmedMessages,
+  readyMessage,
+  refusedMessage,
+  unprogrammedMessage,
+} from "./messages.ts";
+
+export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Stalled";
+
+export interface Condition {
+  readonly type: ConditionType;
+  readonly status: "True" | "False";
+  readonly observedGeneration: number;
+  /** RFC 3339. */
+  readonly lastTransitionTime: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** How far the newest configuration of the object has come. */
+export type Progress =
+  /** It could not be written; `why` is a sentence without times and counters. */
+  | { readonly state: "not_published"; readonly why?: string }
+  /** `refusal` = what a replica says that can't use it. */
+  | { readonly state: Reach; readonly refusal?: string };
+
+export interface Observation {
+  readonly generation: number;
+  readonly deleting: boolean;
+  /** While it is being deleted: what the deletion of its data waits for; absent = there are none to delete. */
+  readonly dataWait?: DataWait;
+  readonly verdict: Verdict;
+  readonly progress: Progress;
+  /** `status.conditions` as they are. */
+  readonly previous: readonly FormerCondition[];
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** A condition as the API server has it: perhaps somebody else's. */
+export interface FormerCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly observedGeneration?: number;
+  readonly lastTransitionTime: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What one condition says; `reason` of a false one is from the catalogue. */
+type Said =
+  | { readonly status: "True"; readonly reason: string; readonly message: string }
+  | { readonly status: "False"; readonly reason: Reason; readonly message: string };
+
+export function conditionsOf(observation: Observation): readonly Condition[] {
+  const accepted = acceptedOf(observation);
+  const programmed = programmedOf(observation, accepted);
+  const ready = readyOf(accepted, programmed);
+  const said: [ConditionType, Said][] = [
+    ["Accepted", accepted],
+    ["Programmed", programmed],
+    ["Ready", ready],
+  ];
+  if (ready.status === "False") {
+    const type = healsByItself(ready.reason) ? "Reconciling" : "Stalled";
+    said.push([type, { status: "True", reason: ready.reason, message: ready.message }]);
+  }
+  return said.map(([type, what]) => dated(type, what, observation));
+}
+
+/** True once every live replica serves the newest spec; replicas that come and go never turn it back. */
+export function isProgrammed(conditions: readonly FormerCondition[], generation: number): boolean {
+  const programmed = conditions.find(({ type }) => type === "Programmed");
+  return programmed?.status === "True" && programmed.observedGeneration === generation;
+}
+
+function acceptedOf({ verdict, deleting, dataWait }: Observation): Said {
+  // An object whose Project has gone too is told of its own end, not of that.
+  if (deleting) return { status: "False", reason: "Deleting", message: deletingMessage(dataWait) };
+  if (!verdict.accepted) return { status: "False", reason: verdict.reason, message: refusedMessage(verdict) };
+  const reason: NoticeReason | "Accepted" = verdict.notices[0]?.reason ?? "Accepted";
+  return { status: "True", reason, message: acceptedMessage(verdict.notices) };
+}
+
+function programmedOf(observation: Observation, accepted: Said): Said {
+  const { verdict, generation, previous, deleting } = observation;
+  if (!deleting && isLive(verdict) && isProgrammed(previous, generation)) return programmedSaid;
+  const newest = verdict.accepted || verdict.partly === true;
+  if (accepted.status === "False" && (deleting || !newest)) {
+    return { status: "False", reason: accepted.reason, message: unprogrammedMessage };
+  }
+  return byProgress(observation.progress);
+}
+
+const programmedSaid: Said = { status: "True", reason: "Programmed", message: programmedMessages.Programmed };
+
+function byProgress(progress: Progress): Said {
+  if (progress.state === "not_published") {
+    const why = progress.why ?? programmedMessages.PublishFailed;
+    return { status: "False", reason: "PublishFailed", message: why };
+  }
+  const waits = (reason: keyof typeof programmedMessages & Reason): Said => ({
+    status: "False",
+    reason,
+    message: programmedMessages[reason],
+  });
+  if (progress.state === "no_replicas") return waits("NoReplicas");
+  if (progress.state === "waiting") return waits("WaitingForReplicas");
+  if (progress.refusal === undefined) return programmedSaid;
+  // Told with the acknowledgement of the same revision: earlier it would speak of an older version.
+  const message = `${programmedMessages.RefusedByReplica}. It says: ${progress.refusal}`;
+  return { status: "False", reason: "RefusedByReplica", message };
+}
+
+function readyOf(accepted: Said, programmed: Said): Said {
+  if (accepted.status === "False") return accepted;
+  if (programmed.status === "False") return programmed;
+  if (accepted.reason === "Accepted") return { status: "True", reason: "Ready", message: readyMessage };
+  // What is worth knowing stands where people look first.
+  return { status: "True", reason: accepted.reason, message: accepted.message };
+}
+
+function isLive(verdict: Verdict): boolean {
+  return verdict.accepted || verdict.live;
+}
+
+function dated(type: ConditionType, { status, reason, message }: Said, observation: Observation): Condition {
+  const { generation, previous, now } = observation;
+  const before = previous.find((condition) => condition.type === type);
+  const lastTransitionTime =
+    before?.status === status ? before.lastTransitionTime : new Date(now).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
+  return {
+    type,
+    status,
+    observedGeneration: generation,
+    lastTransitionTime,
+    reason,
+    message: clipped(message, mostCharacters),
+  };
+}

@@ -1,0 +1,61 @@
+// Says which Events a change of conditions is worth: one when an object becomes ready, ceases to be, or is not ready for
+// another reason than before; none when nothing of that changed.
+
+import { noticeCatalogue, type Reason, reasonCatalogue } from "../reasons.ts";
+import type { EventNote } from "../record/event-recorder.ts";
+import type { Condition, FormerCondition } from "./conditions.ts";
+import { clipped } from "./messages.ts";
+
+/** Events about conditions and data that are no reason of a condition. */
+export const statusEventCatalogue = {
+  Ready: { type: "Normal", action: "Reconcile", meaning: "Every data-plane replica serves the newest spec" },
+  DataPurged: { type: "Normal", action: "Purge", meaning: "Stored data were deleted, as deletionPolicy says" },
+  DataRetained: {
+    type: "Normal",
+    action: "Purge",
+    meaning: "The object has gone and its data were kept, as deletionPolicy says",
+  },
+  DataAdopted: {
+    type: "Normal",
+    action: "Reconcile",
+    meaning: "Data of an earlier namespace of that name were taken over, as the annotation says",
+  },
+} as const satisfies Record<string, Pick<EventNote, "type" | "action"> & { readonly meaning: string }>;
+
+/** A reason that is an ordinary step on the way, and nothing to warn of. */
+const ordinary: ReadonlySet<string> = new Set<Reason>(["WaitingForReplicas", "Suspended", "Deleting"]);
+
+const mostCharacters = 1000;
+
+/** In the order Accepted, Programmed, Ready; what Ready repeats of another condition is told once. */
+export function eventsOf(before: readonly FormerCondition[], after: readonly Condition[]): readonly EventNote[] {
+  const notes: EventNote[] = [];
+  for (const condition of after) {
+    if (!watched.has(condition.type) || !hasChanged(before, condition)) continue;
+    const note = noteOf(condition);
+    if (note !== undefined && !notes.some(({ reason }) => reason === note.reason)) notes.push(note);
+  }
+  return notes;
+}
+
+const watched: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready"]);
+
+function hasChanged(before: readonly FormerCondition[], { type, status, reason }: Condition): boolean {
+  const former = before.find((condition) => condition.type === type);
+  return former?.status !== status || former.reason !== reason;
+}
+
+function noteOf({ type, status, reason, message }: Condition): EventNote | undefined {
+  const note = clipped(message, mostCharacters);
+  if (status === "False") {
+    if (!Object.hasOwn(reasonCatalogue, reason)) return undefined;
+    return { type: ordinary.has(reason) ? "Normal" : "Warning", reason, action: actionOf(type), note };
+  }
+  if (Object.hasOwn(noticeCatalogue, reason)) return { type: "Warning", reason, action: "Reconcile", note };
+  // That it is accepted and programmed says Ready alone.
+  return type === "Ready" ? { type: "Normal", reason: "Ready", action: "Reconcile", note } : undefined;
+}
+
+function actionOf(type: Condition["type"]): string {
+  return type === "Programmed" ? "Publish" : "Reconcile";
+}

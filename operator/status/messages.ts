@@ -1,0 +1,63 @@
+// The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
+
+import type { Fault, Notice, Refused } from "../verdict.ts";
+
+/** What the deletion of an object's data waits for. */
+export type DataWait = "replicas" | "no_replicas" | "purge";
+
+export const readyMessage = "It is valid and reached every data-plane replica";
+export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
+
+export const programmedMessages = {
+  Programmed: "It reached every data-plane replica",
+  PublishFailed: "The configuration could not be written to Redis; it is tried again until it can",
+  NoReplicas: "No data-plane replica is running; it is served as soon as one is",
+  WaitingForReplicas: "Some data-plane replicas may still serve an older version",
+  RefusedByReplica:
+    "A data-plane replica can't use it and serves its last good version; upgrade the data plane to the operator's version",
+} as const;
+
+const dataMessages: Readonly<Record<DataWait, string>> = {
+  no_replicas:
+    "Its data are deleted once a data-plane replica is there: none is running. Set spec.deletionPolicy to Retain to keep them and let it go",
+  replicas: "Its data are deleted once all data-plane replicas have stopped serving it",
+  purge: "Its data are being deleted",
+};
+
+export function deletingMessage(wait: DataWait | undefined): string {
+  const message = "It is being deleted and is no longer served";
+  return wait === undefined ? message : `${message}. ${dataMessages[wait]}`;
+}
+
+export function acceptedMessage(notices: readonly Notice[]): string {
+  return notices.length === 0 ? "The spec is valid, and what it refers to exists" : joined(notices);
+}
+
+export function refusedMessage({ faults, live, partly }: Refused): string {
+  if (!live) return joined(faults);
+  const served = partly === true ? "All else of it is served" : "Its last good version goes on being served";
+  return `${clipped(joined(faults), mostCharacters - served.length - 2)}. ${served}`;
+}
+
+/** As the CRDs bound it. */
+export const mostCharacters = 4096;
+
+/** At most `most` UTF-16 units, which are never fewer than the characters that the API server counts. */
+export function clipped(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const cut = text.slice(0, most - 1);
+  // Half a surrogate pair is no character.
+  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+}
+
+/** Of a schema with many faults the first few are enough to begin with. */
+const mostFaults = 5;
+
+function joined(faults: readonly Fault[]): string {
+  const sentences = faults.slice(0, mostFaults).map(placed);
+  return faults.length > mostFaults ? `${sentences.join("; ")}; and more of the kind` : sentences.join("; ");
+}
+
+function placed({ message, pointer }: Fault): string {
+  return pointer === undefined ? message : `${pointer}: ${message}`;
+}

@@ -1,0 +1,44 @@
+// Writes the status of one object by server-side apply, only when something of it differs. An object that is gone, or made
+// anew under its name, is left alone without a word; every other failure passes through.
+
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "../../core/config/types.ts";
+import { apiVersion } from "../../core/manifests/object.ts";
+import { isConflict, isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
+import { customTypes } from "../kube/resource-types.ts";
+import type { CustomResource } from "../objects.ts";
+import type { Status } from "./status-of.ts";
+
+/** The object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object. */
+export async function writeStatus(
+  api: Pick<KubeApi, "apply">,
+  object: CustomResource,
+  status: Status,
+): Promise<KubeObject | undefined> {
+  if (!differs(status, object.status ?? {})) return undefined;
+  const { namespace, name, uid } = object.metadata;
+  const body = { apiVersion, kind: object.kind, metadata: { namespace, name, uid }, status };
+  try {
+    return await api.apply(customTypes[object.kind], body as unknown as JsonObject, { subresource: "status" });
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Types of the conditions that are ours: others that stand beside them are none of our business. */
+const ownTypes: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Reconciling", "Stalled"]);
+
+interface AnyStatus {
+  readonly conditions?: readonly { readonly type: string }[];
+}
+
+/** Whatever the order of members and conditions. */
+export function differs(status: AnyStatus, present: AnyStatus): boolean {
+  return !isDeepStrictEqual(comparable(status), comparable(present));
+}
+
+function comparable(status: AnyStatus): unknown {
+  const own = (status.conditions ?? []).filter(({ type }) => ownTypes.has(type));
+  return { ...status, conditions: own.sort((a, b) => (a.type < b.type ? -1 : 1)) };
+}
