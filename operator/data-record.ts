@@ -14,12 +14,16 @@ export interface DataEntry {
   readonly namespaceUid: string;
   /** The object's own policy; absent = it inherits its Project's. */
   readonly policy?: DeletionPolicy;
+  /** Its object has gone and its data were kept: only the Project's own deletion still purges them. */
+  readonly retained?: true;
   /** Set once its data are to be purged: the revision from which on nobody serves it; 0 = the one being written. */
   readonly doomedAt?: number;
+  /** With `doomedAt`: UID of the object or Project whose deletion dooms it. While that one is there it can be released. */
+  readonly doomedBy?: string;
 }
 
 export interface DataRecord {
-  /** The Project's own policy when it was published last. */
+  /** The Project's own policy when it was published last; Retain once its deletion has been acted on. */
   readonly policy: DeletionPolicy;
   /** UID of the Project that was published last. */
   readonly projectUid: string;

@@ -7,6 +7,8 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 export interface Purges {
   /** `id` is the caller's, the same on every attempt: an order given twice is one. */
   order(id: string, order: PurgeOrder): Promise<void>;
+  /** True from `order` to `forget`: a replica may be carrying it out. */
+  isOrdered(id: string): Promise<boolean>;
   /** True when a replica has carried it out. */
   isDone(id: string): Promise<boolean>;
   /** Forgets an order, done or not. */
@@ -19,6 +21,7 @@ export function createPurges(gateway: Gateway): Purges {
     async order(id, order) {
       await gateway.write(purges, "HSETNX", purges, id, writePurgeOrder(order));
     },
+    isOrdered: async (id) => (await gateway.read(purges, "HEXISTS", purges, id)) === 1,
     isDone: async (id) => (await gateway.read(purged, "HEXISTS", purged, id)) === 1,
     async forget(id) {
       // The order first: were it the other way round, a replica would carry it out again.

@@ -1,0 +1,162 @@
+// Plans what becomes of a project's stored data, in two steps around compile: which data are to be deleted, and whose may not
+// be served (before it), then what is recorded beside the configuration (after it). Nothing is deleted here, and nothing is
+// ever planned against data of another namespace unless a person said that they are to be adopted.
+
+import type { ProjectParts } from "../../core/config/types.ts";
+import { adoptAnnotation } from "../compile/judge-project.ts";
+import type { DataEntry, DataRecord } from "../data-record.ts";
+import type { ApiResource, Project, RootKey } from "../objects.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+import { type DoomContext, judgeEntry } from "./doom.ts";
+import { purgeId } from "./purge-doomed.ts";
+
+export interface DataInput {
+  /** Of a synced cache, and what is absent in it known to have gone (see vanished.ts). */
+  readonly objects: ProjectObjects;
+  readonly previous?: DataRecord;
+  /** What is published; data of it that no record names are taken for this namespace's. */
+  readonly previousParts?: ProjectParts;
+  /** UID of the namespace; absent when there is none any more. */
+  readonly namespaceUid?: string;
+  /** The disaster-recovery switch: adopt whatever is found. */
+  readonly adopt: boolean;
+  /** Ids of purges that have been ordered, of orderedPurges. */
+  readonly ordered: ReadonlySet<string>;
+}
+
+export interface DataJudgement {
+  readonly record?: DataRecord;
+  /** Data of another namespace are there: nothing may be served, compile says RetainedDataFound. */
+  readonly foreignData: boolean;
+  /** `resource:<name>`, `rootkey:<name>`: compile serves nothing there. */
+  readonly openPurges: ReadonlySet<string>;
+  /** True when data of an earlier namespace were taken over just now. */
+  readonly adopted: boolean;
+}
+
+/** Before compile. */
+export function judgeData(input: DataInput): DataJudgement {
+  const known = knownRecord(input);
+  if (known === undefined) return { foreignData: false, openPurges: new Set(), adopted: false };
+  const adopted = mayAdopt(input) && known.entries.some((entry) => isForeign(entry, input));
+  const own = adopted ? adopt(known, input) : known;
+  const foreignData = own.entries.some((entry) => isForeign(entry, input));
+  const record = foreignData ? own : judgeEntries(own, input);
+  return { record, foreignData, openPurges: openPurges(record), adopted };
+}
+
+/**
+ * After compile: what to store with its parts, or, without parts, with their withdrawal; undefined = nothing is stored any
+ * more. Throws when the parts serve what is to be deleted: they were compiled without the judgement.
+ */
+export function planData(
+  { record, openPurges: open, foreignData }: DataJudgement,
+  { objects, parts, namespaceUid }: Pick<DataInput, "objects" | "namespaceUid"> & { readonly parts?: ProjectParts },
+): DataRecord | undefined {
+  const { project } = objects;
+  if (parts === undefined) return record === undefined || record.entries.length === 0 ? undefined : sorted(record);
+  if (foreignData || namespaceUid === undefined || project === undefined) {
+    throw new Error("Parts were compiled that may not be served");
+  }
+  const served = servedEntries(parts, objects, namespaceUid);
+  const clash = [...served.keys()].find((place) => open.has(place));
+  if (clash !== undefined) throw new Error(`The parts serve ${clash}, whose data are to be deleted`);
+  const kept = (record?.entries ?? []).filter((entry) => !served.has(placeOf(entry)));
+  return sorted({
+    policy: project.spec.deletionPolicy,
+    projectUid: project.metadata.uid,
+    entries: [...kept, ...served.values()],
+  });
+}
+
+/** Places whose data are to be deleted, and are not yet. */
+export function openPurges(record: DataRecord | undefined): ReadonlySet<string> {
+  const doomed = (record?.entries ?? []).filter((entry) => entry.doomedAt !== undefined);
+  return new Set(doomed.map(placeOf));
+}
+
+export function placeOf({ what, name }: Pick<DataEntry, "what" | "name">): string {
+  return `${what}:${name}`;
+}
+
+function judgeEntries(record: DataRecord, { objects, ordered }: DataInput): DataRecord {
+  const { project } = objects;
+  // One of the same name that was made anew is another: the one that was published has gone.
+  const same = project?.metadata.uid === record.projectUid ? project : undefined;
+  const context: DoomContext = {
+    project: same,
+    projectPolicy: same?.spec.deletionPolicy ?? record.policy,
+    projectUid: record.projectUid,
+    objectOf: objectsByUid(objects),
+    isOrdered: (entry) => ordered.has(purgeId(entry)),
+  };
+  const entries = record.entries.map((entry) => judgeEntry(entry, context));
+  // Acted on once. A child that drops its own Retain afterwards is not caught by it late.
+  return { ...record, policy: same === undefined ? "Retain" : record.policy, entries };
+}
+
+function objectsByUid({ resources, rootKeys }: ProjectObjects): DoomContext["objectOf"] {
+  const byUid = new Map<string, ApiResource | RootKey>();
+  for (const object of [...resources, ...rootKeys]) byUid.set(object.metadata.uid, object);
+  return (uid) => byUid.get(uid);
+}
+
+// ------------------------------------------------------------------------------------------- data of an earlier namespace
+
+/** What is doomed is nobody's any more: it goes, whoever comes next, and who comes next waits for it. */
+function isForeign(entry: DataEntry, { namespaceUid }: DataInput): boolean {
+  return namespaceUid !== undefined && entry.namespaceUid !== namespaceUid && entry.doomedAt === undefined;
+}
+
+function mayAdopt({ objects: { project }, adopt: always }: DataInput): boolean {
+  return project !== undefined && (always || project.metadata.annotations?.[adoptAnnotation] === "true");
+}
+
+/** The objects of the earlier namespace did not delete anything by going: theirs become the present Project's. */
+function adopt(record: DataRecord, input: DataInput): DataRecord {
+  const { namespaceUid } = input;
+  const project = input.objects.project as Project;
+  const entries = record.entries.map((entry): DataEntry => {
+    if (namespaceUid === undefined || !isForeign(entry, input)) return entry;
+    return { ...entry, namespaceUid, retained: true };
+  });
+  return { policy: project.spec.deletionPolicy, projectUid: project.metadata.uid, entries };
+}
+
+// ----------------------------------------------------------------------------------------------------------- what is served
+
+/** The record, with entries for what is published and in no record: of a version that kept none. */
+function knownRecord({ previous, previousParts, namespaceUid }: DataInput): DataRecord | undefined {
+  if (previousParts === undefined || namespaceUid === undefined) return previous;
+  const recorded = new Set(previous?.entries.map(placeOf));
+  const missing = dataParts(previousParts)
+    .filter((part) => !recorded.has(placeOf(part)))
+    .map((part): DataEntry => ({ ...part, namespaceUid }));
+  const projectUid = previousParts.project.uid;
+  return { policy: "Retain", projectUid, ...previous, entries: [...(previous?.entries ?? []), ...missing] };
+}
+
+function servedEntries(
+  parts: ProjectParts,
+  objects: ProjectObjects,
+  namespaceUid: string,
+): ReadonlyMap<string, DataEntry> {
+  const objectOf = objectsByUid(objects);
+  const entries = dataParts(parts).map((part): [string, DataEntry] => {
+    const policy = objectOf(part.uid)?.spec.deletionPolicy;
+    return [placeOf(part), { ...part, namespaceUid, ...(policy !== undefined && { policy }) }];
+  });
+  return new Map(entries);
+}
+
+function dataParts({ resources, rootKeys }: ProjectParts): readonly Pick<DataEntry, "what" | "name" | "uid">[] {
+  return [
+    ...[...resources.values()].map(({ name, uid }) => ({ what: "resource" as const, name, uid })),
+    ...[...rootKeys.values()].map(({ key, uid }) => ({ what: "rootkey" as const, name: key, uid })),
+  ];
+}
+
+/** Equal records have equal texts. */
+function sorted(record: DataRecord): DataRecord {
+  return { ...record, entries: [...record.entries].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)) };
+}

@@ -1,0 +1,53 @@
+// Decides over the data of one resource or root key: whether the end of its object, or of its Project, dooms them. A doom is
+// final once its purge was ordered, or once the object that brought it has gone; until then its live spec can release it.
+
+import type { DataEntry } from "../data-record.ts";
+import type { ApiResource, DeletionPolicy, Project, RootKey } from "../objects.ts";
+
+/** What is known when the entries of one project are judged. */
+export interface DoomContext {
+  /** The Project that the data are served for, or were: absent when it has gone, also when another one has its name. */
+  readonly project: Project | undefined;
+  /** Its policy: of the live spec, else as recorded. */
+  readonly projectPolicy: DeletionPolicy;
+  readonly projectUid: string;
+  readonly objectOf: (uid: string) => ApiResource | RootKey | undefined;
+  /** Whether the purge of a doomed entry has been ordered. */
+  readonly isOrdered: (entry: DataEntry) => boolean;
+}
+
+export function judgeEntry(entry: DataEntry, context: DoomContext): DataEntry {
+  const object = context.objectOf(entry.uid);
+  // An object that is there speaks for itself, served or not; of one that has gone, what it said last holds.
+  const policy = object === undefined ? entry.policy : object.spec.deletionPolicy;
+  const { what, name, uid, namespaceUid, doomedAt } = entry;
+  const kept: DataEntry = { what, name, uid, namespaceUid, ...(policy !== undefined && { policy }) };
+  if (doomedAt !== undefined && !isReleasable(entry, context)) return entry;
+  const doomedBy = doomOf(entry, { object, policy }, context);
+  if (doomedBy !== undefined) return { ...kept, doomedAt: doomedAt ?? 0, doomedBy };
+  return object === undefined ? { ...kept, retained: true } : kept;
+}
+
+interface Holder {
+  readonly object: ApiResource | RootKey | undefined;
+  readonly policy: DeletionPolicy | undefined;
+}
+
+/** UID of what dooms the entry; undefined when nothing does. */
+function doomOf(entry: DataEntry, { object, policy }: Holder, context: DoomContext): string | undefined {
+  const { project, projectPolicy, projectUid } = context;
+  if (isGoing(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
+  // Kept at its end: what its Project says later of the living does not concern it.
+  const ends = isGoing(object) && entry.retained !== true;
+  return ends && (policy ?? projectPolicy) === "Delete" ? entry.uid : undefined;
+}
+
+function isReleasable(entry: DataEntry, context: DoomContext): boolean {
+  if (context.isOrdered(entry)) return false;
+  const by = entry.doomedBy === context.projectUid ? context.project : context.objectOf(entry.doomedBy ?? entry.uid);
+  return by !== undefined;
+}
+
+function isGoing(object: Project | ApiResource | RootKey | undefined): boolean {
+  return object === undefined || object.metadata.deletionTimestamp !== undefined;
+}
