@@ -22,7 +22,8 @@ export class InvalidKeyring extends Error {
 }
 
 const secretBytes = 32;
-const maxKeys = 16;
+/** Keys that one ring has at most. */
+export const maxKeys = 16;
 
 /** Reads `{"names": "<base64url>", "keys": [{"kid": "…", "k": "<base64url>"}]}`, each secret 32 bytes. */
 export function parseKeyring(text: string): Keyring {
@@ -46,9 +47,22 @@ export function parseKeyring(text: string): Keyring {
 }
 
 /** A new ring's file text, of one key. */
-export function newKeyringText(random: (size: number) => Buffer = randomBytes): string {
-  const secret = () => random(secretBytes).toString("base64url");
-  return `${JSON.stringify({ names: secret(), keys: [{ kid: random(8).toString("hex"), k: secret() }] }, undefined, 2)}\n`;
+export function newKeyringText(random: (size: number) => Uint8Array = randomBytes): string {
+  return keyringText({ names: random(secretBytes), keys: [newRingKey(random)] });
+}
+
+export function newRingKey(random: (size: number) => Uint8Array): RingKey {
+  return { kid: Buffer.from(random(8)).toString("hex"), secret: random(secretBytes) };
+}
+
+/** The file text that parseKeyring reads; equal rings give equal texts. */
+export function keyringText({ names, keys }: Keyring): string {
+  const list = keys.map(({ kid, secret }) => ({ kid, k: base64url(secret) }));
+  return `${JSON.stringify({ names: base64url(names), keys: list }, undefined, 2)}\n`;
+}
+
+function base64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64url");
 }
 
 /** A keyed hash that tells equal texts apart from others, and nothing to whoever lacks the ring. Lower-case hex. */

@@ -1,0 +1,112 @@
+// The Secret that holds the fleet's key ring: in the operator's own namespace, mounted by the data plane. Carries the ring and,
+// in its annotations, how far a rotation has come. Refuses with FleetRingUnusable what is no ring, and never writes over it.
+
+import { InvalidKeyring, type Keyring, keyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { JsonObject } from "../../core/config/types.ts";
+import type { KubeObject } from "../kube/api.ts";
+
+export const ringSecretName = "jsonplane-keyring";
+export const ringEntry = "keyring.json";
+
+export const ringAnnotations = {
+  /** Any new value asks for a rotation. */
+  rotate: "jsonplane.io/rotate",
+  /** The value that was taken up last. */
+  rotated: "jsonplane.io/rotated",
+  /** Key id of the key that a rotation is bringing in; absent when none is under way. */
+  rotating: "jsonplane.io/rotating",
+  /** When that key came into the ring, RFC 3339. */
+  since: "jsonplane.io/rotating-since",
+} as const;
+
+/** The Secret is there and can't be used; `message` says what to do and holds nothing of it. */
+export class FleetRingUnusable extends Error {
+  override readonly name = "FleetRingUnusable";
+}
+
+export interface RingState {
+  readonly keyring: Keyring;
+  readonly rotate: string | undefined;
+  readonly rotated: string | undefined;
+  readonly rotating: string | undefined;
+  /** Unix milliseconds; 0 when it isn't said. */
+  readonly since: number;
+}
+
+/** What the Secret says. */
+export function readRingSecret(secret: KubeObject): RingState {
+  const { namespace, name, annotations } = secret.metadata;
+  const notes = (annotations ?? {}) as Readonly<Record<string, string>>;
+  const encoded = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[ringEntry];
+  if (encoded === undefined) throw unusable(namespace, `has no entry "${ringEntry}"`);
+  return {
+    keyring: parsed(Buffer.from(encoded, "base64").toString("utf8"), (why) =>
+      unusable(namespace, `is no key ring: ${why}`),
+    ),
+    rotate: notes[ringAnnotations.rotate],
+    rotated: notes[ringAnnotations.rotated],
+    rotating: notes[ringAnnotations.rotating],
+    since: Date.parse(notes[ringAnnotations.since] ?? "") || 0,
+  };
+
+  function unusable(where: string, what: string): FleetRingUnusable {
+    return unusableRing(`${where}/${name}`, what);
+  }
+}
+
+export function unusableRing(secret: string, what: string): FleetRingUnusable {
+  return new FleetRingUnusable(
+    `Secret ${secret} ${what}. Put its entry "${ringEntry}" back as it was, from a backup. If it is lost for good, delete the ` +
+      "Secret and restart the operator: it makes a new ring and publishes everything again",
+  );
+}
+
+/** A Secret for POST. It has no label `jsonplane.io/kind`: it belongs to no custom resource, and no sweep takes it away. */
+export function newRingSecret(namespace: string, keyring: Keyring): JsonObject {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: ringSecretName, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } },
+    type: "Opaque",
+    data: { [ringEntry]: Buffer.from(keyringText(keyring)).toString("base64") },
+  };
+}
+
+/** The same Secret for PUT, with this state; whatever else it carries stays. */
+export function withRingState(secret: KubeObject, state: RingState): JsonObject {
+  const { annotations, ...metadata } = secret.metadata;
+  const ours: readonly string[] = Object.values(ringAnnotations);
+  const others = Object.entries((annotations ?? {}) as Readonly<Record<string, string>>).filter(
+    ([name]) => !ours.includes(name),
+  );
+  const notes = {
+    [ringAnnotations.rotate]: state.rotate,
+    [ringAnnotations.rotated]: state.rotated,
+    [ringAnnotations.rotating]: state.rotating,
+    [ringAnnotations.since]: state.rotating === undefined ? undefined : new Date(state.since).toISOString(),
+  };
+  const said = Object.entries(notes).filter(([, value]) => value !== undefined);
+  return {
+    ...(secret as unknown as JsonObject),
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      ...(metadata as unknown as JsonObject),
+      annotations: Object.fromEntries([...others, ...said]) as JsonObject,
+    },
+    data: {
+      ...((secret["data"] ?? {}) as JsonObject),
+      [ringEntry]: Buffer.from(keyringText(state.keyring)).toString("base64"),
+    },
+  };
+}
+
+function parsed(text: string, refused: (why: string) => FleetRingUnusable): Keyring {
+  try {
+    return parseKeyring(text);
+  } catch (error) {
+    // Its message names the member that is wrong, never a value.
+    if (error instanceof InvalidKeyring) throw refused(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+// Carries a rotation of the fleet's ring one step further: the leader calls it every few seconds and when the Secret changes.
+// Refuses with FleetRingUnusable a Secret that somebody broke, and goes on with the ring that it holds.
+
+import type { Clock } from "../../core/clock.ts";
+import { type Keyring, keyringText, newRingKey, type RingKey } from "../../core/config/keyring.ts";
+import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
+import { secretType } from "../kube/resource-types.ts";
+import type { Random } from "../resolve/mint.ts";
+import { ensureRingSecret } from "./fleet-ring.ts";
+import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./next-ring-step.ts";
+import { type RingState, readRingSecret, unusableRing, withRingState } from "./ring-secret.ts";
+
+/** The ring that the publisher seals and opens with. */
+export interface HeldRing {
+  current(): Keyring;
+  /** From now on this one. */
+  adopt(ring: Keyring): void;
+}
+
+/** What is published, as a rotation needs to know it. */
+export interface SealedConfig {
+  /** Key ids that something in Redis is sealed with. */
+  sealedWith(): Promise<ReadonlySet<string>>;
+  /** Seals anew what another key than the ring's first has sealed. Much at once: it may take several calls. */
+  reseal(): Promise<unknown>;
+  /** Every live replica can no longer serve what was published before the newest revision. */
+  programmed(): boolean | Promise<boolean>;
+}
+
+export interface RotationDeps {
+  /** Bound to leadership. */
+  readonly api: Pick<KubeApi, "get" | "create" | "replace">;
+  /** The operator's own. */
+  readonly namespace: string;
+  readonly random: Random;
+  readonly clock: Clock;
+  readonly ring: HeldRing;
+  readonly config: SealedConfig;
+  /** Acknowledgements.commonRingKeys. */
+  readonly commonRingKeys: () => ReadonlySet<string> | undefined;
+  /** Told of every step that was done. */
+  readonly onStep?: (step: RingStep["step"]) => void;
+}
+
+/** `advanced`: call it again soon. `waiting`: something else has to happen first. */
+export type Rotation = "idle" | "waiting" | "advanced";
+
+export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
+  // Somebody deleted it: what is in use comes back, not a new one.
+  const secret = await ensureRingSecret(deps, () => deps.ring.current());
+  const state = readRingSecret(secret);
+  await takeOver(deps, secret, state.keyring);
+  const step = nextRingStep(state, await factsOf(deps, state));
+  if (step.step === "none") return "idle";
+  if (step.step === "wait") return "waiting";
+  if (step.step === "reseal") await deps.config.reseal();
+  else if (!(await write(deps, secret, changed(state, step, deps)))) return "waiting";
+  deps.onStep?.(step.step);
+  return "advanced";
+}
+
+/** Adopts what the Secret holds, unless something is sealed that it would not open. */
+async function takeOver({ ring, config }: RotationDeps, { metadata }: KubeObject, found: Keyring): Promise<void> {
+  const held = ring.current();
+  if (keyringText(held) === keyringText(found)) return;
+  const kept = new Set(found.keys.map(({ kid }) => kid));
+  const gone = held.keys.filter(({ kid }) => !kept.has(kid));
+  const missed = gone.length === 0 ? new Set<string>() : await config.sealedWith();
+  const needed = gone.filter(({ kid }) => missed.has(kid)).map(({ kid }) => kid);
+  const secret = `${metadata.namespace}/${metadata.name}`;
+  if (needed.length > 0)
+    throw unusableRing(secret, `lacks keys that configuration is sealed with (${needed.join(", ")})`);
+  if (!Buffer.from(held.names).equals(found.names)) throw unusableRing(secret, `has another "names" than is in use`);
+  ring.adopt(found);
+}
+
+async function factsOf(deps: RotationDeps, state: RingState): Promise<RingFacts> {
+  const { clock, config, commonRingKeys } = deps;
+  return {
+    commonKids: commonRingKeys(),
+    sealedWith: needsSealedWith(state) ? await config.sealedWith() : new Set(),
+    programmed: state.rotating === undefined ? false : await config.programmed(),
+    now: clock.now(),
+  };
+}
+
+type WrittenStep = Extract<RingStep, { readonly step: "append" | "promote" | "drop" }>;
+
+function changed(state: RingState, step: WrittenStep, { random, clock }: RotationDeps): RingState {
+  const { keyring } = state;
+  if (step.step === "append") {
+    const key = newRingKey(random);
+    const keys: Keyring["keys"] = [...keyring.keys, key];
+    return { ...state, keyring: { ...keyring, keys }, rotated: state.rotate, rotating: key.kid, since: clock.now() };
+  }
+  if (step.step === "promote") return { ...state, keyring: { ...keyring, keys: withFirst(keyring.keys, step.kid) } };
+  const [first, ...others] = keyring.keys;
+  const keys: Keyring["keys"] = [first, ...others.filter(({ kid }) => step.keep.has(kid))];
+  const done = state.rotating === first.kid;
+  return { ...state, keyring: { ...keyring, keys }, rotating: done ? undefined : state.rotating };
+}
+
+function withFirst(keys: Keyring["keys"], kid: string): Keyring["keys"] {
+  const first = keys.find((key) => key.kid === kid);
+  const others: readonly RingKey[] = keys.filter((key) => key !== first);
+  if (first === undefined) throw new Error("A key that is not in the ring can't become its first");
+  return [first, ...others];
+}
+
+/** False when the Secret has changed since it was read. The ring is adopted once it stands in the Secret. */
+async function write({ api, ring }: RotationDeps, secret: KubeObject, state: RingState): Promise<boolean> {
+  try {
+    await api.replace(secretType, withRingState(secret, state));
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+  ring.adopt(state.keyring);
+  return true;
+}

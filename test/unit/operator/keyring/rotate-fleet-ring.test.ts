@@ -1,0 +1,268 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Keyring, newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
+import { ensureFleetRing } from "../../../../operator/keyring/fleet-ring.ts";
+import { FleetRingUnusable, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
+import { type Rotation, rotateFleetRing } from "../../../../operator/keyring/rotate-fleet-ring.ts";
+import type { KubeApi } from "../../../../operator/kube/api.ts";
+import { createRestApi } from "../../../../operator/kube/rest-api.ts";
+import { type Fault, noFaults } from "../../../support/fake-api-faults.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api-server.ts";
+import { manualClock } from "../../../support/manual-clock.ts";
+
+const namespace = "jsonplane-system";
+const at = ["/secrets", namespace, "jsonplane-keyring"] as const;
+const clock = manualClock();
+
+let server: FakeApiServer;
+let api: KubeApi;
+let ring: Keyring;
+let sealedWith: Set<string>;
+let replicas: Set<string>[];
+let programmed: boolean;
+let steps: string[];
+
+beforeEach(async () => {
+  server = await startFakeApiServer();
+  api = createRestApi({
+    source: {
+      namespace,
+      current: async () => ({ server: new URL(server.url), headers: {}, tls: {} }),
+      forget: () => undefined,
+    },
+    observe: () => undefined,
+    monotonic: () => 0,
+  });
+  ring = await ensureFleetRing({ api, namespace, random: randomBytes });
+  [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
+});
+afterEach(async () => {
+  await api.close();
+  await server.close();
+});
+
+function rotate(): Promise<Rotation> {
+  return rotateFleetRing({
+    api,
+    namespace,
+    random: randomBytes,
+    clock,
+    ring: {
+      current: () => ring,
+      adopt(next) {
+        ring = next;
+      },
+    },
+    config: {
+      sealedWith: async () => sealedWith,
+      async reseal() {
+        sealedWith = new Set([ring.keys[0].kid]);
+      },
+      programmed: () => programmed,
+    },
+    commonRingKeys: () =>
+      replicas.reduce<Set<string> | undefined>((common, kids) => common?.intersection(kids) ?? kids, undefined),
+    onStep: (step) => void steps.push(step),
+  });
+}
+
+function kidsOf({ keys }: Keyring): Set<string> {
+  return new Set(keys.map(({ kid }) => kid));
+}
+
+function secret() {
+  const found = server.objects.get(...at);
+  if (found === undefined) throw new Error("There is no Secret");
+  return found;
+}
+
+function annotations(): Record<string, string> {
+  return (secret().metadata["annotations"] ?? {}) as Record<string, string>;
+}
+
+function annotate(value: string): void {
+  const { metadata, ...rest } = secret();
+  const notes = { ...annotations(), [ringAnnotations.rotate]: value, other: "stays" };
+  server.objects.replace(at[0], { ...rest, metadata: { ...metadata, annotations: notes } });
+}
+
+function written(): Keyring {
+  const data = secret()["data"] as Record<string, string>;
+  return parseKeyring(Buffer.from(data["keyring.json"] ?? "", "base64").toString());
+}
+
+function write(text: string): void {
+  const { metadata, ...rest } = secret();
+  server.objects.replace(at[0], { ...rest, metadata, data: { "keyring.json": Buffer.from(text).toString("base64") } });
+}
+
+/** What a mounted Secret does after a while. */
+function filesFollow(): void {
+  replicas = replicas.map(() => kidsOf(written()));
+}
+
+const faults: Readonly<Record<string, Fault>> = {
+  reset: { kind: "reset" },
+  resetAfter: { kind: "resetAfter" },
+  status: { kind: "status", code: 500, reason: "InternalError" },
+};
+const round = fc.record({
+  goesWrong: fc.constantFrom("nothing", "nothing", "reset", "resetAfter", "status", "crash"),
+  files: fc.boolean(),
+  replicas: fc.constantFrom(0, 1, 2),
+});
+
+/** One call of the driver, while replicas come and go, files follow or don't, and something goes wrong. */
+async function troubled(given: typeof round extends fc.Arbitrary<infer T> ? T : never): Promise<void> {
+  // A replica that starts mounts the Secret as it is.
+  while (replicas.length < given.replicas) replicas.push(kidsOf(written()));
+  replicas.length = Math.min(replicas.length, given.replicas);
+  if (given.files) filesFollow();
+  server.setFaults(({ verb }) => (verb === "replace" ? faults[given.goesWrong] : undefined));
+  await rotate().catch(() => undefined);
+  // The next leader knows the ring from the Secret alone.
+  if (given.goesWrong === "crash") ring = await ensureFleetRing({ api, namespace, random: randomBytes });
+  nothingIsOutOfReach();
+}
+
+function nothingIsOutOfReach(): void {
+  for (const kid of sealedWith) expect(kidsOf(written())).toContain(kid);
+  for (const kids of replicas) expect(kids).toContain(ring.keys[0].kid);
+}
+
+describe("the fleet's ring at the start", () => {
+  it("is made once, and labelled so that no sweep of others' Secrets takes it", async () => {
+    expect(secret().metadata.labels).toEqual({ "app.kubernetes.io/managed-by": "jsonplane" });
+    const again = await ensureFleetRing({ api, namespace, random: randomBytes });
+    expect(again).toEqual(ring);
+  });
+
+  it("is the other's when two operators start at the same moment", async () => {
+    server.objects.remove(...at);
+    const rings = await Promise.all([1, 2, 3].map(() => ensureFleetRing({ api, namespace, random: randomBytes })));
+    expect(new Set(rings.map(({ keys: [{ kid }] }) => kid)).size).toBe(1);
+  });
+
+  it.each([
+    ["{secret", "is no key ring: The key ring's file is not JSON"],
+    ['{"keys": [], "names": "c2VjcmV0"}', 'is no key ring: The key ring\'s "keys" must be a list'],
+  ])("is refused as %s, with what to do and without its content, and not written over", async (text, message) => {
+    write(text);
+    const failure = await ensureFleetRing({ api, namespace, random: randomBytes }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(FleetRingUnusable);
+    expect(String(failure)).toContain(`Secret jsonplane-system/jsonplane-keyring ${message}`);
+    expect(String(failure)).toContain('Put its entry "keyring.json" back as it was');
+    expect(String(failure)).not.toMatch(/\{secret|c2VjcmV0/);
+    await expect(rotate()).rejects.toThrow(FleetRingUnusable);
+    expect(Buffer.from((secret()["data"] as Record<string, string>)["keyring.json"] ?? "", "base64").toString()).toBe(
+      text,
+    );
+  });
+});
+
+describe("a rotation of the fleet's ring", () => {
+  it("brings a new key in before it seals, and drops the former one when nothing needs it", async () => {
+    const former = ring;
+    expect(await rotate()).toBe("idle");
+    annotate("2026-11");
+    expect(await rotate()).toBe("advanced");
+    expect(written().keys.map(({ kid }) => kid)[0]).toBe(former.keys[0].kid);
+    expect(await rotate()).toBe("waiting");
+    filesFollow();
+    expect(await rotate()).toBe("advanced");
+    expect(ring.keys[1]).toEqual(former.keys[0]);
+    programmed = false;
+    expect([await rotate(), await rotate()]).toEqual(["advanced", "waiting"]);
+    programmed = true;
+    expect([await rotate(), await rotate()]).toEqual(["advanced", "idle"]);
+    expect(steps).toEqual(["append", "promote", "reseal", "drop"]);
+    expect(ring).toEqual(written());
+    expect(ring.names).toEqual(former.names);
+    expect(ring.keys).toHaveLength(1);
+    expect(ring.keys[0].kid).not.toBe(former.keys[0].kid);
+    expect(annotations()).toEqual({
+      other: "stays",
+      [ringAnnotations.rotate]: "2026-11",
+      [ringAnnotations.rotated]: "2026-11",
+    });
+  });
+
+  it("takes a further value up once it is through", async () => {
+    annotate("1");
+    await rotate();
+    annotate("2");
+    filesFollow();
+    for (let round = 0; round < 12; round += 1) {
+      await rotate();
+      filesFollow();
+    }
+    expect(steps).toEqual(["append", "promote", "reseal", "drop", "append", "promote", "reseal", "drop"]);
+    expect(annotations()[ringAnnotations.rotated]).toBe("2");
+  });
+
+  it("writes nothing on a Secret that has changed since it was read", async () => {
+    annotate("1");
+    const { replace } = api;
+    const slow = {
+      ...api,
+      replace: (...args: Parameters<KubeApi["replace"]>) => {
+        annotate("2");
+        return replace.apply(api, args);
+      },
+    };
+    const real = api;
+    api = slow;
+    expect(await rotate()).toBe("waiting");
+    api = real;
+    expect(written().keys).toHaveLength(1);
+  });
+
+  it("puts the ring back that is in use when its Secret is deleted", async () => {
+    server.objects.remove(...at);
+    expect(await rotate()).toBe("idle");
+    expect(written()).toEqual(ring);
+  });
+
+  it("refuses a ring that lacks what something is sealed with, and goes on with its own", async () => {
+    const own = ring;
+    write(newKeyringText());
+    await expect(rotate()).rejects.toThrow(`lacks keys that configuration is sealed with (${own.keys[0].kid})`);
+    expect(ring).toBe(own);
+  });
+
+  it("takes over what another leader has done", async () => {
+    const standby = ring;
+    annotate("1");
+    for (let round = 0; round < 6; round += 1) {
+      await rotate();
+      filesFollow();
+    }
+    const done = ring;
+    ring = standby;
+    expect(await rotate()).toBe("idle");
+    expect(ring).toEqual(done);
+  });
+
+  it("converges, whatever gets lost on the way, and nothing is ever sealed with a key that a replica lacks", async () => {
+    let value = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(round, { maxLength: 12 }), async (rounds) => {
+        value += 1;
+        annotate(String(value));
+        for (const each of rounds) await troubled(each);
+        server.setFaults(noFaults);
+        if (replicas.length === 0) replicas.push(kidsOf(written()));
+        for (let calm = 0; calm < 6; calm += 1) {
+          filesFollow();
+          await rotate();
+          nothingIsOutOfReach();
+        }
+        expect(await rotate()).toBe("idle");
+        expect(written().keys).toHaveLength(1);
+        expect(sealedWith).toEqual(kidsOf(written()));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
