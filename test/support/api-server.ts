@@ -202,12 +202,19 @@ type UserCalls = Pick<TestApiServer, "kubeconfig" | "token" | "requests">;
 
 function usersOf(place: ServerPlace, admin: Kubectl): UserCalls {
   const files = new Map<string, Promise<string>>();
-  const token = async (user: TestUser = "admin") => {
+  const tokens = new Map<string, Promise<string>>();
+  const findToken = async (user: TestUser) => {
     if (user === "admin") return adminToken;
     if ("serviceAccount" in user) return serviceAccountToken(admin, user.namespace, user.serviceAccount);
     const known = place.users.find(({ name }) => name === user.user);
     if (!known) throw new Error(`startApiServer was told of no user ${user.user}`);
     return known.token;
+  };
+  const token = (user: TestUser = "admin") => {
+    const name = userName(user);
+    const secret = tokens.get(name) ?? findToken(user);
+    tokens.set(name, secret);
+    return secret;
   };
   return {
     token,

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startApiServer, type TestApiServer, type TestUser } from "../support/api-server.ts";
+import { apiCall } from "../support/api-server-call.ts";
+import { eventually } from "../support/eventually.ts";
+import {
+  grantedToOperator,
+  grantedVerbs,
+  grantOperator,
+  grantUsers,
+  refusedVerbs,
+  usedVerbs,
+} from "../support/rbac.ts";
+
+const kinds = ["projects", "apiresources", "projectusers", "apikeys", "rootkeys"] as const;
+
+let server: TestApiServer;
+
+beforeAll(async () => {
+  // The cluster's own roles take rules up by a controller.
+  server = await startApiServer({ audit: true, controllers: ["clusterrole-aggregation-controller"] });
+});
+
+afterAll(() => server.stop());
+
+/** Whether the API server's own review says that `user` may; `resource` as kubectl writes it. */
+async function may(user: TestUser, verb: string, resource: string, namespace: string): Promise<boolean> {
+  const [path = "", subresource] = resource.split("/");
+  const [name, ...group] = path.split(".");
+  const resourceAttributes = { verb, resource: name, group: group.join("."), subresource, namespace };
+  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes } };
+  const review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  const answer = await apiCall(server, review, { method: "POST", body, as: user });
+  return (answer.body["status"] as { allowed: boolean }).allowed;
+}
+
+describe("the rights of a cluster-wide operator", () => {
+  test("reach every namespace, and no further than written", async () => {
+    const namespace = await server.namespace();
+    const operator = await grantOperator(server, "cluster");
+    await eventually(async () => expect(await may(operator, "list", "projects.jsonplane.io", "")).toBe(true));
+    for (const kind of kinds) {
+      expect(await may(operator, "patch", `${kind}.jsonplane.io/status`, namespace)).toBe(true);
+      expect(await may(operator, "delete", `${kind}.jsonplane.io`, namespace)).toBe(false);
+      expect(await may(operator, "create", `${kind}.jsonplane.io`, namespace)).toBe(false);
+    }
+    expect(await may(operator, "patch", "projects.jsonplane.io", namespace)).toBe(true);
+    expect(await may(operator, "patch", "apikeys.jsonplane.io", namespace)).toBe(false);
+    expect(await may(operator, "update", "leases.coordination.k8s.io", operator.namespace)).toBe(true);
+    expect(await may(operator, "update", "leases.coordination.k8s.io", namespace)).toBe(false);
+    expect(await may(operator, "get", "configmaps", namespace)).toBe(false);
+  });
+
+  test("are told from the requests that were made, refused ones included", async () => {
+    const namespace = await server.namespace();
+    const operator = await grantOperator(server, "cluster");
+    const projects = `/apis/jsonplane.io/v1alpha1/namespaces/${namespace}/projects`;
+    await eventually(async () => expect((await apiCall(server, projects, { as: operator })).status).toBe(200));
+    await server.kubectl(["get", "--raw", `${projects}?watch=true&timeoutSeconds=1`], { as: operator });
+    await apiCall(server, `/api/v1/namespaces/${namespace}/configmaps`, { as: operator });
+    const used = await usedVerbs(server, operator);
+    expect(used).toContain("list projects.jsonplane.io");
+    expect(used).toContain("watch projects.jsonplane.io");
+    expect(used).toContain("list configmaps");
+    expect(await refusedVerbs(server, operator)).toContain(`list configmaps in ${namespace}`);
+    expect([...used].filter((verb) => verb.startsWith("get /"))).toEqual([]);
+  });
+});
+
+describe("the rights of an operator for some namespaces", () => {
+  test("end at the namespaces that it watches", async () => {
+    // A server of its own would take longer than a service account of its own.
+    const [watched, other] = [await server.namespace("watched"), await server.namespace("other")];
+    await server.kubectl(["delete", "clusterrolebinding", "jsonplane-operator", "--ignore-not-found"]);
+    const operator = await grantOperator(server, [watched]);
+    await eventually(async () => expect(await may(operator, "list", "secrets", watched)).toBe(true));
+    await eventually(async () => expect(await may(operator, "list", "secrets", other)).toBe(false));
+    for (const kind of kinds) {
+      expect(await may(operator, "patch", `${kind}.jsonplane.io/status`, watched)).toBe(true);
+      // No finalizer in this form.
+      expect(await may(operator, "patch", `${kind}.jsonplane.io`, watched)).toBe(false);
+    }
+    expect(await may(operator, "list", "projects.jsonplane.io", "")).toBe(false);
+    expect((await apiCall(server, `/api/v1/namespaces/${watched}`, { as: operator })).status).toBe(200);
+    expect((await apiCall(server, `/api/v1/namespaces/${other}`, { as: operator })).status).toBe(403);
+    expect((await apiCall(server, "/api/v1/namespaces", { as: operator })).status).toBe(403);
+  });
+
+  test("of its own namespace's Secrets, it reads the key ring alone", async () => {
+    const watched = await server.namespace("watched");
+    await server.kubectl(["delete", "clusterrolebinding", "jsonplane-operator", "--ignore-not-found"]);
+    const operator = await grantOperator(server, [watched]);
+    const secrets = `/api/v1/namespaces/${operator.namespace}/secrets`;
+    await eventually(async () =>
+      expect((await apiCall(server, `${secrets}/other`, { as: operator })).status).toBe(403),
+    );
+    expect((await apiCall(server, `${secrets}/jsonplane-keyring`, { as: operator })).status).toBe(404);
+  });
+
+  test("are fewer than those of a cluster-wide one", async () => {
+    const [few, many] = [await grantedToOperator(["shop"]), await grantedToOperator("cluster")];
+    expect([...few].filter((verb) => !many.has(verb))).toEqual([]);
+    expect([...many].filter((verb) => !few.has(verb)).sort()).toEqual([
+      "list namespaces",
+      "patch apiresources.jsonplane.io",
+      "patch projects.jsonplane.io",
+      "patch rootkeys.jsonplane.io",
+      "watch namespaces",
+    ]);
+  });
+});
+
+describe("the cluster's own roles", () => {
+  async function bound(role: string): Promise<{ readonly user: TestUser; readonly namespace: string }> {
+    const namespace = await server.namespace(role);
+    await grantUsers(server);
+    const user = { namespace, serviceAccount: role };
+    await server.token(user);
+    const subject = `--serviceaccount=${namespace}:${role}`;
+    await server.kubectl(["create", "rolebinding", role, `--clusterrole=${role}`, subject, "-n", namespace]);
+    return { user, namespace };
+  }
+
+  test("view reads the five kinds and no Secret", async () => {
+    const { user, namespace } = await bound("view");
+    for (const kind of kinds) {
+      await eventually(async () => expect(await may(user, "watch", `${kind}.jsonplane.io`, namespace)).toBe(true));
+      expect(await may(user, "create", `${kind}.jsonplane.io`, namespace)).toBe(false);
+    }
+    expect(await may(user, "get", "secrets", namespace)).toBe(false);
+  });
+
+  test.for(["edit", "admin"])("%s changes the five kinds and not their status", async (role) => {
+    const { user, namespace } = await bound(role);
+    for (const kind of kinds) {
+      await eventually(async () => expect(await may(user, "patch", `${kind}.jsonplane.io`, namespace)).toBe(true));
+      expect(await may(user, "get", `${kind}.jsonplane.io`, namespace)).toBe(true);
+      expect(await may(user, "patch", `${kind}.jsonplane.io/status`, namespace)).toBe(false);
+    }
+  });
+});
+
+test("a rule with a wildcard is not compared", () => {
+  const yaml = 'kind: Role\nrules: [{ apiGroups: [""], resources: [secrets], verbs: ["*"] }]';
+  expect(() => grantedVerbs(yaml)).toThrow("grants more than can be compared");
+});
