@@ -36,7 +36,7 @@ interface StatusBody {
   readonly code?: unknown;
   readonly reason?: unknown;
   readonly message?: unknown;
-  readonly details?: { readonly retryAfterSeconds?: unknown };
+  readonly details?: { readonly retryAfterSeconds?: unknown; readonly causes?: unknown };
 }
 
 export interface Refusal {
@@ -57,7 +57,15 @@ export function failure({ type, status, body, retryAfter }: Refusal): ApiFailure
     reason,
     message: messageOf(type, told, `${type.plural}: the API server answered ${code}${reason && ` ${reason}`}`),
     ...(Number.isFinite(seconds) && seconds >= 0 && { retryAfterSeconds: seconds }),
+    causes: causesOf(told),
   });
+}
+
+/** The words only: messages and fields of causes may quote what was sent. */
+function causesOf({ details }: StatusBody): readonly string[] {
+  if (!Array.isArray(details?.causes)) return [];
+  const causes = details.causes as readonly ({ readonly reason?: unknown } | null)[];
+  return causes.map((cause) => cause?.reason).filter((reason) => typeof reason === "string");
 }
 
 function messageOf(type: ResourceType, { message }: StatusBody, otherwise: string): string {

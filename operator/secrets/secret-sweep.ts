@@ -1,0 +1,114 @@
+// Deletes the Secrets of objects that are gone. At once when the object's end was seen; else only after an hour of being
+// alone, because a backup brings Secrets back before the objects they belong to. What belongs to an object that exists is
+// never deleted, nor is a copy that something made in another namespace. The API server is asked each time, no cache.
+
+import { isKind, type Kind } from "../../core/manifests/object.ts";
+import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
+import { customTypes, secretType } from "../kube/resource-types.ts";
+import type { CustomResource } from "../objects.ts";
+import { isOwn, kindLabel, nameLabel, namespaceAnnotation, ownSecretNames } from "../secret-names.ts";
+import type { Watched } from "../watch/watched.ts";
+import { secretOf } from "./secret-object.ts";
+
+export interface SecretSweep {
+  /**
+   * For an object whose DELETED event has come. Answers with the names of the Secrets that are gone; none when an object
+   * stands in its place. Throws what the API server said: call again.
+   */
+  sweepSubject(object: CustomResource): Promise<readonly string[]>;
+  /** One look at all Secrets; answers with how many were deleted. Does nothing until every cache is complete. */
+  sweepOrphans(): Promise<number>;
+}
+
+export interface SecretSweepDeps {
+  readonly api: KubeApi;
+  /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
+  readonly own: Watched;
+  readonly objects: Readonly<Record<Kind, Watched>>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Milliseconds that only grow. */
+  readonly monotonic: () => number;
+}
+
+export const orphanAgeMs = 3_600_000;
+
+export function createSecretSweep({ api, own, objects, now, monotonic }: SecretSweepDeps): SecretSweep {
+  /** UID of a Secret → when it was first seen without its object. */
+  const alone = new Map<string, number>();
+
+  const isGone = async ({ kind, namespace, name }: Owner): Promise<boolean> =>
+    (await api.get(customTypes[kind], { namespace, name })) === undefined;
+
+  const isOrphan = (secret: KubeObject): boolean => {
+    const owner = ownerOf(secret);
+    return owner !== undefined && objects[owner.kind].get(owner.namespace, owner.name) === undefined;
+  };
+
+  return {
+    async sweepSubject(object) {
+      const { kind } = object;
+      const { namespace, name } = object.metadata;
+      const secrets = ownSecretNames(object)
+        .map((secretName) => own.get(namespace, secretName))
+        .filter((secret) => secret !== undefined)
+        .filter((secret) => isOwn(secretOf(secret), object) && ownerOf(secret) !== undefined);
+      if (secrets.length === 0 || !(await isGone({ kind, namespace, name }))) return [];
+      const removed: string[] = [];
+      for (const secret of secrets) if (await remove(api, own, secret)) removed.push(secret.metadata.name);
+      return removed;
+    },
+    async sweepOrphans() {
+      if (!own.synced() || !Object.values(objects).every((watched) => watched.synced())) return 0;
+      const orphans = [...own.all()].filter(isOrphan);
+      const ripe = longAlone(alone, orphans, monotonic()).filter((secret) => ageOf(secret, now()) >= orphanAgeMs);
+      let removed = 0;
+      for (const secret of ripe) {
+        const owner = ownerOf(secret);
+        if (owner !== undefined && (await isGone(owner)) && (await remove(api, own, secret))) removed += 1;
+      }
+      return removed;
+    },
+  };
+}
+
+/** Notes in `alone` since when each orphan was seen as one; answers with those that have been for long enough. */
+function longAlone(alone: Map<string, number>, orphans: readonly KubeObject[], moment: number): readonly KubeObject[] {
+  const uids = new Set(orphans.map(({ metadata }) => metadata.uid));
+  for (const uid of alone.keys()) if (!uids.has(uid)) alone.delete(uid);
+  for (const uid of uids) if (!alone.has(uid)) alone.set(uid, moment);
+  return orphans.filter(({ metadata }) => moment - (alone.get(metadata.uid) ?? moment) >= orphanAgeMs);
+}
+
+interface Owner extends ObjectName {
+  readonly kind: Kind;
+}
+
+/** Whose Secret it is; undefined for a copy from another namespace and for Secrets that belong to no object. */
+function ownerOf({ metadata }: KubeObject): Owner | undefined {
+  const { namespace, labels = {}, annotations = {} } = metadata;
+  const [kind, name] = [labels[kindLabel], labels[nameLabel]];
+  if (!isKind(kind) || name === undefined || name === "" || annotations[namespaceAnnotation] !== namespace) {
+    return undefined;
+  }
+  return { kind, namespace, name };
+}
+
+/** False when it was gone already, or has changed since: then the next look decides. */
+async function remove(api: KubeApi, own: Watched, secret: KubeObject): Promise<boolean> {
+  const { namespace, name, uid, resourceVersion } = secret.metadata;
+  try {
+    const removed = await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
+    own.noteRemoved(secret);
+    return removed;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+}
+
+/** Milliseconds; 0 for an age that can't be told. */
+function ageOf({ metadata }: KubeObject, now: number): number {
+  const created = Date.parse(metadata.creationTimestamp ?? "");
+  return Number.isNaN(created) ? 0 : now - created;
+}

@@ -1,0 +1,77 @@
+// Says which objects use which Secret, so that an event of a Secret leads to the Projects it matters to: those that keep a
+// Secret of that name, whether it exists or not, and those that take a password from it.
+
+import type { CustomResource, ProjectUser } from "../objects.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+import { ownSecretNames } from "../secret-names.ts";
+
+/** Names of the Secrets that jsonplane keeps for a Project and its children. */
+export function secretNamesOf({ project, users, keys }: ProjectObjects): readonly string[] {
+  const objects: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...users, ...keys];
+  return objects.flatMap(ownSecretNames);
+}
+
+/** Names of the Secrets that users name as the place of their password. */
+export function givenSecretNames({ users }: ProjectObjects): ReadonlySet<string> {
+  return new Set(users.flatMap(givenNames));
+}
+
+export interface SecretUsers {
+  /** Takes over an object as it is now. */
+  put(object: CustomResource): void;
+  remove(object: CustomResource): void;
+  /** Keys of the Projects, `<namespace>/<name>`, that a Secret matters to. */
+  projectsOf(namespace: string, secretName: string): readonly string[];
+}
+
+export function createSecretUsers(): SecretUsers {
+  /** By `<namespace>/<Secret>`: how many objects of which Project use it. */
+  const users = new Map<string, Map<string, number>>();
+  /** By `<kind>/<namespace>/<name>`: what the object uses, as it was known last. */
+  const uses = new Map<string, { readonly project: string; readonly places: readonly string[] }>();
+
+  const count = (place: string, project: string, change: 1 | -1): void => {
+    const projects = users.get(place) ?? new Map<string, number>();
+    const total = (projects.get(project) ?? 0) + change;
+    if (total > 0) projects.set(project, total);
+    else projects.delete(project);
+    if (projects.size > 0) users.set(place, projects);
+    else users.delete(place);
+  };
+  const remove = (object: CustomResource): void => {
+    const known = uses.get(identityOf(object));
+    if (known === undefined) return;
+    for (const place of known.places) count(place, known.project, -1);
+    uses.delete(identityOf(object));
+  };
+
+  return {
+    put(object) {
+      remove(object);
+      const places = usedNames(object).map((name) => `${object.metadata.namespace}/${name}`);
+      if (places.length === 0) return;
+      const project = projectKeyOf(object);
+      for (const place of places) count(place, project, 1);
+      uses.set(identityOf(object), { project, places });
+    },
+    remove,
+    projectsOf: (namespace, secretName) => [...(users.get(`${namespace}/${secretName}`)?.keys() ?? [])],
+  };
+}
+
+function usedNames(object: CustomResource): readonly string[] {
+  return object.kind === "ProjectUser" ? [...ownSecretNames(object), ...givenNames(object)] : ownSecretNames(object);
+}
+
+function givenNames({ spec }: ProjectUser): readonly string[] {
+  return spec.passwordSecretRef === undefined ? [] : [spec.passwordSecretRef.name];
+}
+
+function identityOf({ kind, metadata }: CustomResource): string {
+  return `${kind}/${metadata.namespace}/${metadata.name}`;
+}
+
+function projectKeyOf(object: CustomResource): string {
+  const name = object.kind === "Project" ? object.metadata.name : object.spec.projectRef.name;
+  return `${object.metadata.namespace}/${name}`;
+}
