@@ -38,7 +38,7 @@ function doomOf(entry: DataEntry, { object, policy }: Holder, context: DoomConte
   const { project, projectPolicy, projectUid } = context;
   if (isGoing(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
   // Kept at its end: what its Project says later of the living does not concern it.
-  const ends = isGoing(object) && entry.retained !== true;
+  const ends = object === undefined ? entry.retained !== true : isGoing(object);
   return ends && (policy ?? projectPolicy) === "Delete" ? entry.uid : undefined;
 }
 

@@ -1,0 +1,334 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
+import { type DataInput, judgeData, planData } from "../../../../operator/finalize/data-plan.ts";
+import { purgeId } from "../../../../operator/finalize/purge-doomed.ts";
+import type { CustomResource, DeletionPolicy } from "../../../../operator/objects.ts";
+import { project, withConfig } from "../../../support/projects.ts";
+import { projectObjects, stored, terminating } from "../../../support/stored-crs.ts";
+
+type Policy = DeletionPolicy | undefined;
+type State = "there" | "going" | "gone" | "anew";
+
+const namespaceUid = "namespace 1";
+
+/** The Project with its policy; `anew` = another one of that name. */
+function shop(state: State, deletionPolicy: DeletionPolicy): readonly CustomResource[] {
+  if (state === "gone") return [];
+  const metadata = { ...(state === "going" && terminating), ...(state === "anew" && { uid: "Project shop, anew" }) };
+  return [stored("Project", "shop", { metadata, spec: { deletionPolicy } })];
+}
+
+function books(state: State, policy: Policy): readonly CustomResource[] {
+  if (state === "gone") return [];
+  const metadata = {
+    ...(state === "going" && terminating),
+    ...(state === "anew" && { uid: "ApiResource books, anew" }),
+  };
+  const spec = policy === undefined ? {} : { deletionPolicy: policy };
+  return [stored("ApiResource", "books", { metadata, spec })];
+}
+
+function entry(more: Partial<DataEntry> = {}): DataEntry {
+  return { what: "resource", name: "books", uid: "ApiResource books", namespaceUid, ...more };
+}
+
+function record(policy: DeletionPolicy, ...entries: readonly DataEntry[]): DataRecord {
+  return { policy, projectUid: "Project shop", entries };
+}
+
+function judged(objects: readonly CustomResource[], previous: DataRecord | undefined, more: Partial<DataInput> = {}) {
+  const common = {
+    objects: projectObjects("shop", ...objects),
+    namespaceUid,
+    adopt: false,
+    ordered: new Set<string>(),
+  };
+  return judgeData({ ...common, ...(previous && { previous }), ...more });
+}
+
+/** Parts that serve `books` for its ApiResource of this UID. */
+function serving(projectUid: string, ...uids: readonly string[]): ProjectParts {
+  const bare = project("shop", withConfig({ uid: projectUid }));
+  const resources = uids.map((uid) => ["books", { name: "books", uid }] as const);
+  return { ...bare, resources: new Map(resources) as unknown as ProjectParts["resources"] };
+}
+
+type Fate = "purged" | "kept";
+
+describe("when an ApiResource ends, its data", () => {
+  // Its own policy, the Project's, and what becomes of them.
+  const table: readonly [Policy, DeletionPolicy, Fate][] = [
+    [undefined, "Retain", "kept"],
+    [undefined, "Delete", "purged"],
+    ["Retain", "Retain", "kept"],
+    ["Retain", "Delete", "kept"],
+    ["Delete", "Retain", "purged"],
+    ["Delete", "Delete", "purged"],
+  ];
+  const ends: readonly State[] = ["going", "gone", "anew"];
+  const cases = ends.flatMap((end) => table.map(([own, inherited, fate]) => ({ end, own, inherited, fate })));
+
+  it.each(cases)("($own in a Project with $inherited, $end) are $fate", ({ end, own, inherited, fate }) => {
+    const before = record(inherited, entry(own === undefined ? {} : { policy: own }));
+    const { record: after, openPurges } = judged([...shop("there", inherited), ...books(end, own)], before);
+    const [found] = after?.entries ?? [];
+    if (fate === "purged") expect(found).toMatchObject({ doomedAt: 0, doomedBy: "ApiResource books" });
+    else expect(found?.doomedAt).toBeUndefined();
+    expect(openPurges).toEqual(new Set(fate === "purged" ? ["resource:books"] : []));
+    // One that is still there has not left its data yet.
+    expect(found?.retained).toBe(fate === "kept" && end !== "going" ? true : undefined);
+  });
+
+  it("go by what the spec says now, not by what was published", () => {
+    const after = judged([...shop("there", "Retain"), ...books("going", "Delete")], record("Retain", entry()));
+    expect(after.record?.entries[0]).toMatchObject({ doomedAt: 0, policy: "Delete" });
+  });
+
+  it("that were kept stay when the Project's policy becomes Delete later", () => {
+    const kept = entry({ retained: true });
+    expect(judged(shop("there", "Delete"), record("Retain", kept)).record?.entries).toEqual([kept]);
+  });
+});
+
+describe("when a Project ends, the data of a child", () => {
+  // What the child says, whether it is still there, and what becomes of its data when the Project says Delete.
+  const cases: readonly { readonly own: Policy; readonly child: State | "kept earlier"; readonly fate: Fate }[] = [
+    { own: undefined, child: "there", fate: "purged" },
+    { own: undefined, child: "going", fate: "purged" },
+    { own: undefined, child: "kept earlier", fate: "purged" },
+    { own: "Retain", child: "there", fate: "kept" },
+    { own: "Retain", child: "going", fate: "kept" },
+    { own: "Retain", child: "kept earlier", fate: "kept" },
+    { own: "Delete", child: "there", fate: "purged" },
+  ];
+  const ends: readonly State[] = ["going", "gone", "anew"];
+  it.each(ends.flatMap((end) => cases.map((one) => ({ ...one, end }))))(
+    "($own, $child) are $fate once a Project with Delete is $end",
+    ({ own, child, fate, end }) => {
+      const policy = own === undefined ? {} : { policy: own };
+      const before = record("Delete", entry({ ...policy, ...(child === "kept earlier" && { retained: true }) }));
+      const objects = [...shop(end, "Delete"), ...books(child === "kept earlier" ? "gone" : child, own)];
+      const [found] = judged(objects, before).record?.entries ?? [];
+      if (fate === "purged") expect(found).toMatchObject({ doomedAt: 0, doomedBy: "Project shop" });
+      else expect(found?.doomedAt).toBeUndefined();
+    },
+  );
+
+  it.each<State>(["going", "gone", "anew"])("stay when it says Retain and is %s, whatever the child says", (end) => {
+    for (const own of [undefined, "Retain", "Delete"] as const) {
+      const before = record("Retain", entry(own === undefined ? {} : { policy: own }));
+      const after = judged([...shop(end, "Retain"), ...books("there", own)], before);
+      expect(after.record?.entries[0]?.doomedAt).toBeUndefined();
+    }
+  });
+
+  it("are decided once: a child that drops its own Retain afterwards keeps its data", () => {
+    const first = judged(books("there", "Retain"), record("Delete", entry({ policy: "Retain" })));
+    const planned = planData(first, { objects: projectObjects("shop"), namespaceUid });
+    expect(judged(books("there", undefined), planned).record?.entries).toEqual([entry()]);
+  });
+
+  it("are purged although the Project was made anew at once, with Retain now", () => {
+    const objects = [...shop("anew", "Retain"), ...books("there", undefined)];
+    const first = judged(objects, record("Delete", entry()));
+    expect(first.openPurges).toEqual(new Set(["resource:books"]));
+    const parts = serving("Project shop, anew");
+    const planned = planData(first, { objects: projectObjects("shop", ...objects), namespaceUid, parts });
+    expect(planned).toMatchObject({ policy: "Retain", projectUid: "Project shop, anew" });
+    expect(judged(objects, planned).record?.entries[0]).toMatchObject({ doomedAt: 0 });
+  });
+});
+
+describe("while an object is going, data that are doomed", () => {
+  const doomed = entry({ doomedAt: 5, doomedBy: "ApiResource books", policy: "Delete" });
+  const objects = [...shop("there", "Retain"), ...books("going", "Retain")];
+
+  it("are released when its policy becomes Retain", () => {
+    expect(judged(objects, record("Retain", doomed)).record?.entries).toEqual([entry({ policy: "Retain" })]);
+  });
+
+  it("are released when it inherits and its Project's policy becomes Retain", () => {
+    const inherited = entry({ doomedAt: 5, doomedBy: "ApiResource books" });
+    const after = judged([...shop("there", "Retain"), ...books("going", undefined)], record("Delete", inherited));
+    expect(after.record?.entries).toEqual([entry()]);
+  });
+
+  it("are not released any more once the purge was ordered", () => {
+    const ordered = new Set(["ApiResource books:5"]);
+    expect(judged(objects, record("Retain", doomed), { ordered }).record?.entries).toEqual([doomed]);
+  });
+
+  it("are not released any more once the object has gone", () => {
+    expect(judged(shop("there", "Retain"), record("Retain", doomed)).record?.entries).toEqual([doomed]);
+  });
+
+  it("keep the revision from which on nobody serves them", () => {
+    const still = [...shop("there", "Retain"), ...books("going", "Delete")];
+    expect(judged(still, record("Retain", doomed)).record?.entries[0]?.doomedAt).toBe(5);
+  });
+
+  it("of all children are released when a Project that is going gets Retain, but for those that say Delete", () => {
+    const byProject = (name: string, more: Partial<DataEntry>): DataEntry =>
+      entry({ name, uid: `ApiResource ${name}`, doomedAt: 5, doomedBy: "Project shop", ...more });
+    const before = record("Delete", byProject("books", {}), byProject("films", { policy: "Delete" }));
+    const films = stored("ApiResource", "films", { metadata: terminating, spec: { deletionPolicy: "Delete" } });
+    const after = judged([...shop("going", "Retain"), ...books("there", undefined), films], before);
+    expect(after.record?.entries).toEqual([
+      entry(),
+      byProject("films", { policy: "Delete", doomedBy: "ApiResource films" }),
+    ]);
+  });
+});
+
+describe("data of an earlier namespace", () => {
+  const foreign = entry({ namespaceUid: "namespace 0", policy: "Delete" });
+  const adopting = stored("Project", "shop", {
+    metadata: { uid: "Project shop, anew", annotations: { "jsonplane.io/adopt-data": "true" } },
+    spec: { deletionPolicy: "Delete" },
+  });
+
+  it.each<State>(["there", "going", "gone", "anew"])(
+    "are neither served nor purged nor recorded anew: Project %s",
+    (state) => {
+      const before = record("Delete", foreign, entry({ name: "films" }));
+      const after = judged([...shop(state, "Delete"), ...books("anew", undefined)], before);
+      expect(after).toMatchObject({ foreignData: true, adopted: false, openPurges: new Set() });
+      expect(after.record).toEqual(before);
+      expect(planData(after, { objects: projectObjects("shop"), namespaceUid })).toEqual(before);
+    },
+  );
+
+  it("can't be planned with parts that serve them", () => {
+    const objects = projectObjects("shop", ...shop("there", "Delete"));
+    const after = judged(shop("there", "Delete"), record("Delete", foreign));
+    expect(() => planData(after, { objects, namespaceUid, parts: serving("Project shop") })).toThrow();
+  });
+
+  it("become this namespace's when the Project says so, and nothing of them is purged by the end of the former", () => {
+    const after = judged([adopting], record("Delete", foreign));
+    expect(after).toMatchObject({ foreignData: false, adopted: true });
+    expect(after.record).toEqual({
+      policy: "Delete",
+      projectUid: "Project shop, anew",
+      entries: [entry({ policy: "Delete", retained: true })],
+    });
+  });
+
+  it("become this namespace's when the operator is told to adopt all", () => {
+    expect(judged(shop("anew", "Retain"), record("Delete", foreign), { adopt: true }).adopted).toBe(true);
+  });
+
+  it("wait for a Project that can say so", () => {
+    expect(judged(books("there", undefined), record("Delete", foreign), { adopt: true }).foreignData).toBe(true);
+  });
+
+  it("are purged by their policy when the namespace has gone and none is there", () => {
+    const after = judgeData({
+      objects: projectObjects("shop"),
+      previous: record("Delete", foreign),
+      adopt: false,
+      ordered: new Set(),
+    });
+    expect(after.record?.entries[0]).toMatchObject({ doomedAt: 0 });
+  });
+
+  it("that were doomed with it go on being purged, and who comes next waits", () => {
+    const doomed = entry({ namespaceUid: "namespace 0", doomedAt: 5, doomedBy: "Project shop" });
+    const after = judged([...shop("anew", "Retain"), ...books("anew", undefined)], record("Retain", doomed));
+    expect(after).toMatchObject({ foreignData: false, openPurges: new Set(["resource:books"]) });
+    expect(after.record?.entries).toEqual([doomed]);
+  });
+});
+
+describe("the record", () => {
+  const there = [...shop("there", "Delete"), ...books("there", "Retain")];
+  const objects = projectObjects("shop", ...there);
+
+  it("has what is served, with the policies of now", () => {
+    const plan = planData(judged(there, undefined), {
+      objects,
+      namespaceUid,
+      parts: serving("Project shop", "ApiResource books"),
+    });
+    expect(plan).toEqual(record("Delete", entry({ policy: "Retain" })));
+  });
+
+  it("passes kept data on to the object that serves them again", () => {
+    const before = record("Delete", entry({ uid: "an earlier one", retained: true }));
+    const plan = planData(judged(there, before), {
+      objects,
+      namespaceUid,
+      parts: serving("Project shop", "ApiResource books"),
+    });
+    expect(plan?.entries).toEqual([entry({ policy: "Retain" })]);
+  });
+
+  it("keeps the data of an object that is broken and was served once", () => {
+    expect(judged(there, record("Delete", entry())).record?.entries).toEqual([entry({ policy: "Retain" })]);
+  });
+
+  it("refuses parts that serve what is to be deleted", () => {
+    const after = judged(there, record("Delete", entry({ uid: "an earlier one", policy: "Delete" })));
+    const parts = serving("Project shop", "ApiResource books");
+    expect(() => planData(after, { objects, namespaceUid, parts })).toThrow(/resource:books/);
+  });
+
+  it("takes what is published and on no record for kept until somebody says otherwise", () => {
+    const after = judged(shop("there", "Retain"), undefined, {
+      previousParts: serving("Project shop", "ApiResource books"),
+    });
+    expect(after.record?.entries).toEqual([entry({ retained: true })]);
+  });
+
+  it("is gone when nothing is stored or served any more", () => {
+    expect(planData(judged([], record("Retain")), { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
+    expect(planData(judged([], undefined), { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
+  });
+
+  it("is the same in whatever order things come", () => {
+    const [a, b] = [entry({ name: "a", retained: true }), entry({ name: "b", retained: true })];
+    const plan = (...entries: readonly DataEntry[]) =>
+      planData(judged([], record("Retain", ...entries)), { objects: projectObjects("shop"), namespaceUid });
+    expect(JSON.stringify(plan(b, a))).toBe(JSON.stringify(plan(a, b)));
+  });
+});
+
+const policies = fc.constantFrom<Policy>(undefined, "Retain", "Delete");
+const states = fc.constantFrom<State>("there", "going", "gone", "anew");
+const steps = fc.record({
+  shop: states,
+  shopPolicy: fc.constantFrom<DeletionPolicy>("Retain", "Delete"),
+  books: states,
+  booksPolicy: policies,
+});
+
+type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never;
+
+/** One look at the state of a step, checked; what is on record after it. */
+function look(step: Step, known: DataRecord | undefined, isOrdered: boolean): DataRecord | undefined {
+  const objects = [...shop(step.shop, step.shopPolicy), ...books(step.books, step.booksPolicy)];
+  const before = known?.entries[0];
+  const ordered = new Set(isOrdered && before?.doomedAt !== undefined ? [purgeId(before)] : []);
+  const after = judged(objects, known, { ordered });
+  const found = after.record?.entries[0];
+  const isThere = step.books === "there" || step.books === "going";
+  const said = isThere ? step.booksPolicy : before?.policy;
+  if (said === "Retain" && before?.doomedAt === undefined) expect(found?.doomedAt).toBeUndefined();
+  if (ordered.size > 0) expect(found).toEqual(before);
+  expect(judged(objects, after.record, { ordered }).record).toEqual(after.record);
+  return planData(after, { objects: projectObjects("shop", ...objects), namespaceUid });
+}
+
+describe("over any history", () => {
+  it("Retain keeps, an ordered purge is final, and a second look changes nothing", () => {
+    fc.assert(
+      fc.property(fc.array(steps, { minLength: 1, maxLength: 6 }), fc.boolean(), (history, isOrdered) => {
+        let known: DataRecord | undefined = record("Retain", entry());
+        for (const step of history) known = look(step, known, isOrdered);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { judgeAbsence, presentChildren, publishedChildren } from "../../../../operator/finalize/vanished.ts";
+import { project, withKey, withResource, withRootKey, withUser } from "../../../support/projects.ts";
+import { projectObjects, stored } from "../../../support/stored-crs.ts";
+
+const none: ReadonlySet<string> = new Set();
+const ids = (from: number, to: number): ReadonlySet<string> =>
+  new Set(Array.from({ length: to - from }, (_, at) => `uid ${from + at}`));
+
+describe("published objects that are absent", () => {
+  it("are gone when they are few", () => {
+    const found = judgeAbsence({ published: ids(0, 100), present: ids(50, 100), deleted: none, suspected: none });
+    expect(found).toEqual({ gone: ids(0, 50), suspected: none });
+  });
+
+  it("are gone when there never were many", () => {
+    const found = judgeAbsence({ published: ids(0, 10), present: none, deleted: none, suspected: none });
+    expect(found).toEqual({ gone: ids(0, 10), suspected: none });
+  });
+
+  it("wait for a second look when they are most of many", () => {
+    const published = ids(0, 20);
+    const present = ids(11, 20);
+    const first = judgeAbsence({ published, present, deleted: none, suspected: none });
+    expect(first).toEqual({ gone: none, suspected: ids(0, 11) });
+    const second = judgeAbsence({ published, present, deleted: none, suspected: first.suspected });
+    expect(second).toEqual({ gone: ids(0, 11), suspected: none });
+  });
+
+  it("are forgotten as suspects when they are back", () => {
+    const found = judgeAbsence({ published: ids(0, 20), present: ids(0, 20), deleted: none, suspected: ids(0, 11) });
+    expect(found).toEqual({ gone: none, suspected: none });
+  });
+
+  it("wait by themselves when others have been looked for twice", () => {
+    const found = judgeAbsence({ published: ids(0, 20), present: none, deleted: none, suspected: ids(0, 15) });
+    expect(found).toEqual({ gone: ids(0, 15), suspected: ids(15, 20) });
+  });
+
+  it("are gone at once when their deletion was told, however many", () => {
+    const found = judgeAbsence({ published: ids(0, 20), present: none, deleted: ids(0, 12), suspected: none });
+    expect(found).toEqual({ gone: ids(0, 20), suspected: none });
+    const all = judgeAbsence({ published: ids(0, 40), present: none, deleted: ids(0, 12), suspected: none });
+    expect(all).toEqual({ gone: ids(0, 12), suspected: ids(12, 40) });
+  });
+});
+
+describe("published children", () => {
+  it("are those of the configuration and of data that nobody has decided over", () => {
+    const parts = project("shop", withResource("books"), withRootKey("flags"), withUser("ann"), withKey("ci"));
+    const data = { what: "resource", name: "films", namespaceUid: "n" } as const;
+    const entries = [
+      { ...data, uid: "open" },
+      { ...data, uid: "kept", retained: true as const },
+      { ...data, uid: "doomed", doomedAt: 5 },
+    ];
+    const found = publishedChildren(parts, { policy: "Retain", projectUid: "p", entries });
+    expect(found.size).toBe(5);
+    expect(found.has("open")).toBe(true);
+    expect(publishedChildren(undefined, undefined)).toEqual(new Set());
+  });
+
+  it("are looked for among all children", () => {
+    const objects = projectObjects(
+      "shop",
+      stored("Project", "shop"),
+      stored("ApiKey", "ci"),
+      stored("RootKey", "flags"),
+    );
+    expect(presentChildren(objects)).toEqual(new Set(["ApiKey ci", "RootKey flags"]));
+  });
+});

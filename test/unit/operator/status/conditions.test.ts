@@ -1,0 +1,277 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  healsByItself,
+  type NoticeReason,
+  noticeCatalogue,
+  type Reason,
+  reasonCatalogue,
+} from "../../../../operator/reasons.ts";
+import {
+  type Condition,
+  conditionsOf,
+  type FormerCondition,
+  type Observation,
+  type Progress,
+} from "../../../../operator/status/conditions.ts";
+import type { Fault, Refused, Verdict } from "../../../../operator/verdict.ts";
+import { kstatusOf } from "../../../support/kstatus.ts";
+
+const subject = { kind: "ApiResource", namespace: "default", name: "books", uid: "u-1" } as const;
+const accepted: Verdict = { ...subject, accepted: true, notices: [] };
+const noon = Date.parse("2026-11-21T12:00:00Z");
+
+function refused(reason: Reason, more: Partial<Refused> = {}): Verdict {
+  return { ...subject, accepted: false, reason, faults: [{ message: "Write another" }], live: false, ...more };
+}
+
+function observed(more: Partial<Observation>): Observation {
+  return {
+    generation: 1,
+    deleting: false,
+    verdict: accepted,
+    progress: { state: "programmed" },
+    previous: [],
+    now: noon,
+    ...more,
+  };
+}
+
+function found(conditions: readonly Condition[], type: string): Condition {
+  const condition = conditions.find((one) => one.type === type);
+  if (condition === undefined) throw new Error(`There is no condition ${type}`);
+  return condition;
+}
+
+/** `Accepted+ Programmed- …` */
+function summary(conditions: readonly Condition[]): string {
+  return conditions.map(({ type, status, reason }) => `${type}${status === "True" ? "+" : "-"}${reason}`).join(" ");
+}
+
+describe("conditions", () => {
+  const states: readonly [string, Partial<Observation>, string][] = [
+    ["served everywhere", {}, "Accepted+Accepted Programmed+Programmed Ready+Ready"],
+    [
+      "on its way",
+      { progress: { state: "waiting" } },
+      "Accepted+Accepted Programmed-WaitingForReplicas Ready-WaitingForReplicas Reconciling+WaitingForReplicas",
+    ],
+    [
+      "nobody to serve it",
+      { progress: { state: "no_replicas" } },
+      "Accepted+Accepted Programmed-NoReplicas Ready-NoReplicas Reconciling+NoReplicas",
+    ],
+    [
+      "Redis away",
+      { progress: { state: "not_published" } },
+      "Accepted+Accepted Programmed-PublishFailed Ready-PublishFailed Reconciling+PublishFailed",
+    ],
+    [
+      "a replica of an older version",
+      { progress: { state: "programmed", refusal: "unknown format" } },
+      "Accepted+Accepted Programmed-RefusedByReplica Ready-RefusedByReplica Reconciling+RefusedByReplica",
+    ],
+    [
+      "what an older replica said of an older version while the newest is under way",
+      { progress: { state: "waiting", refusal: "unknown format" } },
+      "Accepted+Accepted Programmed-WaitingForReplicas Ready-WaitingForReplicas Reconciling+WaitingForReplicas",
+    ],
+    [
+      "broken",
+      { verdict: refused("InvalidSchema") },
+      "Accepted-InvalidSchema Programmed-InvalidSchema Ready-InvalidSchema Stalled+InvalidSchema",
+    ],
+    [
+      "waiting for its Project",
+      { verdict: refused("ProjectNotFound") },
+      "Accepted-ProjectNotFound Programmed-ProjectNotFound Ready-ProjectNotFound Reconciling+ProjectNotFound",
+    ],
+    [
+      "served but for one host",
+      { verdict: refused("HostConflict", { live: true, partly: true }) },
+      "Accepted-HostConflict Programmed+Programmed Ready-HostConflict Stalled+HostConflict",
+    ],
+    [
+      "going, its Project gone too",
+      { deleting: true, dataWait: "no_replicas", verdict: refused("ProjectNotFound") },
+      "Accepted-Deleting Programmed-Deleting Ready-Deleting Reconciling+Deleting",
+    ],
+    [
+      "good with something to know",
+      { verdict: { ...accepted, notices: [{ reason: "KeyNotRetrievable", message: "It goes on working" }] } },
+      "Accepted+KeyNotRetrievable Programmed+Programmed Ready+KeyNotRetrievable",
+    ],
+  ];
+  it.each(states)("of an object that is %s", (_, observation, expected) => {
+    expect(summary(conditionsOf(observed(observation)))).toBe(expected);
+  });
+
+  it("all speak of the generation that was looked at", () => {
+    for (const condition of conditionsOf(observed({ generation: 7 }))) expect(condition.observedGeneration).toBe(7);
+  });
+});
+
+describe("Programmed", () => {
+  const before = conditionsOf(observed({}));
+
+  it.each<Progress>([{ state: "waiting" }, { state: "no_replicas" }, { state: "not_published" }])(
+    "stays true at its generation, whatever replicas come and go: $state",
+    (progress) => {
+      expect(conditionsOf(observed({ progress, previous: before }))).toEqual(before);
+    },
+  );
+
+  it("begins anew with the next generation", () => {
+    const after = conditionsOf(observed({ generation: 2, progress: { state: "waiting" }, previous: before }));
+    expect(found(after, "Programmed")).toMatchObject({ status: "False", reason: "WaitingForReplicas" });
+  });
+
+  it("stays true of an object that goes on being served although what it refers to has gone", () => {
+    const after = conditionsOf(observed({ verdict: refused("SecretNotFound", { live: true }), previous: before }));
+    expect(found(after, "Programmed").status).toBe("True");
+    expect(found(after, "Ready")).toMatchObject({ status: "False", reason: "SecretNotFound" });
+  });
+
+  it("ends when the object is no longer served, and is earned anew", () => {
+    const gone = conditionsOf(observed({ verdict: refused("ProjectNotFound"), previous: before }));
+    expect(found(gone, "Programmed").status).toBe("False");
+    const back = conditionsOf(observed({ progress: { state: "waiting" }, previous: gone }));
+    expect(found(back, "Programmed")).toMatchObject({ status: "False", reason: "WaitingForReplicas" });
+  });
+
+  it("is false of a broken spec whose last good version is served", () => {
+    const after = conditionsOf(
+      observed({ generation: 2, verdict: refused("InvalidSchema", { live: true }), previous: before }),
+    );
+    expect(found(after, "Programmed")).toMatchObject({ status: "False", reason: "InvalidSchema" });
+  });
+});
+
+describe("times", () => {
+  const before = conditionsOf(observed({}));
+  const later = noon + 90_500;
+
+  it("stay while the status of a condition stays, though reason and generation change", () => {
+    const progress: Progress = { state: "waiting" };
+    const waiting = conditionsOf(observed({ progress }));
+    const none = conditionsOf(
+      observed({ generation: 2, progress: { state: "no_replicas" }, previous: waiting, now: later }),
+    );
+    expect(none.map((one) => one.lastTransitionTime)).toEqual(waiting.map((one) => one.lastTransitionTime));
+  });
+
+  it("move with the status, in whole seconds", () => {
+    const after = conditionsOf(observed({ verdict: refused("InvalidSpec"), previous: before, now: later }));
+    expect(found(after, "Accepted").lastTransitionTime).toBe("2026-11-21T12:01:30Z");
+  });
+});
+
+describe("messages", () => {
+  const messageOf = (verdict: Verdict): string => found(conditionsOf(observed({ verdict })), "Accepted").message;
+
+  it("name the place, say what to write, and that the last good version is served", () => {
+    const faults: [Fault] = [{ pointer: "/spec/schema/type", message: 'Write "object"' }];
+    expect(messageOf(refused("InvalidSchema", { faults, live: true }))).toBe(
+      '/spec/schema/type: Write "object". Its last good version goes on being served',
+    );
+  });
+
+  it("list the first few faults without counting the others", () => {
+    const faults = Array.from({ length: 9 }, (_, at) => ({ pointer: `/spec/indexes/${at}`, message: "No such field" }));
+    const message = messageOf(refused("InvalidSpec", { faults: faults as unknown as [Fault] }));
+    expect(message).toContain("/spec/indexes/4: No such field");
+    expect(message).not.toContain("/spec/indexes/5");
+    expect(message).toMatch(/; and more of the kind$/);
+  });
+
+  it("are cut to what the API server takes, with the last sentence whole", () => {
+    const faults: [Fault] = [{ message: "😀".repeat(5_000) }];
+    const message = messageOf(refused("InvalidSchema", { faults, live: true }));
+    expect(message.length).toBeLessThanOrEqual(4096);
+    expect(message).toMatch(/…\. Its last good version goes on being served$/);
+    expect(message.isWellFormed()).toBe(true);
+  });
+
+  it("of a deletion say what its data wait for", () => {
+    const message = (dataWait: Observation["dataWait"]) =>
+      found(conditionsOf(observed({ deleting: true, ...(dataWait && { dataWait }) })), "Ready").message;
+    expect(message(undefined)).toBe("It is being deleted and is no longer served");
+    expect(message("no_replicas")).toContain("none is running");
+    expect(message("replicas")).toContain("have stopped serving it");
+    expect(message("purge")).toContain("are being deleted");
+  });
+});
+
+const reasons = Object.keys(reasonCatalogue) as Reason[];
+const notices = Object.keys(noticeCatalogue) as NoticeReason[];
+const verdicts: fc.Arbitrary<Verdict> = fc.oneof(
+  fc.subarray(notices).map(
+    (some): Verdict => ({
+      ...subject,
+      accepted: true,
+      notices: some.map((reason) => ({ reason, message: `About ${reason}` })),
+    }),
+  ),
+  fc
+    .record({ reason: fc.constantFrom(...reasons), live: fc.boolean(), partly: fc.boolean() })
+    .map(({ reason, live, partly }) => refused(reason, { live, ...(live && partly && { partly }) })),
+);
+const progresses: fc.Arbitrary<Progress> = fc.oneof(
+  fc.constant<Progress>({ state: "not_published" }),
+  fc.record(
+    {
+      state: fc.constantFrom("programmed" as const, "waiting" as const, "no_replicas" as const),
+      refusal: fc.constant("unknown format"),
+    },
+    { requiredKeys: ["state"] },
+  ),
+);
+const observations = fc.record({
+  generation: fc.integer({ min: 1, max: 3 }),
+  deleting: fc.boolean(),
+  verdict: verdicts,
+  progress: progresses,
+});
+
+describe("kstatus", () => {
+  it("takes what heals for in progress, what needs a person for failed, and Ready for current, and nothing else", () => {
+    fc.assert(
+      fc.property(fc.array(observations, { minLength: 1, maxLength: 4 }), (seen) => {
+        let previous: readonly FormerCondition[] = [];
+        for (const what of seen) {
+          const conditions = conditionsOf(observed({ ...what, previous }));
+          previous = conditions;
+          const { generation, deleting } = what;
+          const metadata = { generation, ...(deleting && { deletionTimestamp: "2026-11-21T12:00:00Z" }) };
+          const ready = found(conditions, "Ready");
+          const kstatus = kstatusOf({ metadata, status: { observedGeneration: generation, conditions } });
+          const expected = deleting ? "Terminating" : readiness(ready);
+          expect(kstatus).toBe(expected);
+          const edited = {
+            metadata: { generation: generation + 1 },
+            status: { observedGeneration: generation, conditions },
+          };
+          expect(kstatusOf(edited)).toBe("InProgress");
+        }
+      }),
+    );
+  });
+
+  it("waits for an object that nobody has looked at", () => {
+    expect(kstatusOf({ metadata: { generation: 1 }, status: { observedGeneration: -1 } })).toBe("InProgress");
+  });
+
+  it("is given the same conditions again for the same state", () => {
+    fc.assert(
+      fc.property(observations, (what) => {
+        const first = conditionsOf(observed(what));
+        expect(conditionsOf(observed({ ...what, previous: first, now: noon + 3_600_000 }))).toEqual(first);
+      }),
+    );
+  });
+});
+
+function readiness({ status, reason }: Condition): string {
+  if (status === "True") return "Current";
+  return healsByItself(reason as Reason) ? "InProgress" : "Failed";
+}
