@@ -3,6 +3,7 @@
 import type { Command } from "./command.ts";
 import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
+import { clearFinalizersCommand } from "./finalizers/command.ts";
 import { validate } from "./validate-command.ts";
 
-export const commands: readonly Command[] = [devCommand, validate, dataplaneCommand];
+export const commands: readonly Command[] = [devCommand, validate, dataplaneCommand, clearFinalizersCommand];

@@ -3,6 +3,7 @@
 
 import { isIP } from "node:net";
 import { type LogLevel, logLevels } from "../log/logger.ts";
+import { type Kind, kinds } from "../manifests/object.ts";
 import { type HostRule, readHostRules } from "./host-rules.ts";
 import { InvalidSetting, type Setting } from "./read-settings.ts";
 
@@ -167,6 +168,13 @@ export const allNamespaces = {
   read: readSwitch,
 } as const satisfies Setting<boolean>;
 
+export const kind = {
+  flag: "kind",
+  placeholder: "KIND",
+  help: "Only objects of this kind, such as ApiResource; default: all",
+  read: readKind,
+} as const satisfies Setting<Kind>;
+
 export const dryRun = {
   flag: "dry-run",
   placeholder: "",
@@ -186,6 +194,13 @@ export const force = {
 } as const satisfies Setting<boolean>;
 
 const labelPattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+function readKind(text: string): Kind {
+  const wanted = text.toLowerCase();
+  const found = kinds.find((known) => [known.toLowerCase(), `${known.toLowerCase()}s`].includes(wanted));
+  if (found !== undefined) return found;
+  throw new InvalidSetting(`must be one of ${kinds.join(", ")}, not ${JSON.stringify(text)}`);
+}
 
 function readSwitch(text: string): boolean {
   if (text === "true" || text === "false") return text === "true";

@@ -1,0 +1,139 @@
+// Takes our finalizer from objects, so that they go though no operator is there to delete their data. Says of each object what
+// was done. Only objects that somebody has deleted, unless forced; every write is bound to the object that was looked at.
+
+import type { Kind } from "../../core/manifests/object.ts";
+import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
+import { finalizer } from "../../operator/finalizer.ts";
+import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../../operator/kube/api.ts";
+import { customTypes } from "../../operator/kube/resource-types.ts";
+import type { CustomResource } from "../../operator/objects.ts";
+
+export interface ClearOptions {
+  readonly api: Pick<KubeApi, "list" | "get" | "apply" | "replace">;
+  /** Absent = all. */
+  readonly namespace: string | undefined;
+  /** Absent = every kind that can have the finalizer. */
+  readonly kind: Kind | undefined;
+  readonly dryRun: boolean;
+  /** Also objects that nobody has deleted. */
+  readonly force: boolean;
+  /** Takes one line at a time. */
+  readonly out: (line: string) => void;
+}
+
+/** The kinds that have data. */
+const withData: readonly Kind[] = ["Project", "ApiResource", "RootKey"];
+const pageSize = 500;
+const mostAttempts = 3;
+
+type Outcome = "cleared" | "left" | "failed";
+
+/** Exit code: 1 when an object could not be cleared, or a kind not be read. */
+export async function clearFinalizers(options: ClearOptions): Promise<number> {
+  const { out, kind } = options;
+  const outcomes: Outcome[] = [];
+  for (const each of kind === undefined ? withData : [kind]) outcomes.push(...(await clearKind(options, each)));
+  out(outcomes.length === 0 ? `No object has the finalizer ${finalizer}` : sumOf(outcomes, options));
+  if (outcomes.includes("cleared")) out("Their data stay in Redis: see docs/reference/uninstall.md for what remains");
+  return outcomes.includes("failed") ? 1 : 0;
+}
+
+function sumOf(outcomes: readonly Outcome[], { dryRun }: ClearOptions): string {
+  const words = { cleared: dryRun ? "would be let go" : "let go", left: "left alone", failed: "failed" };
+  const counts = Object.entries(words).map(([outcome, word]) => {
+    return { outcome, count: outcomes.filter((each) => each === outcome).length, word };
+  });
+  return counts
+    .filter(({ outcome, count }) => count > 0 || outcome === "cleared")
+    .map(({ count, word }) => `${count} ${word}`)
+    .join(", ");
+}
+
+async function clearKind(options: ClearOptions, kind: Kind): Promise<readonly Outcome[]> {
+  try {
+    const found = await holders(options, kind);
+    const outcomes: Outcome[] = [];
+    for (const object of found) outcomes.push(await clearOne(options, kind, object));
+    return outcomes;
+  } catch (error) {
+    const { plural, group } = customTypes[kind];
+    // Without the CRD there is no object that could wait.
+    if (isNotFound(error)) options.out(`${kind}: the API server has no ${plural}.${group}; its CRD is not installed`);
+    else if (error instanceof ApiFailure) options.out(`${kind}: can't be listed: ${reasonOf(error)}`);
+    else throw error;
+    return isNotFound(error) ? [] : ["failed"];
+  }
+}
+
+async function holders({ api, namespace }: ClearOptions, kind: Kind): Promise<readonly KubeObject[]> {
+  const found: KubeObject[] = [];
+  let next: string | undefined;
+  do {
+    const page = await api.list(customTypes[kind], {
+      limit: pageSize,
+      ...(namespace !== undefined && { namespace }),
+      ...(next !== undefined && { continue: next }),
+    });
+    found.push(...page.items.filter(hasFinalizer));
+    next = page.continue;
+  } while (next !== undefined && next !== "");
+  return found;
+}
+
+async function clearOne(options: ClearOptions, kind: Kind, object: KubeObject): Promise<Outcome> {
+  const { out } = options;
+  const { namespace, name } = object.metadata;
+  const say = (outcome: Outcome, what: string): Outcome => {
+    out(`${kind} ${namespace}/${name}: ${what}`);
+    return outcome;
+  };
+  if (object.metadata.deletionTimestamp === undefined && !options.force) {
+    return say("left", "left alone, nobody has deleted it; --force takes its finalizer all the same");
+  }
+  if (options.dryRun) return say("cleared", "its finalizer would be removed");
+  try {
+    return await removeFrom(options, { kind, object, attempt: 1, say });
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    return say("failed", `can't be changed: ${reasonOf(error)}`);
+  }
+}
+
+interface Removal {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+  readonly attempt: number;
+  readonly say: (outcome: Outcome, what: string) => Outcome;
+}
+
+async function removeFrom(options: ClearOptions, removal: Removal): Promise<Outcome> {
+  const { api } = options;
+  const { kind, object, attempt, say } = removal;
+  try {
+    const { outcome } = await applyFinalizer(api, asResource(kind, object), false);
+    if (outcome === "gone") return say("cleared", "its finalizer is removed, and the object is gone");
+    if (outcome === "changed") return say("cleared", "its finalizer is removed");
+    return say("left", `something else set its finalizer; remove ${finalizer} with kubectl edit`);
+  } catch (error) {
+    if (!isConflict(error) || attempt >= mostAttempts) throw error;
+    const now = await api.get(customTypes[kind], object.metadata);
+    // Made anew under the name: not what was looked at.
+    if (now === undefined || now.metadata.uid !== object.metadata.uid) return say("cleared", "it is gone by now");
+    return await removeFrom(options, { ...removal, object: now, attempt: attempt + 1 });
+  }
+}
+
+function reasonOf({ status, message }: ApiFailure): string {
+  if (status !== 401 && status !== 403) return message;
+  const needs = "it takes the verbs get, list, patch and update on projects, apiresources and rootkeys of jsonplane.io";
+  return `${message}; ${needs}`;
+}
+
+/** A list's items say no kind of their own. */
+function asResource(kind: Kind, object: KubeObject): CustomResource {
+  return { ...object, kind } as unknown as CustomResource;
+}
+
+function hasFinalizer({ metadata }: KubeObject): boolean {
+  return metadata.finalizers?.includes(finalizer) === true;
+}
