@@ -82,7 +82,9 @@ function fieldRows(node: CrdNode, path: string): readonly FieldRow[] {
     const required = node.required?.includes(name) === true ? "**required**" : "";
     const isSilent = field.default === undefined || JSON.stringify(field.default) === "{}";
     const value = isSilent ? required : code(JSON.stringify(field.default));
-    const row = { place: code(place), type: typeText(field), value, meaning: cell(field.description) };
+    // `kubectl explain` shows no defaults, so that the description says it; the table has a column for it.
+    const meaning = cell(field.description?.replace(/ ?Default: [^ ].*$/, ""));
+    const row = { place: code(place), type: typeText(field), value, meaning };
     const inside =
       field.items?.properties === undefined ? fieldRows(field, place) : fieldRows(field.items, `${place}[]`);
     return [row, ...inside];

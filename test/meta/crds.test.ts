@@ -29,6 +29,16 @@ for (const { kind, schema, shortNames } of crds) {
       expect(silent.map(({ path }) => path)).toEqual([]);
     });
 
+    test("says every default in words, because `kubectl explain` shows none", () => {
+      const silent = ownPlaces(schema).filter(({ path, node }) => {
+        const { default: value, description = "" } = node;
+        if (value === undefined || JSON.stringify(value) === "{}" || !path.startsWith("spec.")) return false;
+        const said = typeof value === "string" ? value : JSON.stringify(value).replace(/^\[(.+)\]$/, "$1");
+        return !description.endsWith(`Default: ${said === "[]" ? "an empty list" : said}.`);
+      });
+      expect(silent.map(({ path }) => path)).toEqual([]);
+    });
+
     test("bounds every text, list and map, so that its rules have a bounded cost", () => {
       const unbounded = ownPlaces(schema).filter(({ node }) => {
         if (node.type === "string")

@@ -30,11 +30,11 @@ export interface ApiKeySpec {
    */
   readonly description?: string;
   /**
-   * Users reach what access.scope of each ApiResource lets them reach, by default the objects they made; Administrators reach every object.
+   * Users reach what access.scope of each ApiResource lets them reach, by default the objects they made; Administrators reach every object. Default: Users.
    */
   readonly role: "Users" | "Administrators";
   /**
-   * Read may get and list; Write may create, edit and delete as well.
+   * Read may get and list; Write may create, edit and delete as well. Default: Read.
    */
   readonly access: "Read" | "Write";
   /**
@@ -50,7 +50,7 @@ export interface ApiKeySpec {
      */
     readonly id: string;
     /**
-     * How long the former key goes on working after a rotation. At most two keys work at a time.
+     * How long the former key goes on working after a rotation. At most two keys work at a time. Default: 24h.
      */
     readonly gracePeriod: string;
   };

@@ -43,19 +43,19 @@ export interface ApiResourceSpec {
    */
   readonly access: {
     /**
-     * Who may POST a new object.
+     * Who may POST a new object. Default: Authenticated.
      */
     readonly create: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * Who may get and list objects.
+     * Who may get and list objects. Default: Authenticated.
      */
     readonly read: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * Who may PUT and PATCH objects.
+     * Who may PUT and PATCH objects. Default: Authenticated.
      */
     readonly update: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * Who may DELETE objects.
+     * Who may DELETE objects. Default: Authenticated.
      */
     readonly delete: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
@@ -63,11 +63,11 @@ export interface ApiResourceSpec {
      */
     readonly scope: {
       /**
-       * Which objects they see. Objects of others are absent from lists and counts.
+       * Which objects they see. Objects of others are absent from lists and counts. Default: Own.
        */
       readonly read: "Own" | "All";
       /**
-       * Which objects they can edit and delete.
+       * Which objects they can edit and delete. Default: Own.
        */
       readonly write: "Own" | "All";
     };
@@ -77,7 +77,7 @@ export interface ApiResourceSpec {
    */
   readonly limits: {
     /**
-     * Number of objects; a POST beyond it gets 403.
+     * Number of objects; a POST beyond it gets 403. Default: 1000000.
      */
     readonly maxObjects: number;
   };

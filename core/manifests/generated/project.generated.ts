@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A Project is one JSON backend with a base URL of its own. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default: a Project without a spec serves.
+ * A Project is one JSON backend with a base URL of its own. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default: a Project without a spec serves. Two annotations ask for something once: jsonplane.io/adopt-data "true" serves the data that a former namespace of this name left; another value of jsonplane.io/rotate-signing-key, such as a date, makes a new key for session tokens, and nobody is logged out.
  */
 export interface Project {
   readonly apiVersion: "jsonplane.io/v1alpha1";
@@ -25,12 +25,12 @@ export interface ProjectSpec {
    */
   readonly authentication: {
     /**
-     * Enabled: each resource and root key says who may do what. Disabled: no credentials are needed, whatever they say, and every object is reached; only Nobody still refuses.
+     * Enabled: each resource and root key says who may do what. Disabled: no credentials are needed, whatever they say, and every object is reached; only Nobody still refuses. Default: Enabled.
      */
     readonly policy: "Enabled" | "Disabled";
   };
   /**
-   * Host names that serve this Project at their root, beside <public URL>/<namespace>/<project>. The platform decides which names a namespace may claim; a name that another Project has already is refused.
+   * Host names that serve this Project at their root, beside <public URL>/<namespace>/<project>. The platform decides which names a namespace may claim; a name that another Project has already is refused. Default: an empty list.
    */
   readonly hosts: readonly string[];
   /**
@@ -38,11 +38,11 @@ export interface ProjectSpec {
    */
   readonly sessions: {
     /**
-     * How long an access token is good for. A changed role, a revoked session or a deleted user works at once all the same.
+     * How long an access token is good for. A changed role, a revoked session or a deleted user works at once all the same. Default: 5m.
      */
     readonly accessTokenTTL: string;
     /**
-     * How long a client can go on refreshing before the user must log in again.
+     * How long a client can go on refreshing before the user must log in again. Default: 72h.
      */
     readonly refreshTokenTTL: string;
   };
@@ -51,19 +51,19 @@ export interface ProjectSpec {
    */
   readonly limits: {
     /**
-     * Largest request body in bytes; larger ones get 413.
+     * Largest request body in bytes; larger ones get 413. Default: 1048576.
      */
     readonly maxBodyBytes: number;
     /**
-     * Largest whole value of one root key in bytes; a write that would exceed it gets 413.
+     * Largest whole value of one root key in bytes; a write that would exceed it gets 413. Default: 1048576.
      */
     readonly maxDocumentBytes: number;
     /**
-     * Largest _limit of a list; a larger one gets 400.
+     * Largest _limit of a list; a larger one gets 400. Default: 100.
      */
     readonly maxPageSize: number;
     /**
-     * Writes without credentials that one client address may make in a minute, counted over all replicas; further ones get 429. Not applied while authentication is Disabled.
+     * Writes without credentials that one client address may make in a minute, counted over all replicas; further ones get 429. Not applied while authentication is Disabled. Default: 600.
      */
     readonly anonymousWritesPerMinute: number;
   };
@@ -72,24 +72,24 @@ export interface ProjectSpec {
    */
   readonly cors: {
     /**
-     * Origins such as https://app.example.org, or "*" alone for any. Credentials travel in a header, never in cookies, so that "*" gives no page a visitor's login. An empty list switches CORS off.
+     * Origins such as https://app.example.org, or "*" alone for any. Credentials travel in a header, never in cookies, so that "*" gives no page a visitor's login. An empty list switches CORS off. Default: "*".
      */
     readonly allowedOrigins: readonly string[];
     /**
-     * How long a browser may remember the answer to a preflight request.
+     * How long a browser may remember the answer to a preflight request. Default: 10m.
      */
     readonly maxAge: string;
   };
   /**
-   * ReadWrite serves all requests; ReadOnly answers writes with 403; Off answers every request with 503. Off needs quotes in YAML: "Off" (without them it is the boolean false).
+   * ReadWrite serves all requests; ReadOnly answers writes with 403; Off answers every request with 503. Off needs quotes in YAML: "Off" (without them it is the boolean false). Default: ReadWrite.
    */
   readonly serving: "ReadWrite" | "ReadOnly" | "Off";
   /**
-   * true: the operator leaves this Project and its children as they are, whatever is applied. What is served goes on being served.
+   * true: the operator leaves this Project and its children as they are, whatever is applied. What is served goes on being served. Default: false.
    */
   readonly suspend: boolean;
   /**
-   * What happens to the stored data when this Project is deleted: Retain keeps them, and a Project of the same name in the same namespace finds them again; Delete removes them for good, except those of children that say Retain. Logins, keys and URLs end at once in both cases.
+   * What happens to the stored data when this Project is deleted: Retain keeps them, and a Project of the same name in the same namespace finds them again; Delete removes them for good, except those of children that say Retain. Logins, keys and URLs end at once in both cases. Default: Retain.
    */
   readonly deletionPolicy: "Retain" | "Delete";
 }

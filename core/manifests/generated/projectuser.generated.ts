@@ -38,16 +38,16 @@ export interface ProjectUserSpec {
      */
     readonly name: string;
     /**
-     * Which entry of the Secret is the password. One final line break is dropped from it.
+     * Which entry of the Secret is the password. One final line break is dropped from it. Default: password.
      */
     readonly key: string;
   };
   /**
-   * Users reach what access.scope of each ApiResource lets them reach, by default the objects they made; Administrators reach every object.
+   * Users reach what access.scope of each ApiResource lets them reach, by default the objects they made; Administrators reach every object. Default: Users.
    */
   readonly role: "Users" | "Administrators";
   /**
-   * Read may get and list; Write may create, edit and delete as well.
+   * Read may get and list; Write may create, edit and delete as well. Default: Read.
    */
   readonly access: "Read" | "Write";
   /**

@@ -39,19 +39,19 @@ export interface RootKeySpec {
    */
   readonly access: {
     /**
-     * Who may POST a new key or array element.
+     * Who may POST a new key or array element. Default: Authenticated.
      */
     readonly create: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * Who may GET the document and its parts.
+     * Who may GET the document and its parts. Default: Anyone.
      */
     readonly read: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * Who may PUT; a PUT that adds a key needs create as well.
+     * Who may PUT; a PUT that adds a key needs create as well. Default: Authenticated.
      */
     readonly update: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * Who may DELETE keys and array elements.
+     * Who may DELETE keys and array elements. Default: Authenticated.
      */
     readonly delete: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
   };
