@@ -62,8 +62,12 @@ export function streamWatch(objects: FakeApiObjects, response: ServerResponse, w
   };
   const wanted = watch.bookmarks && fault?.kind !== "dropBookmarks";
   const ticking = wanted ? setInterval(bookmark, times.bookmarkMs) : undefined;
-  const ending = setTimeout(() => response.end(), times.timeoutMs);
+  const ending = setTimeout(() => {
+    over = true;
+    response.end();
+  }, times.timeoutMs);
   response.on("close", () => {
+    over = true;
     stopListening();
     clearInterval(ticking);
     clearTimeout(ending);

@@ -1,0 +1,233 @@
+// The objects of one kind as lists, events and own writes tell of them, in whatever order they arrive: nothing older replaces
+// what is newer, and nothing that is gone comes back. Versions are compared as numbers, which Kubernetes promises of
+// resourceVersion since 1.35 and which etcd's revisions, where they come from, have always been; versions that are no numbers
+// (an aggregated API) are taken in order of arrival.
+
+import type { KubeObject, WatchEvent } from "../kube/api.ts";
+import type { Watched, WatchSink } from "./watched.ts";
+
+export interface ObjectCacheOptions {
+  readonly sink: WatchSink;
+  readonly metadataOnly: boolean;
+  readonly onSinkFailure: (error: unknown) => void;
+}
+
+export interface CompleteList {
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+  /** What `mark` answered before the first page was asked for. */
+  readonly mark: number;
+}
+
+/** Own deletions whose DELETED event has not come are remembered; more than these at once would be a fault elsewhere. */
+const mostRemembered = 10_000;
+
+export class ObjectCache implements Watched {
+  readonly #sink: WatchSink;
+  readonly #metadataOnly: boolean;
+  readonly #tell: (call: () => void) => void;
+  #kept = new Map<string, KubeObject>();
+  #complete = false;
+  /** Everything up to this version is in `#kept`. */
+  #progress = Number.NaN;
+  #writes = 0;
+  /** Own writes that neither an event nor a list has confirmed: key → when. */
+  readonly #noted = new Map<string, number>();
+  /** Own deletions that neither has confirmed: uid → when. */
+  readonly #removed = new Map<string, number>();
+
+  constructor({ sink, metadataOnly, onSinkFailure }: ObjectCacheOptions) {
+    this.#sink = sink;
+    this.#metadataOnly = metadataOnly;
+    this.#tell = oneAtATime(onSinkFailure);
+  }
+
+  get(namespace: string, name: string): KubeObject | undefined {
+    return this.#kept.get(`${namespace}/${name}`);
+  }
+
+  all(): Iterable<KubeObject> {
+    return this.#kept.values();
+  }
+
+  synced(): boolean {
+    return this.#complete;
+  }
+
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  note(object: KubeObject): void {
+    const key = keyOf(object);
+    const present = this.#kept.get(key);
+    // What the watch has passed already it has told of, a deletion since then too.
+    if (versionOf(object) <= this.#progress || this.#removed.has(object.metadata.uid)) return;
+    if (present !== undefined && versionOf(present) >= versionOf(object)) return;
+    this.#writes += 1;
+    this.#noted.set(key, this.#writes);
+    this.#upsert(object);
+  }
+
+  noteRemoved(object: KubeObject): void {
+    const { uid } = object.metadata;
+    const present = this.#kept.get(keyOf(object));
+    const isKept = present !== undefined && present.metadata.uid === uid;
+    // The watch has told of its beginning and of its end.
+    if (!isKept && versionOf(object) <= this.#progress) return;
+    this.#writes += 1;
+    this.#removed.set(uid, this.#writes);
+    forgetOldest(this.#removed);
+    if (isKept) this.#drop(present);
+  }
+
+  /** Own writes that are noted after this moment may be newer than a list that is asked for now. */
+  mark(): number {
+    return this.#writes;
+  }
+
+  /** Keys of objects that are kept now and would not be after this list. */
+  absentFrom(list: CompleteList): readonly string[] {
+    const next = this.#merged(list);
+    return [...this.#kept.keys()].filter((key) => !next.has(key));
+  }
+
+  /** Replaces everything by the list, then tells the differences; their number. */
+  takeList(list: CompleteList): number {
+    const before = this.#kept;
+    this.#kept = this.#merged(list);
+    this.#complete = true;
+    this.#progress = Number(list.resourceVersion);
+    forgetUpTo(this.#noted, list.mark);
+    forgetUpTo(this.#removed, list.mark);
+    return this.#tellDifferences(before);
+  }
+
+  takeEvent(event: WatchEvent): void {
+    if (event.type === "BOOKMARK") {
+      this.#progress = Number(event.resourceVersion);
+      return;
+    }
+    const { type, object } = event;
+    this.#progress = versionOf(object);
+    const present = this.#kept.get(keyOf(object));
+    const isOlder = present !== undefined && versionOf(present) > this.#progress;
+    if (!isOlder) this.#noted.delete(keyOf(object));
+    if (type === "DELETED") this.#takeDeleted(object, present, isOlder);
+    else if (!this.#isBeforeOwnRemoval(object) && !isOlder && !isSame(present, object)) this.#upsert(object);
+  }
+
+  #takeDeleted(object: KubeObject, present: KubeObject | undefined, isOlder: boolean): void {
+    this.#removed.delete(object.metadata.uid);
+    if (present !== undefined && (sameUid(present, object) || !isOlder)) this.#drop(present);
+  }
+
+  #isBeforeOwnRemoval({ metadata }: KubeObject): boolean {
+    if (!this.#removed.has(metadata.uid)) return false;
+    if (metadata.deletionTimestamp === undefined) return true;
+    this.#removed.delete(metadata.uid); // Its finalizers keep it after all.
+    return false;
+  }
+
+  #merged({ items, resourceVersion, mark }: CompleteList): Map<string, KubeObject> {
+    const next = new Map<string, KubeObject>();
+    for (const item of items) {
+      const { uid, deletionTimestamp } = item.metadata;
+      if ((this.#removed.get(uid) ?? 0) > mark && deletionTimestamp === undefined) continue;
+      const present = this.#kept.get(keyOf(item));
+      next.set(keyOf(item), present !== undefined && isSame(present, item) ? present : this.#shaped(item));
+    }
+    // Only a write during the listing can be newer than the list. One from before is in it, or history was set back.
+    for (const [key, when] of this.#noted) {
+      const present = this.#kept.get(key);
+      if (when > mark && present !== undefined && versionOf(present) > Number(resourceVersion)) next.set(key, present);
+    }
+    return next;
+  }
+
+  #tellDifferences(before: ReadonlyMap<string, KubeObject>): number {
+    let count = 0;
+    for (const [key, object] of before) {
+      if (this.#kept.has(key)) continue;
+      count += 1;
+      this.#tell(() => this.#sink.removed(object, true));
+    }
+    for (const [key, object] of this.#kept) {
+      const former = before.get(key);
+      if (former === object) continue;
+      count += 1;
+      this.#tellChanged(object, former, true);
+    }
+    return count;
+  }
+
+  /** The same name with another UID is another object: one has gone, one has come. */
+  #tellChanged(object: KubeObject, before: KubeObject | undefined, listed: boolean): void {
+    const successor = before !== undefined && sameUid(before, object) ? before : undefined;
+    if (before !== undefined && successor === undefined) this.#tell(() => this.#sink.removed(before, listed));
+    this.#tell(() => this.#sink.upserted(object, successor, listed));
+  }
+
+  #upsert(object: KubeObject): void {
+    const before = this.#kept.get(keyOf(object));
+    const kept = this.#shaped(object);
+    this.#kept.set(keyOf(object), kept);
+    this.#tellChanged(kept, before, false);
+  }
+
+  #drop(before: KubeObject): void {
+    this.#kept.delete(keyOf(before));
+    this.#noted.delete(keyOf(before));
+    this.#tell(() => this.#sink.removed(before, false));
+  }
+
+  #shaped(object: KubeObject): KubeObject {
+    return this.#metadataOnly ? { metadata: object.metadata } : object;
+  }
+}
+
+/** Runs calls one after the other, also those that come up during one; what one throws is handed on and stops nothing. */
+function oneAtATime(onFailure: (error: unknown) => void): (call: () => void) => void {
+  const waiting: (() => void)[] = [];
+  let busy = false;
+  return (call) => {
+    waiting.push(call);
+    if (busy) return;
+    busy = true;
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      try {
+        next();
+      } catch (error) {
+        onFailure(error);
+      }
+    }
+    busy = false;
+  };
+}
+
+export function keyOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace ?? ""}/${metadata.name}`;
+}
+
+function versionOf({ metadata }: KubeObject): number {
+  return Number(metadata.resourceVersion);
+}
+
+function sameUid(a: KubeObject, b: KubeObject): boolean {
+  return a.metadata.uid === b.metadata.uid;
+}
+
+function isSame(present: KubeObject | undefined, object: KubeObject): boolean {
+  return present?.metadata.resourceVersion === object.metadata.resourceVersion && sameUid(present, object);
+}
+
+function forgetUpTo(moments: Map<string, number>, mark: number): void {
+  for (const [key, when] of moments) if (when <= mark) moments.delete(key);
+}
+
+function forgetOldest(moments: Map<string, number>): void {
+  for (const key of moments.keys()) {
+    if (moments.size <= mostRemembered) return;
+    moments.delete(key);
+  }
+}

@@ -1,0 +1,47 @@
+// How long a reflector waits for what. Tests scale them all down.
+
+export interface WatchTimes {
+  /** Objects per page of a list. */
+  readonly pageSize: number;
+  /** A watch on which no byte has come for so long is replaced: two bookmarks are missing then. */
+  readonly idleMs: number;
+  /** A watch that has lasted so long is a good one, whatever it told. */
+  readonly healthyMs: number;
+  /** The first pause after a failure is up to this long, each further one up to twice as long, up to the cap. */
+  readonly backoffMs: number;
+  readonly backoffCapMs: number;
+  /** Between a list that lacks most objects and the one that has to confirm it. */
+  readonly confirmMs: number;
+  /** The server ends a watch after a random time between these: not all of them at once. */
+  readonly watchSeconds: readonly [number, number];
+}
+
+export const usualWatchTimes: WatchTimes = {
+  pageSize: 500,
+  idleMs: 120_000,
+  healthyMs: 5_000,
+  backoffMs: 250,
+  backoffCapMs: 10_000,
+  confirmMs: 1_000,
+  watchSeconds: [300, 600],
+};
+
+export interface Backoff {
+  /** The next pause in milliseconds, with full jitter; never shorter than what the server asked for, up to the cap. */
+  next(askedForMs?: number): number;
+  reset(): void;
+}
+
+export function createBackoff({ backoffMs, backoffCapMs }: WatchTimes, random: () => number): Backoff {
+  let failures = 0;
+  return {
+    next(askedForMs = 0) {
+      const longest = Math.min(backoffCapMs, backoffMs * 2 ** failures);
+      failures += 1;
+      return Math.max(random() * longest, Math.min(askedForMs, backoffCapMs));
+    },
+    reset() {
+      failures = 0;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+// Whatever a server and a network do, the objects that are watched become those of the server once it stops. All times are a
+// hundredth of the real ones; nothing is asserted about speed but that it ends.
+
+import { integer, sample } from "fast-check";
+import { expect, test } from "vitest";
+import { systemMonotonic, systemTimers } from "../../../../core/timers.ts";
+import {
+  ApiFailure,
+  ApiUnreachable,
+  type KubeApi,
+  type KubeObject,
+  type KubeReader,
+} from "../../../../operator/kube/api.ts";
+import { secretType } from "../../../../operator/kube/resource-types.ts";
+import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
+import { createReflector, type Reflector, type ReflectorOptions } from "../../../../operator/watch/reflector.ts";
+import type { WatchTimes } from "../../../../operator/watch/watch-times.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { fakeApiClient } from "../../../support/fake-api-client.ts";
+import { randomFaults } from "../../../support/fake-api-faults.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api-server.ts";
+import { seededMoments } from "../../../support/seeded-moments.ts";
+import { type SinkRecord, sinkRecord } from "../../../support/sink-record.ts";
+
+const seeds = 300;
+const atOnce = 50;
+
+const times: Partial<WatchTimes> = {
+  pageSize: 3,
+  idleMs: 1_200,
+  healthyMs: 50,
+  backoffMs: 2.5,
+  backoffCapMs: 100,
+  confirmMs: 10,
+  watchSeconds: [10, 60],
+};
+const limits = { connectMs: 50, headersMs: 150, bodyMs: 300, callMs: 100, listMs: 600 };
+const collection = "/secrets";
+
+test("the watched objects become the server's after any faults, and nothing is asked after a stop", async () => {
+  const waiting = sample(integer({ min: 1 }), seeds);
+  const worker = async (): Promise<void> => {
+    for (let seed = waiting.pop(); seed !== undefined; seed = waiting.pop()) await converges(seed);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+});
+
+interface Watching {
+  readonly reflector: Reflector;
+  readonly sink: SinkRecord;
+  /** Which objects of the server it should hold. */
+  readonly holds: (namespace: string, labels: { readonly [name: string]: string }) => boolean;
+}
+
+async function converges(seed: number): Promise<void> {
+  const random = seededMoments(seed);
+  const server = await startFakeApiServer({ bookmarkMs: 20 + random() * 580, secondMs: 10 });
+  const api = fakeApiClient(server, { limits });
+  const readings = counted(api);
+  const watching = watchers(readings.reader, random);
+  try {
+    server.setFaults(randomFaults(random, 0.4));
+    for (const { reflector } of watching) reflector.start();
+    await disturb(server, { api, random, noting: watching });
+    server.setFaults(() => undefined);
+    for (const each of watching) await eventually(() => expectEqual(server, each, seed), { withinMs: 30_000 });
+  } finally {
+    await Promise.all(watching.map(({ reflector }) => reflector.stop()));
+    const asked = readings.count();
+    server.objects.create(collection, { metadata: { namespace: "a", name: "late" } });
+    await eventually(() => expect(server.open(), `seed ${seed}: watches after the stop`).toBe(0));
+    expect(readings.count(), `seed ${seed}: requests after the stop`).toBe(asked);
+    expect(watching[0]?.sink.view.has("a/late")).toBe(false);
+    await api.close();
+    await server.close();
+  }
+}
+
+function counted(api: KubeApi): { readonly reader: KubeReader; count(): number } {
+  let count = 0;
+  return {
+    reader: {
+      ...api,
+      list: (...call) => {
+        count += 1;
+        return api.list(...call);
+      },
+      watch: (...call) => {
+        count += 1;
+        return api.watch(...call);
+      },
+    },
+    count: () => count,
+  };
+}
+
+function watchers(reader: KubeReader, random: () => number): readonly Watching[] {
+  const common = (sink: SinkRecord): Omit<ReflectorOptions, "scope"> => ({
+    reader,
+    type: secretType,
+    sink,
+    timers: systemTimers,
+    monotonic: systemMonotonic,
+    random,
+    observe: () => undefined,
+    times,
+  });
+  const [all, labelled, named] = [sinkRecord(), sinkRecord({ mayReturn: true }), sinkRecord()];
+  return [
+    { reflector: createReflector({ ...common(all), scope: {} }), sink: all, holds: () => true },
+    {
+      reflector: createReflector({ ...common(labelled), scope: { labelSelector: "mine=yes", metadataOnly: true } }),
+      sink: labelled,
+      holds: (_, labels) => labels["mine"] === "yes",
+    },
+    {
+      reflector: reflectNamespaces({ ...common(named), scope: {}, namespaces: ["a", "c"] }),
+      sink: named,
+      holds: (namespace) => namespace === "a" || namespace === "c",
+    },
+  ];
+}
+
+interface Disturbed {
+  readonly api: KubeApi;
+  readonly random: () => number;
+  readonly noting: readonly Watching[];
+}
+
+/** Other people's changes, own writes that are noted, compactions and cut connections, while faults go on. */
+async function disturb(server: FakeApiServer, { api, random, noting }: Disturbed): Promise<void> {
+  const any = (): { namespace: string; name: string } => ({
+    namespace: "abc"[Math.floor(random() * 3)] as string,
+    name: `s${Math.floor(random() * 12)}`,
+  });
+  const own: Promise<void>[] = [];
+  const happenings: readonly (readonly [number, () => void])[] = [
+    [0.7, () => change(server, any(), random)],
+    [0.88, () => own.push(write(api, { ...any(), random, noting }))],
+    [0.92, () => server.objects.compact()],
+    [0.94, () => server.cut()],
+    [1, () => server.objects.bump()],
+  ];
+  for (let step = 0; step < 80; step += 1) {
+    const dice = random();
+    happenings.find(([limit]) => dice < limit)?.[1]();
+    if (random() < 0.5) await new Promise((resume) => setTimeout(resume, random() * 8));
+  }
+  await Promise.all(own);
+}
+
+function change(server: FakeApiServer, { namespace, name }: { namespace: string; name: string }, random: () => number) {
+  const present = server.objects.get(collection, namespace, name);
+  const labels = random() < 0.6 ? { mine: "yes" } : { mine: "no" };
+  const given = { metadata: { namespace, name, labels }, data: { value: String(random()) } };
+  if (present === undefined) server.objects.create(collection, given);
+  else if (random() < 0.5) server.objects.remove(collection, namespace, name);
+  else server.objects.replace(collection, given);
+}
+
+interface OwnWrite {
+  readonly namespace: string;
+  readonly name: string;
+  readonly random: () => number;
+  readonly noting: readonly Watching[];
+}
+
+/** As the operator writes: by what it knows, and noting what came of it; faults and conflicts are left to a next time. */
+async function write(api: KubeApi, own: OwnWrite): Promise<void> {
+  const { namespace, name, random, noting } = own;
+  const known = noting[0]?.reflector.watched.get(namespace, name);
+  const data = { value: `own ${random()}` };
+  try {
+    if (known === undefined) note(noting, await api.create(secretType, { metadata: { namespace, name }, data }));
+    else if (random() < 0.4) await remove(api, own, known);
+    else {
+      const { labels, resourceVersion } = known.metadata;
+      const metadata = { namespace, name, resourceVersion, ...(labels !== undefined && { labels }) };
+      note(noting, await api.replace(secretType, { metadata, data }));
+    }
+  } catch (error) {
+    expect([ApiFailure, ApiUnreachable].some((kind) => error instanceof kind)).toBe(true);
+  }
+}
+
+async function remove(api: KubeApi, { namespace, name, noting }: OwnWrite, known: KubeObject): Promise<void> {
+  const { uid, resourceVersion } = known.metadata;
+  if (!(await api.remove(secretType, { namespace, name }, { uid, resourceVersion }))) return;
+  for (const { reflector } of noting) reflector.watched.noteRemoved(known);
+}
+
+function note(noting: readonly Watching[], object: KubeObject): void {
+  const { namespace, labels } = object.metadata;
+  for (const { reflector, holds } of noting) if (holds(namespace, labels ?? {})) reflector.watched.note(object);
+}
+
+function expectEqual(server: FakeApiServer, { reflector, sink, holds }: Watching, seed: number): void {
+  const shown = (objects: Iterable<{ metadata: object }>): readonly string[] =>
+    [...objects]
+      .map(({ metadata }) => {
+        const { namespace, name, uid, resourceVersion } = metadata as KubeObject["metadata"];
+        return `${namespace}/${name} ${uid} ${resourceVersion}`;
+      })
+      .sort();
+  const wanted = server.objects
+    .all(collection)
+    .filter(({ metadata }) => holds(metadata.namespace ?? "", metadata.labels ?? {}));
+  expect(shown(reflector.watched.all()), `seed ${seed}`).toEqual(shown(wanted));
+  expect(shown(sink.view.values()), `seed ${seed}: the sink`).toEqual(shown(wanted));
+  expect(
+    sink.faults.filter((fault) => !isReentry(sink, fault)),
+    `seed ${seed}`,
+  ).toEqual([]);
+}
