@@ -24,6 +24,8 @@ export interface ProjectResolution {
   readonly statuses: ReadonlyMap<string, KeyStatus | UserStatus>;
   /** True when the ring was lost: all sessions of the project end. */
   readonly ringReplaced: boolean;
+  /** A new signing key waits: resolve again once every live replica has acknowledged what this leads to. */
+  readonly ringWaits: boolean;
   /** Unix milliseconds: the earliest moment at which resolving again gives something else although nothing was edited. */
   readonly nextAt?: number;
 }
@@ -54,6 +56,7 @@ export async function resolveProject(
     writes: [...signing.writes, ...children.writes],
     events: [...signing.events, ...children.events],
     ringReplaced: signing.replaced,
+    ringWaits: signing.waits,
     ...(nextAt !== undefined && { nextAt }),
   };
 }
@@ -152,5 +155,6 @@ function nothing(projectName: string): ProjectResolution {
     events: [],
     statuses: new Map(),
     ringReplaced: false,
+    ringWaits: false,
   };
 }

@@ -35,6 +35,8 @@ export interface SigningResolution {
   readonly events: readonly CredentialEvent[];
   /** True when a ring had to be made although there was one once: sessions end. */
   readonly replaced: boolean;
+  /** A new key waits for `ringAcknowledged`. */
+  readonly waits: boolean;
   /** Unix milliseconds: when a key leaves the ring. */
   readonly nextAt?: number;
 }
@@ -79,6 +81,7 @@ export function resolveSigning(
     writes: unwritten ? [] : [writeOf(project, secret, { name, entries: entriesOf(keys, after.state) })],
     events: unwritten ? [] : eventsOf(project, { steps: after.steps, replaced, restored: isRestored(found) }),
     replaced,
+    waits: after.state.pending !== undefined,
     ...(nextAt !== undefined && { nextAt }),
   };
 }
@@ -163,7 +166,7 @@ function eventsOf(project: Project, { steps, replaced, restored }: Happening): r
 }
 
 function refused(message: string): SigningResolution {
-  return { keys: refuse("SecretConflict", message), writes: [], events: [], replaced: false };
+  return { keys: refuse("SecretConflict", message), writes: [], events: [], replaced: false, waits: false };
 }
 
 function readKey(text: string | undefined): Uint8Array | undefined {
