@@ -52,6 +52,10 @@ function suffixFault(suffix: string): string | undefined {
   }
   const filled = suffix.replaceAll("{namespace}", "n");
   if (/[{}]/.test(filled)) return `knows the placeholder {namespace} only; ${quoted} has another`;
+  // Whoever may name a namespace `com` would have a claim on half of the world.
+  if (suffix.split(".").at(-1)?.includes("{namespace}")) {
+    return `must end in a domain of the platform after {namespace}, as {namespace}.apps.example.org does; ${quoted} does not`;
+  }
   if (filled.length <= longestHost && hostPattern.test(filled)) return undefined;
   return `must name hosts in lower case such as apps.example.org, without scheme, port or path; ${quoted} is none`;
 }

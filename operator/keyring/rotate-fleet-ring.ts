@@ -40,6 +40,8 @@ export interface RotationDeps {
   readonly commonRingKeys: () => ReadonlySet<string> | undefined;
   /** Told of every step that was done. */
   readonly onStep?: (step: RingStep["step"]) => void;
+  /** Told on every call that has to wait; no secret in it. */
+  readonly onWaiting?: (why: string) => void;
 }
 
 /** `advanced`: call it again soon. `waiting`: something else has to happen first. */
@@ -52,7 +54,10 @@ export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   await takeOver(deps, secret, state.keyring);
   const step = nextRingStep(state, await factsOf(deps, state));
   if (step.step === "none") return "idle";
-  if (step.step === "wait") return "waiting";
+  if (step.step === "wait") {
+    deps.onWaiting?.(step.why);
+    return "waiting";
+  }
   if (step.step === "reseal") await deps.config.reseal();
   else if (!(await write(deps, secret, changed(state, step, deps)))) return "waiting";
   deps.onStep?.(step.step);

@@ -144,6 +144,10 @@ describe("each setting", () => {
     ["shop*=a.org", 'must name a namespace, or * for any, before the "="; not "shop*"'],
     ["a=*.a.org", 'must not begin a host with "*.": "a.org" allows that name and every name below it'],
     ["a=.a.org", 'must not begin a host with ".": "a.org" allows that name and every name below it'],
+    [
+      "*=shop.{namespace}",
+      'must end in a domain of the platform after {namespace}, as {namespace}.apps.example.org does; "shop.{namespace}" does not',
+    ],
     ["a={name}.a.org", 'knows the placeholder {namespace} only; "{name}.a.org" has another'],
     ["a=", 'must name hosts in lower case such as apps.example.org, without scheme, port or path; "" is none'],
     ["a=*", 'must name hosts in lower case such as apps.example.org, without scheme, port or path; "*" is none'],

@@ -1,0 +1,88 @@
+// The fleet's key ring in a Secret of a real API server: made once by operators that start together, renewed on an annotation.
+
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { type Keyring, parseKeyring } from "../../core/config/keyring.ts";
+import { ensureFleetRing } from "../../operator/keyring/fleet-ring.ts";
+import { rotateFleetRing } from "../../operator/keyring/rotate-fleet-ring.ts";
+import type { KubeApi } from "../../operator/kube/api.ts";
+import { createKubeApi } from "../../operator/kube/connect.ts";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+
+let server: TestApiServer;
+let api: KubeApi;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  const connected = await createKubeApi({
+    kubeconfig: await server.kubeconfig(),
+    environment: {},
+    observe: () => undefined,
+    monotonic: () => performance.now(),
+  });
+  api = connected.api;
+});
+afterAll(async () => {
+  await api.close();
+  await server.stop();
+});
+
+async function secretPart(namespace: string, path: string): Promise<string> {
+  return await server.kubectl(["get", "secret", "jsonplane-keyring", "-n", namespace, "-o", `jsonpath={${path}}`]);
+}
+
+async function written(namespace: string): Promise<Keyring> {
+  return parseKeyring(Buffer.from(await secretPart(namespace, ".data.keyring\\.json"), "base64").toString());
+}
+
+test("operators that start together have one ring, and a rotation renews it without touching what else the Secret carries", async () => {
+  const namespace = await server.namespace();
+  const rings = await Promise.all([1, 2, 3].map(() => ensureFleetRing({ api, namespace, random: randomBytes })));
+  let [ring] = rings;
+  if (ring === undefined) throw new Error("No operator has a ring");
+  const former = ring;
+  for (const each of rings) expect(each).toEqual(former);
+  expect(await secretPart(namespace, ".metadata.labels")).toBe('{"app.kubernetes.io/managed-by":"jsonplane"}');
+
+  const annotate = ["annotate", "secret", "jsonplane-keyring", "-n", namespace];
+  await server.kubectl([...annotate, "jsonplane.io/rotate=one", "example.org/team=shop"]);
+  let sealedWith = new Set([former.keys[0].kid]);
+  const steps: string[] = [];
+  const rotate = () =>
+    rotateFleetRing({
+      api,
+      namespace,
+      random: randomBytes,
+      clock: systemClock,
+      ring: {
+        current: () => ring ?? former,
+        adopt(next) {
+          ring = next;
+        },
+      },
+      config: {
+        sealedWith: async () => sealedWith,
+        async reseal() {
+          sealedWith = new Set([(ring ?? former).keys[0].kid]);
+        },
+        programmed: () => true,
+      },
+      commonRingKeys: () => new Set((ring ?? former).keys.map(({ kid }) => kid)),
+      onStep: (step) => void steps.push(step),
+    });
+  while ((await rotate()) !== "idle") expect(steps.length).toBeLessThan(10);
+  expect(steps).toEqual(["append", "promote", "reseal", "drop"]);
+  const renewed = await written(namespace);
+  expect(renewed).toEqual(ring);
+  expect(renewed.names).toEqual(former.names);
+  expect(renewed.keys.map(({ kid }) => kid)).not.toContain(former.keys[0].kid);
+  expect(JSON.parse(await secretPart(namespace, ".metadata.annotations"))).toEqual({
+    "example.org/team": "shop",
+    "jsonplane.io/rotate": "one",
+    "jsonplane.io/rotated": "one",
+  });
+  const version = await secretPart(namespace, ".metadata.resourceVersion");
+  expect(await rotate()).toBe("idle");
+  expect(await secretPart(namespace, ".metadata.resourceVersion")).toBe(version);
+});

@@ -1,0 +1,101 @@
+// Replicas as processes whose key ring is mounted as kubelet mounts a Secret, and renewed while they serve.
+
+import { randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { type Keyring, keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
+import { connect } from "../../core/redis/connect.ts";
+import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
+import { eventually } from "../support/eventually.ts";
+import { apikey, changed, project, withKey, withResource } from "../support/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { type Replica, startReplica } from "../support/replica.ts";
+
+const former = parseKeyring(newKeyringText());
+const key = newRingKey(Buffer.alloc);
+const appended: Keyring = { ...former, keys: [...former.keys, key] };
+const promoted: Keyring = { ...former, keys: [key, ...former.keys] };
+const shop = project("shop", withKey("admin", { role: "Administrators" }), withResource("books"));
+const grown = changed(shop, withResource("films"), withKey("other", { role: "Administrators" }));
+
+let folder: string;
+let redis: TestRedis;
+let gateway: Gateway;
+let replica: Replica;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "jsonplane-ring-"));
+  await symlink(join("..data", "keyring.json"), join(folder, "keyring.json"));
+  await mount(keyringText(former));
+  redis = await startRedis();
+  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  const publisher = await begun(former);
+  await publisher.publish(shop);
+  await publisher.complete();
+  replica = await startReplica({ redis: redis.url, keyring: join(folder, "keyring.json"), name: "r1" });
+  expect(await status("books", "admin")).toBe(200);
+});
+afterEach(async () => {
+  await replica.stop("SIGKILL");
+  gateway.disconnect();
+  await redis.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** As kubelet does: the files in a new folder, the link `..data` swapped by a rename. */
+async function mount(text: string): Promise<void> {
+  const made = `..${randomUUID()}`;
+  await mkdir(join(folder, made));
+  await writeFile(join(folder, made, "keyring.json"), text);
+  await symlink(made, join(folder, "..data_tmp"));
+  await rename(join(folder, "..data_tmp"), join(folder, "..data"));
+}
+
+async function begun(keyring: Keyring): Promise<Publisher> {
+  const publisher = createPublisher({ gateway, keyring, clock: systemClock, newInstance: randomUUID });
+  await publisher.begin();
+  return publisher;
+}
+
+async function status(resource: string, as: string): Promise<number> {
+  return (await replica.send(`/default/shop/api/${resource}`, { as: apikey(as) })).status;
+}
+
+describe("a replica whose mounted key ring is renewed", () => {
+  it("takes the new ring up while it serves, and what is sealed with it", async () => {
+    await mount(keyringText(appended));
+    await eventually(() => expect(replica.log()).toContain('"Key ring changed"'), { withinMs: 10_000 });
+    const publisher = await begun(promoted);
+    await publisher.publish(grown);
+    await eventually(async () => expect(await status("films", "other")).toBe(200));
+    expect(await status("books", "admin")).toBe(200);
+    expect(replica.log()).not.toContain("refused");
+  });
+
+  it("serves what it had while it lacks the key, and the rest soon after it came", async () => {
+    const publisher = await begun(promoted);
+    await publisher.publish(grown);
+    await eventually(() => expect(replica.log()).toContain('"Config field refused"'));
+    expect(await status("books", "admin")).toBe(200);
+    expect(await status("films", "admin")).toBe(404);
+    expect(await status("books", "other")).toBe(503);
+    await mount(keyringText(appended));
+    await eventually(async () => expect(await status("films", "other")).toBe(200), { withinMs: 10_000 });
+  });
+
+  it("goes on with the ring it has when the file goes bad, and says so without its content", async () => {
+    await mount(keyringText(former).replace("names", "name"));
+    await eventually(() => expect(replica.log()).toContain('"Key ring refused, the former one stays"'), {
+      withinMs: 10_000,
+    });
+    expect(replica.log()).not.toContain(Buffer.from(former.names).toString("base64url"));
+    const publisher = await begun(former);
+    await publisher.publish(grown);
+    await eventually(async () => expect(await status("films", "other")).toBe(200));
+  });
+});
