@@ -1,0 +1,113 @@
+// Makes this process the leader when it can be, and keeps it so: a Lease that is renewed every two seconds, and that others leave
+// alone for fifteen after its last change as they saw it. A leader that could not renew for ten seconds has stopped by itself
+// before anyone can take over; one that was paused for longer does not try.
+
+import type { Clock } from "../../core/clock.ts";
+import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
+import type { KubeApi } from "../kube/api.ts";
+import { type Claims, createClaims } from "./claims.ts";
+import { keepLease } from "./keep-lease.ts";
+import type { Leadership } from "./leadership.ts";
+
+export type LeadObservation =
+  /** Another holder than before; empty = nobody. */
+  | { readonly kind: "holder"; readonly holder: string }
+  | { readonly kind: "acquired"; readonly transitions: number }
+  /** A call failed; the next one follows. */
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "ended"; readonly why: EndReason }
+  /** The Lease could not be given back: others wait until it is over. */
+  | { readonly kind: "not_given_back"; readonly error: unknown };
+
+/** `overdue` = not renewed in time, or this process was paused; `taken` = the Lease is another's, or gone. */
+export type EndReason = "overdue" | "taken" | "released";
+
+export interface ElectorOptions {
+  /** One that does not ask who leads. */
+  readonly api: Pick<KubeApi, "get" | "create" | "replace">;
+  readonly namespace: string;
+  readonly name: string;
+  /** No other process has it, and none that ran before had. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly monotonic: Monotonic;
+  readonly timers: Timers;
+  /** From 0 up to, and without, 1. */
+  readonly random: () => number;
+  readonly times?: Partial<LeaseTimes>;
+  readonly observe?: (observation: LeadObservation) => void;
+}
+
+export interface LeaseTimes {
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryMs: number;
+  /** One call to the API server. */
+  readonly callMs: number;
+}
+
+export const leaseTimes: LeaseTimes = {
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryMs: 2_000,
+  callMs: 5_000,
+};
+
+/** Standbys spread their attempts by this part to both sides. */
+const jitter = 0.2;
+
+export interface Elector {
+  /** Resolves once this process leads. Rejects with the signal's reason when it is aborted before; the Lease is free then. */
+  acquire(signal: AbortSignal): Promise<Leadership>;
+}
+
+export function createElector(options: ElectorOptions): Elector {
+  const { api, namespace, name, identity, clock, monotonic, observe } = options;
+  const times = sensible({ ...leaseTimes, ...options.times });
+  const claims = createClaims({
+    api,
+    lease: { namespace, name },
+    identity,
+    ...times,
+    clock,
+    monotonic,
+    seen: (holder) => observe?.({ kind: "holder", holder }),
+  });
+  return { acquire: (signal) => acquire({ ...options, times, claims }, signal) };
+}
+
+interface Election extends ElectorOptions {
+  readonly times: LeaseTimes;
+  readonly claims: Claims;
+}
+
+async function acquire(election: Election, signal: AbortSignal): Promise<Leadership> {
+  const { timers, random, times } = election;
+  for (;;) {
+    signal.throwIfAborted();
+    const leadership = await attempt(election);
+    if (signal.aborted) await leadership?.release();
+    else if (leadership?.held()) return leadership;
+    await pause(timers, times.retryMs * (1 - jitter + 2 * jitter * random()), signal);
+  }
+}
+
+async function attempt(election: Election): Promise<Leadership | undefined> {
+  const { claims, observe } = election;
+  try {
+    const taken = await claims.take();
+    if (!taken.held) return undefined;
+    observe?.({ kind: "acquired", transitions: taken.transitions });
+    return keepLease(election, taken.moment);
+  } catch (error) {
+    observe?.({ kind: "failed", error });
+    return undefined;
+  }
+}
+
+/** With other proportions two processes could lead at once, or none for long. */
+function sensible(times: LeaseTimes): LeaseTimes {
+  const { leaseDurationMs, renewDeadlineMs, retryMs } = times;
+  if (leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs * (1 + jitter)) return times;
+  throw new RangeError("The lease must last longer than the renew deadline, and that longer than the retry period");
+}

@@ -1,0 +1,111 @@
+// Leadership from the moment that the Lease was taken: renewed again and again, over at once when that fails for too long, when
+// somebody else has the Lease, or when this process slept.
+
+import { pause, type Timers } from "../../core/timers.ts";
+import type { Claims, Moment } from "./claims.ts";
+import type { EndReason, LeadObservation, LeaseTimes } from "./elector.ts";
+import { type Leadership, NotTheLeader } from "./leadership.ts";
+
+export interface KeepOptions {
+  readonly claims: Claims;
+  readonly times: LeaseTimes;
+  readonly timers: Timers;
+  readonly observe?: (observation: LeadObservation) => void;
+}
+
+const messages: Readonly<Record<EndReason, string>> = {
+  overdue: "The Lease was not renewed in time",
+  taken: "The Lease is held by another process, or is gone",
+  released: "The Lease was given back",
+};
+
+export function keepLease({ claims, times, timers, observe }: KeepOptions, since: Moment): Leadership {
+  const end = new AbortController();
+  const { signal: ended } = end;
+  let renewed = since;
+  let released: Promise<void> | undefined;
+  let stopDeadline: (() => void) | undefined;
+
+  /**
+   * By the clock that says more. The monotonic one stands still while a machine is suspended, the other may be set back; each
+   * alone would let a process lead on that has slept.
+   */
+  const ageMs = (): number => {
+    const now = claims.now();
+    return Math.max(now.monotonicMs - renewed.monotonicMs, now.clockMs - renewed.clockMs);
+  };
+  const held = (): boolean => !ended.aborted && ageMs() < times.renewDeadlineMs;
+
+  const endBy = (why: EndReason): void => {
+    if (ended.aborted) return;
+    stopDeadline?.();
+    end.abort(new NotTheLeader(messages[why]));
+    observe?.({ kind: "ended", why });
+  };
+
+  /** Ends leadership in time even when a renewal hangs. */
+  const watchDeadline = (): void => {
+    stopDeadline?.();
+    stopDeadline = timers.after(times.renewDeadlineMs - ageMs(), () => {
+      if (held()) watchDeadline();
+      else endBy("overdue");
+    });
+  };
+
+  const renew = async (): Promise<void> => {
+    try {
+      const attempt = await claims.renew(ended);
+      if (ended.aborted) return;
+      if (!attempt.held) {
+        endBy("taken");
+        return;
+      }
+      renewed = attempt.moment;
+      if (held()) watchDeadline();
+      else endBy("overdue");
+    } catch (error) {
+      if (!ended.aborted) observe?.({ kind: "failed", error });
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (await waited(timers, times.retryMs, ended)) {
+      // Whoever wakes up late may not even try: somebody else may be at work.
+      if (held()) await renew();
+      else endBy("overdue");
+    }
+  };
+
+  const giveBack = async (): Promise<void> => {
+    endBy("released");
+    await running;
+    try {
+      await claims.giveBack();
+    } catch (error) {
+      observe?.({ kind: "not_given_back", error });
+    }
+  };
+
+  watchDeadline();
+  const running = run();
+
+  return {
+    held,
+    ended,
+    async confirm() {
+      const mine = await claims.isMine();
+      if (!mine) endBy("taken");
+      return mine && held();
+    },
+    release() {
+      if (!ended.aborted) released = giveBack();
+      return released ?? Promise.resolve();
+    },
+  };
+}
+
+/** False when the signal was aborted meanwhile. */
+async function waited(timers: Timers, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  await pause(timers, milliseconds, signal).catch(() => undefined);
+  return !signal.aborted;
+}
