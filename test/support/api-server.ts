@@ -17,6 +17,7 @@ import {
   writeServiceAccountKeys,
   writeTokens,
 } from "./api-server-users.ts";
+import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 import { type Kubectl, type KubectlOptions, kubectlOf } from "./kubectl.ts";
 import { type PartProcess, startPart } from "./part-process.ts";
@@ -196,6 +197,11 @@ function startControllers(place: ServerPlace, kubeconfig: string, names: readonl
 async function installCrds(admin: Kubectl): Promise<void> {
   await admin.run(["apply", "--server-side", "-f", crds]);
   await admin.run(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]);
+  // The server says a moment later which kinds it has, and kubectl remembers for minutes what it was told: it has to ask anew.
+  await eventually(async () => {
+    const kinds = await admin.run(["api-resources", "--api-group=jsonplane.io", "--cached=false", "-o", "name"]);
+    if (kinds.trim().split("\n").length < 5) throw new Error(`the server serves only ${kinds}`);
+  });
 }
 
 type UserCalls = Pick<TestApiServer, "kubeconfig" | "token" | "requests">;

@@ -1,0 +1,270 @@
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { apiCall } from "../support/api-server-call.ts";
+import { operatorUser } from "../support/rbac.ts";
+
+let server: TestApiServer;
+
+beforeAll(async () => {
+  server = await startApiServer();
+});
+
+afterAll(() => server.stop());
+
+const kinds = ["Project", "ApiResource", "ProjectUser", "ApiKey", "RootKey"] as const;
+const plural = (kind: string) => `${kind.toLowerCase()}s`;
+const shortNames = { Project: "jproj", ApiResource: "jres", ProjectUser: "juser", ApiKey: "jkey", RootKey: "jroot" };
+
+function manifest(kind: string, spec: object, name = "sample"): string {
+  return JSON.stringify({ apiVersion: "jsonplane.io/v1alpha1", kind, metadata: { name }, spec });
+}
+
+const smallest: Readonly<Record<(typeof kinds)[number], string>> = {
+  Project: manifest("Project", { serving: "ReadOnly" }),
+  ApiResource: manifest("ApiResource", { projectRef: { name: "shop" }, schema: { properties: { title: {} } } }),
+  ProjectUser: manifest("ProjectUser", { projectRef: { name: "shop" } }),
+  ApiKey: manifest("ApiKey", { projectRef: { name: "shop" } }),
+  RootKey: manifest("RootKey", { projectRef: { name: "shop" }, initialValue: {} }),
+};
+
+async function json<T>(args: readonly string[]): Promise<T> {
+  return JSON.parse(await server.kubectl([...args, "-o", "json"])) as T;
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+}
+
+interface Definition {
+  readonly metadata: { readonly name: string };
+  readonly status: { readonly conditions: readonly Condition[] };
+}
+
+test("a cluster accepts every CRD whole: established, names taken, schema structural", async () => {
+  const { items } = await json<{ items: readonly Definition[] }>(["get", "crd"]);
+  expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(
+    kinds.map((k) => `${plural(k)}.jsonplane.io`).sort(),
+  );
+  for (const { metadata, status } of items) {
+    const held = status.conditions.filter((condition) => condition.status === "True").map(({ type }) => type);
+    expect(held.sort(), metadata.name).toEqual(["Established", "NamesAccepted"]);
+  }
+});
+
+interface Field {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Field>>;
+  readonly items?: Field;
+}
+
+function silentFields(field: Field, path: string): readonly string[] {
+  const own = field.description ? [] : [path];
+  const inside = Object.entries(field.properties ?? {}).flatMap(([name, each]) =>
+    silentFields(each, `${path}.${name}`),
+  );
+  // What an item is, the list says.
+  const items = Object.entries(field.items?.properties ?? {}).flatMap(([name, each]) =>
+    silentFields(each, `${path}.${name}`),
+  );
+  return [...own, ...inside, ...items];
+}
+
+describe("kubectl explain", () => {
+  test.for(kinds)("has a text for every field of %s", async (kind) => {
+    const { components } = JSON.parse(
+      await server.kubectl(["get", "--raw", "/openapi/v3/apis/jsonplane.io/v1alpha1"]),
+    ) as { components: { schemas: Readonly<Record<string, Field>> } };
+    const schema = components.schemas[`io.jsonplane.v1alpha1.${kind}`];
+    const { spec, status } = schema?.properties ?? {};
+    if (spec === undefined || status === undefined) expect.fail(`the server publishes no schema of ${kind}`);
+    expect(schema?.description).toMatch(/^An? \w+ is .+\.$/s);
+    expect([...silentFields(spec, "spec"), ...silentFields(status, "status")]).toEqual([]);
+  });
+
+  test("says of a field what it is, what it may be and what it is by default", async () => {
+    const said = (await server.kubectl(["explain", "jproj.spec.serving"])).replace(/\s+/g, " ");
+    expect(said).toContain("FIELD: serving <string> ENUM: ReadWrite ReadOnly Off DESCRIPTION: ReadWrite serves all");
+    expect(said).toContain("Default: ReadWrite.");
+    expect(await server.kubectl(["explain", "jres.spec.access", "--recursive"])).toMatch(
+      /scope\s+<Object>\s+read\s+<string>/,
+    );
+  });
+});
+
+describe("kubectl get", () => {
+  const columns: Readonly<Record<(typeof kinds)[number], string>> = {
+    Project: "NAME AUTHENTICATION SERVING URL RESOURCES READY REASON MESSAGE AGE",
+    ApiResource: "NAME PROJECT URL READY REASON MESSAGE AGE",
+    ProjectUser: "NAME PROJECT USERNAME ROLE ACCESS SECRET READY REASON MESSAGE AGE",
+    ApiKey: "NAME PROJECT ROLE ACCESS SECRET EXPIRES DESCRIPTION READY REASON MESSAGE AGE",
+    RootKey: "NAME PROJECT URL READY REASON MESSAGE AGE",
+  };
+  const onlyWide = ["RESOURCES", "MESSAGE", "EXPIRES", "DESCRIPTION"];
+
+  test.for(kinds)("shows %s by its short name with the columns that a person wants", async (kind) => {
+    const namespace = await server.namespace();
+    await server.apply(smallest[kind], { namespace });
+    const header = async (...more: readonly string[]) => {
+      const table = await server.kubectl(["get", shortNames[kind], "-n", namespace, ...more]);
+      return table.split("\n")[0]?.trim().split(/\s+/) ?? [];
+    };
+    expect(await header("-o", "wide")).toEqual(columns[kind].split(" "));
+    const hidden = kind === "ProjectUser" ? [...onlyWide, "SECRET"] : onlyWide;
+    expect(await header()).toEqual(columns[kind].split(" ").filter((column) => !hidden.includes(column)));
+  });
+
+  test("lists all five kinds by their category", async () => {
+    const namespace = await server.namespace();
+    await server.apply(Object.values(smallest).join("\n---\n"), { namespace });
+    const names = (await server.kubectl(["get", "jsonplane", "-n", namespace, "-o", "name"])).trim().split("\n");
+    expect(names.sort()).toEqual(kinds.map((kind) => `${kind.toLowerCase()}.jsonplane.io/sample`).sort());
+  });
+});
+
+interface Written {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+interface Stored {
+  readonly metadata: { readonly generation: number; readonly resourceVersion: string; readonly uid: string };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+describe("status", () => {
+  test.for(kinds)(
+    "of a new %s says that nobody has looked at it, so that it does not pass for finished",
+    async (kind) => {
+      const namespace = await server.namespace();
+      await server.apply(smallest[kind], { namespace });
+      const stored = await json<Stored>(["get", shortNames[kind], "sample", "-n", namespace]);
+      expect(stored.status).toEqual({ observedGeneration: -1 });
+      await expect(
+        server.kubectl([
+          "wait",
+          "--for=condition=Ready",
+          `${shortNames[kind]}/sample`,
+          "-n",
+          namespace,
+          "--timeout=1s",
+        ]),
+      ).rejects.toThrow("timed out");
+    },
+  );
+
+  test("can't be written with the spec, nor the spec with the status", async () => {
+    const namespace = await server.namespace();
+    await server.apply(smallest.Project, { namespace });
+    const path = `/apis/jsonplane.io/v1alpha1/namespaces/${namespace}/projects/sample`;
+    const merge = { method: "PATCH", contentType: "application/merge-patch+json" } as const;
+    await apiCall(server, path, { ...merge, body: { status: { baseURL: "https://elsewhere.example" } } });
+    await apiCall(server, `${path}/status`, {
+      ...merge,
+      body: { spec: { serving: "Off" }, status: { baseURL: "https://a" } },
+    });
+    const { spec, status, metadata } = await json<Stored>(["get", "jproj", "sample", "-n", namespace]);
+    expect([spec["serving"], status["baseURL"], metadata.generation]).toEqual(["ReadOnly", "https://a", 1]);
+  });
+
+  /** Server-side apply as the operator does it. */
+  function applyStatus(namespace: string, metadata: object, status: object) {
+    const path = `/apis/jsonplane.io/v1alpha1/namespaces/${namespace}/projects/sample/status`;
+    return apiCall(server, `${path}?fieldManager=${operatorUser.serviceAccount}&force=true`, {
+      method: "PATCH",
+      contentType: "application/apply-patch+yaml",
+      body: { apiVersion: "jsonplane.io/v1alpha1", kind: "Project", metadata: { name: "sample", ...metadata }, status },
+    });
+  }
+
+  test("is written by server-side apply, once: the same again changes nothing", async () => {
+    const namespace = await server.namespace();
+    await server.apply(smallest.Project, { namespace });
+    const first = await applyStatus(namespace, {}, { observedGeneration: 1, baseURL: "https://a" });
+    const second = await applyStatus(namespace, {}, { observedGeneration: 1, baseURL: "https://a" });
+    expect(second.body.metadata?.["resourceVersion"]).toBe(first.body.metadata?.["resourceVersion"]);
+    expect(second.body["status"]).toEqual({ observedGeneration: 1, baseURL: "https://a" });
+  });
+
+  test("goes to an object that was made anew, whatever UID is said: only resourceVersion holds it back", async () => {
+    const namespace = await server.namespace();
+    await server.apply(smallest.Project, { namespace });
+    const { metadata: former } = await json<Stored>(["get", "jproj", "sample", "-n", namespace]);
+    await server.kubectl(["delete", "jproj", "sample", "-n", namespace]);
+    expect((await applyStatus(namespace, { uid: former.uid }, { observedGeneration: 7 })).status).toBe(404);
+    await server.apply(smallest.Project, { namespace });
+    const { resourceVersion, uid } = former;
+    expect((await applyStatus(namespace, { uid, resourceVersion }, { observedGeneration: 7 })).status).toBe(409);
+    expect((await applyStatus(namespace, { uid }, { observedGeneration: 7 })).status).toBe(200);
+  });
+});
+
+test("a schema is one field to its owner, however large, so that managedFields stay small", async () => {
+  const namespace = await server.namespace();
+  const properties = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`field${at}`, { type: "string" }]));
+  await server.apply(
+    manifest("ApiResource", { projectRef: { name: "shop" }, schema: { type: "object", properties } }),
+    {
+      namespace,
+    },
+  );
+  const stored = await json<{ metadata: { managedFields: readonly { fieldsV1: unknown }[] } }>([
+    ...["get", "jres", "sample", "-n", namespace, "--show-managed-fields"],
+  ]);
+  const [owner] = stored.metadata.managedFields;
+  expect(owner?.fieldsV1).toEqual({ "f:spec": { "f:projectRef": { "f:name": {} }, "f:schema": {} } });
+});
+
+describe("the examples", async () => {
+  const folder = new URL("../../examples/", import.meta.url);
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
+
+  const versions = async (namespace: string) =>
+    server.kubectl(["get", "jsonplane", "-n", namespace, "-o", "jsonpath={.items[*].metadata.resourceVersion}"]);
+
+  /** As the operator does soon after each creation: until then the default status is made anew at each reading, and not stored. */
+  async function writeStatuses(namespace: string): Promise<void> {
+    const { items } = await json<{ items: readonly Written[] }>(["get", "jsonplane", "-n", namespace]);
+    for (const { apiVersion, kind, metadata } of items) {
+      const path = `/apis/${apiVersion}/namespaces/${namespace}/${plural(kind)}/${metadata.name}/status`;
+      const body = { apiVersion, kind, metadata: { name: metadata.name }, status: { observedGeneration: 1 } };
+      const answer = await apiCall(server, `${path}?fieldManager=jsonplane-operator&force=true`, {
+        method: "PATCH",
+        contentType: "application/apply-patch+yaml",
+        body,
+      });
+      expect(answer.status).toBe(200);
+    }
+  }
+
+  test.for(files)("%s applies in strict mode, and again without changing anything", async (file) => {
+    const namespace = await server.namespace();
+    const apply = ["apply", "--validate=strict", "-n", namespace, "-f", fileURLToPath(new URL(file, folder))];
+    await server.kubectl([...apply, "--server-side", "--dry-run=server"]);
+    await server.kubectl([...apply, "--server-side"]);
+    await writeStatuses(namespace);
+    const before = await versions(namespace);
+    await server.kubectl([...apply, "--server-side"]);
+    expect(await versions(namespace)).toBe(before);
+    const documents = (await readFile(new URL(file, folder), "utf8")).match(/^kind: /gm);
+    expect(before.split(" ")).toHaveLength(documents?.length ?? 0);
+  });
+
+  test.for(files)("%s applies without --server-side as well", async (file) => {
+    const namespace = await server.namespace();
+    const apply = ["apply", "--validate=strict", "-n", namespace, "-f", fileURLToPath(new URL(file, folder))];
+    await server.kubectl(apply);
+    const before = await versions(namespace);
+    expect(
+      (await server.kubectl(apply))
+        .trim()
+        .split("\n")
+        .filter((line) => !line.endsWith(" unchanged")),
+    ).toEqual([]);
+    expect(await versions(namespace)).toBe(before);
+  });
+});
