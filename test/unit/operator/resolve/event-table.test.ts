@@ -1,0 +1,342 @@
+// The table of docs/reference/secrets.md, row by row, through the whole resolve stage.
+
+import { beforeEach, describe, expect, it } from "vitest";
+import { sha256Hex } from "../../../../operator/resolve/mint.ts";
+import { CredentialWorld, day, start } from "../../../support/credential-world.ts";
+
+let world: CredentialWorld;
+beforeEach(async () => {
+  world = new CredentialWorld();
+  await world.settle();
+});
+
+const rotation = (id: string, gracePeriod = "24h") => ({ rotation: { id, gracePeriod } });
+
+function told(resolution: { readonly events: readonly { readonly note: { readonly reason: string } }[] }) {
+  return resolution.events.map(({ note }) => note.reason);
+}
+
+describe("the Secret of an API key", () => {
+  it("is made with the first run, and people are told once", async () => {
+    const fresh = new CredentialWorld();
+    expect(told(await fresh.reconcile())).toEqual(["CredentialMinted", "CredentialMinted"]);
+    expect(told(await fresh.reconcile())).toEqual([]);
+  });
+
+  it("deleted: the key goes on working and is not made anew", async () => {
+    const before = world.liveKeys();
+    world.shelf.remove("ci-api-key");
+    const { writes, events, verdicts } = await world.reconcile();
+    expect([writes, events]).toEqual([[], []]);
+    expect(world.said(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
+    expect(world.liveKeys()).toEqual(before);
+  });
+
+  it("with apiKey edited: the key goes on working, and the edit is no key", async () => {
+    const before = world.liveKeys();
+    world.shelf.edit("ci-api-key", "apiKey", "jp_mine");
+    const { verdicts } = await world.reconcile();
+    expect(world.said(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
+    expect(world.liveKeys()).toEqual(before);
+    expect(world.text("ci-api-key", "apiKey")).toBe("jp_mine");
+  });
+
+  it.each(["id", "baseURL"])("with %s edited: it is put right, and the key stays", async (entry) => {
+    const [right, key] = [world.text("ci-api-key", entry), world.text("ci-api-key", "apiKey")];
+    world.shelf.edit("ci-api-key", entry, "mine");
+    expect(told(await world.reconcile())).toEqual(["SecretRepaired"]);
+    expect(world.text("ci-api-key", entry)).toBe(right);
+    expect(world.text("ci-api-key", "apiKey")).toBe(key);
+  });
+
+  it("of an ApiKey with a new rotation.id: a new key, and the old one until its grace period ends", async () => {
+    const before = world.text("ci-api-key", "apiKey");
+    Object.assign(world.specs.key, rotation("b", "1h"));
+    const resolution = await world.reconcile();
+    expect(told(resolution)).toEqual(["CredentialRotated"]);
+    expect(resolution.nextAt).toBe(start + 3_600_000);
+    const after = world.text("ci-api-key", "apiKey");
+    expect(world.liveKeys()).toEqual([sha256Hex(after), sha256Hex(before)]);
+    expect(world.statuses.get("ci-1")).toMatchObject({ previousKeyExpiresAt: "2026-06-01T13:00:00Z" });
+    world.now = start + 3_600_000;
+    expect((await world.reconcile()).nextAt).toBeUndefined();
+    expect(world.published?.keys.size).toBe(1);
+    expect(world.statuses.get("ci-1")).not.toHaveProperty("previousKeyExpiresAt");
+  });
+
+  it("of an ApiKey that has expired: it says so, at the very moment", async () => {
+    Object.assign(world.specs.key, { expiresAt: "2026-06-02T12:00:00Z" });
+    const before = await world.reconcile();
+    expect(before.nextAt).toBe(start + day);
+    expect(world.said(before.verdicts, "ci")).toEqual([]);
+    world.now = start + day;
+    const after = await world.reconcile();
+    expect(world.said(after.verdicts, "ci")).toEqual(["Expired"]);
+    expect(after.nextAt).toBeUndefined();
+    expect(world.liveKeys()).toEqual([]);
+  });
+
+  it("that another ApiKey wants too belongs to the first", async () => {
+    const fresh = new CredentialWorld();
+    fresh.specs.key = { secretName: "ada-password" };
+    const { verdicts } = await fresh.reconcile();
+    expect(fresh.said(verdicts, "ci")).toEqual(["SecretConflict"]);
+    expect(fresh.said(verdicts, "ada")).toEqual([]);
+  });
+
+  it("made immutable, is left alone while nothing has to change, and then a person is asked", async () => {
+    world.shelf.freeze("ci-api-key");
+    const before = world.liveKeys();
+    world.shelf.edit("ci-api-key", "baseURL", "elsewhere");
+    expect((await world.reconcile()).writes).toEqual([]);
+    Object.assign(world.specs.key, rotation("b"));
+    const { writes, verdicts } = await world.reconcile();
+    expect(writes).toEqual([]);
+    expect(world.said(verdicts, "ci")).toEqual(["SecretConflict"]);
+    expect(world.liveKeys()).toEqual(before);
+    world.shelf.remove("ci-api-key");
+    await world.settle();
+    expect(world.liveKeys()).toHaveLength(2);
+  });
+});
+
+describe("a generated password", () => {
+  it("deleted: the login goes on working", async () => {
+    const before = world.login();
+    world.shelf.remove("ada-password");
+    const { verdicts, writes } = await world.reconcile();
+    expect(writes).toEqual([]);
+    expect(world.said(verdicts, "ada")).toEqual(["KeyNotRetrievable"]);
+    expect(world.login()).toEqual(before);
+  });
+
+  it("edited: the edit is adopted and sessions end", async () => {
+    const before = world.login();
+    world.shelf.edit("ada-password", "password", "of her own");
+    expect(told(await world.reconcile())).toEqual(["PasswordAdopted"]);
+    expect(world.login().hash).toMatch(/of of her own$/);
+    expect(world.login().revision).not.toBe(before.revision);
+    expect(told(await world.reconcile())).toEqual([]);
+  });
+
+  it("keeps what was adopted while rotation is taken out and put back", async () => {
+    world.specs.user = { rotation: { id: "a" } };
+    await world.settle();
+    world.specs.user = {};
+    world.shelf.edit("ada-password", "password", "of her own");
+    await world.settle();
+    world.specs.user = { rotation: { id: "a" } };
+    await world.settle();
+    expect(world.text("ada-password", "password")).toBe("of her own");
+  });
+
+  it("with a new rotation.id: a new one, and sessions end", async () => {
+    const before = [world.text("ada-password", "password"), world.login().revision];
+    world.specs.user = { rotation: { id: "b" } };
+    expect(told(await world.reconcile())).toEqual(["CredentialRotated"]);
+    expect(world.text("ada-password", "password")).not.toBe(before[0]);
+    expect(world.login().revision).not.toBe(before[1]);
+  });
+
+  it("takes the place of one that came from a Secret of the spec, once that is named no more", async () => {
+    const fresh = new CredentialWorld();
+    fresh.shelf.put("given", { pw: "one" });
+    fresh.specs.user = { passwordSecretRef: { name: "given", key: "pw" } };
+    await fresh.settle();
+    expect(fresh.shelf.names()).not.toContain("ada-password");
+    fresh.specs.user = {};
+    await fresh.settle();
+    expect(fresh.login().hash).toMatch(new RegExp(`of ${fresh.text("ada-password", "password")}$`));
+    fresh.shelf.remove("ada-password");
+    const { writes } = await fresh.reconcile();
+    expect(writes).toEqual([]);
+  });
+});
+
+describe("a hash Secret", () => {
+  const losses = [
+    ["deleted", (name: string) => world.shelf.remove(name)],
+    ["edited", (name: string) => world.shelf.edit(name, "record", '{"current":"00","rotatedAt":"x"}')],
+  ] as const;
+
+  it.each(losses)("%s: rebuilt from the Secret that shows the credential", async (_, lose) => {
+    const before = [world.liveKeys(), world.login()];
+    lose("ci-key-hash");
+    lose("ada-user-hash");
+    expect(told(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
+    expect([world.liveKeys(), world.login()]).toEqual(before);
+    expect((await world.reconcile()).writes).toEqual([]);
+    expect(world.hashed).toHaveLength(1);
+  });
+
+  it.each(losses)("%s, and the shown credential too: rebuilt from what is published", async (_, lose) => {
+    const before = [world.liveKeys(), world.login()];
+    for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
+    for (const name of ["ci-api-key", "ada-password"]) world.shelf.remove(name);
+    const { verdicts } = await world.reconcile();
+    expect([world.liveKeys(), world.login()]).toEqual(before);
+    expect([...world.said(verdicts, "ci"), ...world.said(verdicts, "ada")]).toEqual([
+      "KeyNotRetrievable",
+      "KeyNotRetrievable",
+    ]);
+  });
+
+  it.each(losses)("%s, with nothing published either: lost, until rotation.id changes", async (_, lose) => {
+    for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
+    for (const name of ["ci-api-key", "ada-password"]) world.shelf.remove(name);
+    world.published = undefined;
+    const { verdicts, writes } = await world.reconcile();
+    expect([...world.said(verdicts, "ci"), ...world.said(verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
+    expect(writes).toEqual([]);
+    world.specs.key = rotation("b");
+    world.specs.user = { rotation: { id: "b" } };
+    await world.settle();
+    expect(world.liveKeys()).toHaveLength(1);
+    expect(world.login().hash).toBeDefined();
+  });
+
+  it("lost in the middle of a rotation costs neither the new key nor the old one its grace period", async () => {
+    const before = world.liveKeys();
+    world.specs.key = rotation("b");
+    await expect(world.reconcile(1)).rejects.toThrow("");
+    world.shelf.remove("ci-key-hash");
+    await world.settle();
+    expect(world.readable.keys.size).toBe(2);
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...before]);
+  });
+
+  it("lost while the shown key was edited: the published key stays, the edit is no key", async () => {
+    const before = world.liveKeys();
+    world.shelf.remove("ci-key-hash");
+    world.shelf.edit("ci-api-key", "apiKey", "jp_mine");
+    const { verdicts } = await world.reconcile();
+    expect(world.said(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
+    expect(world.liveKeys()).toEqual(before);
+  });
+
+  it("lost together with a new rotation.id: both are done", async () => {
+    const before = world.liveKeys();
+    world.shelf.remove("ci-key-hash");
+    world.specs.key = rotation("b");
+    await world.settle();
+    expect(world.liveKeys()).toHaveLength(2);
+    expect(world.liveKeys()).toContain(before[0]);
+  });
+});
+
+describe("the signing Secret", () => {
+  it("deleted: restored from what is published, and keys and logins go on", async () => {
+    const [kids, keys] = [world.kids(), world.liveKeys()];
+    world.shelf.remove("shop-signing");
+    const resolution = await world.reconcile();
+    expect(resolution.ringReplaced).toBe(false);
+    expect(told(resolution)).toContain("SecretRepaired");
+    expect(world.kids()).toEqual(kids);
+    expect(world.liveKeys()).toEqual(keys);
+    expect(world.login().hash).toMatch(new RegExp(`of ${world.text("ada-password", "password")}$`));
+    expect((await world.settle()).writes).toEqual([]);
+  });
+
+  it("with the ring edited away and nothing published: a new ring, sessions end, and people are told", async () => {
+    const kids = world.kids();
+    world.shelf.edit("shop-signing", "ring", "{}");
+    world.published = undefined;
+    const resolution = await world.reconcile();
+    expect(resolution.ringReplaced).toBe(true);
+    expect(resolution.events.map(({ note }) => [note.type, note.reason])).toEqual([["Warning", "SigningRingReplaced"]]);
+    expect(world.kids()).not.toEqual(kids);
+  });
+
+  it("deleted with nothing published, of a Project that was served: people are told as well", async () => {
+    world.statuses.set("shop-1", { liveGeneration: 1 });
+    world.shelf.remove("shop-signing");
+    world.published = undefined;
+    expect((await world.reconcile()).ringReplaced).toBe(true);
+  });
+
+  it("of somebody else: the Project waits for a person, and nothing is overwritten", async () => {
+    const fresh = new CredentialWorld();
+    fresh.shelf.put("shop-signing", { ring: "mine" });
+    const { verdicts, writes } = await fresh.reconcile();
+    expect(fresh.said(verdicts, "shop")).toEqual(["SecretConflict"]);
+    expect(writes).toEqual([]);
+  });
+});
+
+describe("the Secret that a user's password comes from", () => {
+  beforeEach(async () => {
+    world.shelf.put("given", { pw: "one" });
+    world.specs.user = { passwordSecretRef: { name: "given", key: "pw" } };
+    await world.settle();
+  });
+
+  it("changed: followed, and sessions end", async () => {
+    const before = world.login();
+    world.shelf.put("given", { pw: "two" });
+    expect(told(await world.reconcile())).toEqual(["PasswordAdopted"]);
+    expect(world.login().hash).toMatch(/of two$/);
+    expect(world.login().revision).not.toBe(before.revision);
+  });
+
+  it("deleted: the login goes on, and the condition says what is missing", async () => {
+    const before = world.login();
+    world.shelf.remove("given");
+    const { verdicts } = await world.reconcile();
+    expect(world.said(verdicts, "ada")).toEqual(["SecretNotFound"]);
+    expect(world.login()).toEqual(before);
+  });
+});
+
+describe("a backup that is restored under new UIDs", () => {
+  const families = [
+    ["hash Secrets without what they are of", ["ci-api-key", "ada-password"], ["KeyNotRetrievable"]],
+    ["keys and passwords without their hash Secrets", ["ci-key-hash", "ada-user-hash"], []],
+    ["everything", [], []],
+  ] as const;
+
+  /** Another cluster, another Redis: no status, nothing published. */
+  async function restore(lost: readonly string[]) {
+    world.specs.key = rotation("a");
+    await world.settle();
+    const before = { keys: world.liveKeys().slice(0, 1), login: world.login(), kids: world.kids() };
+    for (const name of lost) world.shelf.remove(name);
+    world.published = undefined;
+    world.statuses = new Map();
+    world.uids = "2";
+    const minted = world.readable.keys.size;
+    const first = await world.reconcile();
+    await world.settle();
+    return { before, minted: world.readable.keys.size - minted, first };
+  }
+
+  it.each(families)("with %s loses no credential, and mints none", async (_, lost, said) => {
+    const { before, minted, first } = await restore(lost);
+    expect(world.liveKeys()).toEqual(expect.arrayContaining([...before.keys]));
+    expect(world.login().revision).toBe(before.login.revision);
+    expect(world.kids()).toEqual(before.kids);
+    expect(minted).toBe(0);
+    expect(world.said(first.verdicts, "ci")).toEqual(said);
+  });
+
+  it("without the signing Secret keeps keys and passwords by what shows them", async () => {
+    const { before, minted } = await restore(["shop-signing"]);
+    expect(world.liveKeys()).toEqual(before.keys);
+    expect(minted).toBe(0);
+    expect(world.kids()).not.toEqual(before.kids);
+  });
+
+  it("without the signing Secret and what shows them says that they are lost, and mints none behind anyone's back", async () => {
+    const { minted, first } = await restore(["shop-signing", "ci-api-key", "ada-password"]);
+    expect([...world.said(first.verdicts, "ci"), ...world.said(first.verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
+    expect(minted).toBe(0);
+    world.specs.key = rotation("new");
+    await world.settle();
+    expect(world.liveKeys()).toHaveLength(1);
+  });
+
+  it("without any Secret of a key makes a first one, as for a new object", async () => {
+    const { before, minted } = await restore(["ci-api-key", "ci-key-hash"]);
+    expect(minted).toBe(1);
+    expect(world.liveKeys()).not.toEqual(before.keys);
+  });
+});
