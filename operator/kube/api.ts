@@ -95,7 +95,8 @@ export interface KubeWriter {
   replace(type: ResourceType, object: JsonObject, options?: CallOptions): Promise<KubeObject>;
   /**
    * Server-side apply (forced) as field manager `jsonplane-operator`. `object` carries metadata.uid, so that an object which
-   * is gone or made anew is never created by it: 409 or 404 then.
+   * is gone is never created by it (409), nor one made anew changed (422, Invalid). A status is another matter: there the
+   * server looks at no UID, and only metadata.resourceVersion keeps it from an object made anew (409); 404 when it is gone.
    */
   apply(type: ResourceType, object: JsonObject, options?: ApplyOptions): Promise<KubeObject>;
   /** DELETE with preconditions; false when there is none, 409 when it is another or has changed. */
