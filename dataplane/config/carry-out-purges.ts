@@ -47,7 +47,7 @@ async function round(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   for (const [id, text] of open) {
     const order = readPurgeOrder(text);
     // One that a newer operator wrote waits for a newer replica.
-    if (order && (await purge(deps, order, signal))) {
+    if (order && (await purge(deps, { id, order }, signal))) {
       await gateway.write(configKeys.purged, "HSET", configKeys.purged, id, Date.now());
     }
   }
@@ -55,17 +55,33 @@ async function round(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
 }
 
 /** False when it was interrupted before the end. */
-async function purge(deps: PurgeDeps, order: PurgeOrder, signal: AbortSignal): Promise<boolean> {
+async function purge(
+  deps: PurgeDeps,
+  { id, order }: { readonly id: string; readonly order: PurgeOrder },
+  signal: AbortSignal,
+): Promise<boolean> {
+  // Looked at before every step: when this replica stood still, another one may have finished, and what is stored by now is new.
+  const goesOn = async (): Promise<boolean> => !signal.aborted && (await isOpen(deps.gateway, id));
   if (order.what === "rootkey") {
+    if (!(await goesOn())) return false;
     await deps.store.purgeDocument({ project: order.project, rootKey: order.name });
     return true;
   }
   const collection = { project: order.project, resource: order.name };
-  while (!signal.aborted) {
+  while (await goesOn()) {
     if ((await deps.store.purge(collection, objectsPerStep)) === "done") return true;
     await deps.gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
   }
   return false;
+}
+
+async function isOpen(gateway: Gateway, id: string): Promise<boolean> {
+  const { purges, purged } = configKeys;
+  const [isOrdered, isDone] = await Promise.all([
+    gateway.read(purges, "HEXISTS", purges, id),
+    gateway.read(purged, "HEXISTS", purged, id),
+  ]);
+  return isOrdered === 1 && isDone === 0;
 }
 
 /** Two that purge the same would be wasteful, not wrong; so the lock needs no owner. */

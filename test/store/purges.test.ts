@@ -1,0 +1,256 @@
+// The way of doomed data, on real Redis: recorded, ordered, carried out by a replica, struck off, with the operator cut off at
+// every step of it.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { connect } from "../../core/redis/connect.ts";
+import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { fieldsOf } from "../../core/redis/reply.ts";
+import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import type { DataEntry, DataRecord } from "../../operator/data-record.ts";
+import { orderedPurges, type PurgeOutcome, purgeDoomed, purgeId } from "../../operator/finalize/purge-doomed.ts";
+import type { Reach } from "../../operator/publish/acknowledgements.ts";
+import { createPurges, type Purges } from "../../operator/publish/purges.ts";
+import { eventually } from "../support/eventually.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { idOf, servedText } from "../support/stored-objects.ts";
+
+const ref = { namespace: "default", name: "shop" };
+const flags = { project: ref, rootKey: "flags" };
+const doomed: readonly DataEntry[] = [
+  { what: "resource", name: "books", uid: "u-books", namespaceUid: "n", doomedAt: 5, doomedBy: "u-books" },
+  { what: "rootkey", name: "flags", uid: "u-flags", namespaceUid: "n", doomedAt: 5, doomedBy: "p" },
+];
+const kept: DataEntry = { what: "resource", name: "films", uid: "u-films", namespaceUid: "n", retained: true };
+
+let redis: TestRedis;
+let gateway: Gateway;
+let store: Store;
+let purges: Purges;
+/** What is stored beside the configuration: changed only as the operator would. */
+let record: DataRecord;
+let reach: Reach;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  store = await createRedisStore({ url: redis.url, clock: systemClock });
+  purges = createPurges(gateway);
+});
+afterAll(async () => {
+  await store.close();
+  gateway.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  await gateway.write("x", "FLUSHALL");
+  record = { policy: "Delete", projectUid: "p", entries: [...doomed, kept] };
+  reach = "programmed";
+  await writeSome();
+  await write("films");
+});
+
+async function writeSome(): Promise<void> {
+  await write("books");
+  await store.initialise(flags, '{"beta":true}');
+}
+
+async function write(resource: string, ...numbers: readonly number[]): Promise<void> {
+  for (const number of numbers.length === 0 ? [1] : numbers) {
+    const id = idOf(number);
+    const object = { id, owner: "user:a", text: servedText(id, [], "user:a") };
+    await store.create({ project: ref, resource }, object, 1_000);
+  }
+}
+
+async function counted(resource: string): Promise<number> {
+  const all = { offset: 0, limit: 1, descending: false };
+  return (await store.pageByCreation({ project: ref, resource }, {}, all)).count;
+}
+
+const hasFlags = async (): Promise<boolean> => (await store.readAt(flags, [])).outcome === "found";
+
+/** One pass of the operator; what remains is stored as the last step. */
+async function pass(by: Purges = purges): Promise<PurgeOutcome> {
+  const outcome = await purgeDoomed({ ref, record, reachOf: () => reach, purges: by });
+  record = outcome.record;
+  return outcome;
+}
+
+async function left(key: string): Promise<readonly string[]> {
+  return [...fieldsOf(await gateway.read(key, "HGETALL", key)).keys()].sort();
+}
+
+/** A replica that comes, carries out what is ordered, and goes. */
+async function replicaLooks(): Promise<void> {
+  const failures: unknown[] = [];
+  const carrying = carryOutPurges({ gateway, store, onFailed: (error) => failures.push(error) });
+  await eventually(async () => {
+    const done = await left(configKeys.purged);
+    for (const id of await left(configKeys.purges)) expect(done).toContain(id);
+  });
+  await carrying.stop();
+  expect(failures).toEqual([]);
+}
+
+async function isSettled(): Promise<void> {
+  expect(record.entries).toEqual([kept]);
+  expect([await counted("books"), await hasFlags(), await counted("films")]).toEqual([0, false, 1]);
+  expect([await left(configKeys.purges), await left(configKeys.purged)]).toEqual([[], []]);
+}
+
+describe("doomed data", () => {
+  it.each<[Reach, string]>([
+    ["waiting", "replicas"],
+    ["no_replicas", "no_replicas"],
+  ])("are not ordered to be purged while replicas are %s", async (state, waitingFor) => {
+    reach = state;
+    expect(await pass()).toMatchObject({ purged: [], waitingFor });
+    expect(await left(configKeys.purges)).toEqual([]);
+    expect(record.entries).toHaveLength(3);
+  });
+
+  it("wait for the publish that dooms them", async () => {
+    record = { ...record, entries: doomed.map((entry) => ({ ...entry, doomedAt: 0 })) };
+    expect(await pass()).toMatchObject({ purged: [], waitingFor: "replicas" });
+  });
+
+  it("are ordered once, purged by a replica, and struck off; what is kept stays", async () => {
+    const first = await pass();
+    expect(first.waiting).toEqual(new Map(doomed.map(({ uid }) => [uid, "purge"])));
+    expect(await orderedPurges(record, purges)).toEqual(new Set(doomed.map(purgeId)));
+    await replicaLooks();
+    expect((await pass()).purged).toEqual(doomed);
+    await isSettled();
+    expect(await orderedPurges(record, purges)).toEqual(new Set());
+  });
+
+  it("are struck off although no replica is there any more", async () => {
+    await pass();
+    await replicaLooks();
+    reach = "no_replicas";
+    await pass();
+    await isSettled();
+  });
+
+  it("go on being purged when a replica comes that serves older configuration", async () => {
+    await pass();
+    reach = "waiting";
+    expect((await pass()).waitingFor).toBe("purge");
+  });
+
+  it("of an object that was made anew and doomed again are purged again", async () => {
+    await pass();
+    await replicaLooks();
+    await pass();
+    await writeSome();
+    record = { ...record, entries: [...doomed.map((entry) => ({ ...entry, doomedAt: 9 })), kept] };
+    await pass();
+    await replicaLooks();
+    await pass();
+    await isSettled();
+  });
+});
+
+describe("a replica that stands still in the middle of a purge", () => {
+  it("goes no further once another one has finished it: what is stored by then is new", async () => {
+    await write("books", ...Array.from({ length: 250 }, (_, at) => at + 2));
+    let wakeUp = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => {
+      wakeUp = resolve;
+    });
+    let steps = 0;
+    const slow: typeof store.purge = async (collection, batch) => {
+      steps += 1;
+      const answer = await store.purge(collection, batch);
+      if (steps === 1) await asleep;
+      return answer;
+    };
+    record = { ...record, entries: [...doomed.slice(0, 1), kept] };
+    await pass();
+    const failures: unknown[] = [];
+    const purgeDocument = store.purgeDocument.bind(store);
+    const carrying = carryOutPurges({
+      gateway,
+      store: { purge: slow, purgeDocument },
+      onFailed: (e) => failures.push(e),
+    });
+    await eventually(() => expect(steps).toBe(1));
+    // Its lock has run out meanwhile.
+    await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await replicaLooks();
+    await pass();
+    await write("books");
+    await gateway.write(configKeys.purgeLock, "SET", configKeys.purgeLock, "until its round ends");
+    wakeUp();
+    await eventually(async () => expect(await gateway.read("x", "EXISTS", configKeys.purgeLock)).toBe(0));
+    await carrying.stop();
+    expect([steps, failures]).toEqual([1, []]);
+    expect([await counted("books"), await left(configKeys.purged)]).toEqual([1, []]);
+  });
+});
+
+class CutOff extends Error {}
+
+/** Fails at one call of it, counted from 0, before or after its effect. */
+function cutOff(at: number, when: "before" | "after"): Purges {
+  let calls = 0;
+  const cut =
+    <A extends readonly unknown[], R>(method: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const mine = calls;
+      calls += 1;
+      if (mine === at && when === "before") throw new CutOff();
+      const result = await method(...args);
+      if (mine === at) throw new CutOff();
+      return result;
+    };
+  return {
+    order: cut(purges.order),
+    isOrdered: cut(purges.isOrdered),
+    isDone: cut(purges.isDone),
+    forget: cut(purges.forget),
+  };
+}
+
+describe("an operator that is cut off while it purges", () => {
+  const moments = [0, 1, 2, 3].flatMap((at) => (["before", "after"] as const).map((when) => [at, when] as const));
+
+  it.each(moments)(
+    "at call %i, %s it, leaves nothing behind, and nothing of what comes next is purged",
+    async (at, when) => {
+      const broken = async (): Promise<void> => {
+        await pass(cutOff(at, when)).catch((error: unknown) => {
+          if (!(error instanceof CutOff)) throw error;
+        });
+      };
+      await broken();
+      await replicaLooks();
+      await broken();
+      await replicaLooks();
+      await pass();
+      await replicaLooks();
+      await pass();
+      await isSettled();
+      await writeSome();
+      await replicaLooks();
+      expect([await counted("books"), await hasFlags()]).toEqual([1, true]);
+    },
+  );
+
+  it("between the purge and the record, orders it again, and is done", async () => {
+    await pass();
+    await replicaLooks();
+    const before = record;
+    await pass();
+    record = before;
+    expect(await pass()).toMatchObject({ purged: [], waitingFor: "purge" });
+    await replicaLooks();
+    await pass();
+    await isSettled();
+  });
+});
