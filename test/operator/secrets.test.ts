@@ -1,0 +1,294 @@
+// The operator's Secrets on a real API server: read, written and swept.
+
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { kinds } from "../../core/manifests/object.ts";
+import type { KubeApi } from "../../operator/kube/api.ts";
+import { createKubeApi } from "../../operator/kube/connect.ts";
+import type { ProjectObjects } from "../../operator/project-objects.ts";
+import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
+import {
+  createSecretBook,
+  NamespaceTerminating,
+  type SecretBook,
+  SecretChanged,
+} from "../../operator/secrets/secret-book.ts";
+import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
+import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type WatchedSecrets, watchSecrets } from "../support/watched-secrets.ts";
+
+const operator = { user: "operator" };
+
+let server: TestApiServer;
+let api: KubeApi;
+let watched: WatchedSecrets;
+let book: SecretBook;
+let sweep: SecretSweep;
+let namespace: string;
+let now: number;
+let monotonic: number;
+
+beforeAll(async () => {
+  server = await startApiServer({ audit: true, users: [{ name: "operator", token: "of-operator" }] });
+  await server.kubectl(["create", "clusterrolebinding", "operator", "--clusterrole=cluster-admin", "--user=operator"]);
+  const connected = await createKubeApi({
+    kubeconfig: await server.kubeconfig(operator),
+    environment: {},
+    observe: () => undefined,
+    monotonic: () => performance.now(),
+  });
+  api = connected.api;
+  watched = await watchSecrets(api);
+});
+afterAll(async () => {
+  await watched?.stop();
+  await api?.close();
+  await server?.stop();
+});
+
+beforeEach(async () => {
+  namespace = await server.namespace();
+  book = createSecretBook({ api, own: watched.own, foreign: watched.foreign });
+  now = Date.now();
+  monotonic = 0;
+  const { own, objects } = watched;
+  sweep = createSecretSweep({ api, own, objects, now: () => now, monotonic: () => monotonic });
+});
+
+const manifests = `
+apiVersion: jsonplane.io/v1alpha1
+kind: Project
+metadata: { name: shop }
+---
+apiVersion: jsonplane.io/v1alpha1
+kind: ProjectUser
+metadata: { name: ada }
+spec: { projectRef: { name: shop } }
+---
+apiVersion: jsonplane.io/v1alpha1
+kind: ApiKey
+metadata: { name: ci }
+spec: { projectRef: { name: shop } }
+`;
+
+async function objects(): Promise<ProjectObjects> {
+  await watched.caughtUp();
+  const index = createProjectIndex();
+  for (const kind of kinds) for (const object of watched.objects[kind].all()) index.put(customResource(kind, object));
+  return index.objectsOf({ namespace, name: "shop" });
+}
+
+async function resolve(): Promise<ProjectResolution> {
+  const found = await objects();
+  return await resolveProject(found, undefined, {
+    findSecret: await book.prepare(found),
+    random: randomBytes,
+    now,
+    hashPassword: async (password) => `hash of ${password}`,
+    baseUrl: `http://localhost/${namespace}/shop`,
+    ringAcknowledged: false,
+  });
+}
+
+async function reconcile(): Promise<ProjectResolution> {
+  const resolution = await resolve();
+  for (const write of resolution.writes) await book.write(write);
+  return resolution;
+}
+
+function kubectl(...args: readonly string[]): Promise<string> {
+  return server.kubectl([...args, "--namespace", namespace]);
+}
+
+async function secretNames(): Promise<readonly string[]> {
+  const names = await kubectl("get", "secrets", "-o", "jsonpath={.items[*].metadata.name}");
+  return names.split(" ").filter((name) => name !== "");
+}
+
+async function entry(secret: string, name: string): Promise<string> {
+  const text = await kubectl("get", "secret", secret, "-o", `jsonpath={.data.${name}}`);
+  return Buffer.from(text, "base64").toString();
+}
+
+async function setEntry(secret: string, name: string, text: string): Promise<void> {
+  await kubectl("patch", "secret", secret, "-p", JSON.stringify({ stringData: { [name]: text } }));
+}
+
+/** How often the operator asked for that Secret by name. */
+async function reads(secret: string): Promise<number> {
+  const asked = await server.requests(operator);
+  return asked.filter((each) => each.verb === "get" && each.namespace === namespace && each.name === secret).length;
+}
+
+const made = ["ada-password", "ada-user-hash", "ci-api-key", "ci-key-hash", "shop-signing"];
+
+describe("Secrets of a Project", () => {
+  test("are made once, and a second look writes nothing", async () => {
+    await server.apply(manifests, { namespace });
+    expect((await reconcile()).writes).toHaveLength(5);
+    expect(await secretNames()).toEqual(made);
+    expect(await kubectl("get", "secret", "ada-password", "-o", "jsonpath={.type}")).toBe("kubernetes.io/basic-auth");
+    expect(await entry("ci-api-key", "apiKey")).toMatch(/^jp_/);
+    expect((await reconcile()).writes).toEqual([]);
+  });
+
+  test("are seen by the next look although no watch has told of them yet", async () => {
+    await server.apply(manifests, { namespace });
+    const found = await objects();
+    await reconcile();
+    const findSecret = await book.prepare(found);
+    for (const name of made) expect(findSecret(name)).toBeDefined();
+  });
+
+  test("keep what others put on them when they are rotated", async () => {
+    await server.apply(manifests, { namespace });
+    await reconcile();
+    const before = await entry("ci-api-key", "apiKey");
+    await kubectl("label", "secret", "ci-api-key", "example.org/team=shop");
+    await kubectl("annotate", "secret", "ci-api-key", "example.org/note=hello");
+    await setEntry("ci-api-key", "extra", "mine");
+    await kubectl("patch", "apikey", "ci", "--type=merge", "-p", '{"spec":{"rotation":{"id":"b"}}}');
+    expect((await reconcile()).writes.map(({ mode }) => mode)).toEqual(["replace", "replace"]);
+    expect(await entry("ci-api-key", "apiKey")).not.toBe(before);
+    expect(await entry("ci-api-key", "extra")).toBe("mine");
+    const metadata = await kubectl("get", "secret", "ci-api-key", "-o", "jsonpath={.metadata}");
+    expect(JSON.parse(metadata)).toMatchObject({
+      labels: { "example.org/team": "shop", "jsonplane.io/kind": "ApiKey" },
+      annotations: { "example.org/note": "hello", "jsonplane.io/namespace": namespace },
+    });
+  });
+
+  test("are not written over when they changed since they were read, nor when they were made meanwhile", async () => {
+    await server.apply(manifests, { namespace });
+    const first = await resolve();
+    await kubectl("create", "secret", "generic", "ci-api-key", "--from-literal=apiKey=mine");
+    const writes: unknown[] = [];
+    for (const write of first.writes) await book.write(write).catch((error: unknown) => writes.push(error));
+    expect(writes).toEqual([expect.any(SecretChanged)]);
+    expect(await entry("ci-api-key", "apiKey")).toBe("mine");
+
+    await setEntry("ada-password", "username", "eve");
+    const second = await resolve();
+    await setEntry("ada-password", "password", "of her own");
+    const [repair] = second.writes.filter(({ name }) => name === "ada-password");
+    if (repair === undefined) throw new Error("Nothing to put right");
+    await expect(book.write(repair)).rejects.toThrow(SecretChanged);
+    await reconcile();
+    expect(await entry("ada-password", "password")).toBe("of her own");
+    expect(await entry("ada-password", "username")).toBe("ada");
+  });
+
+  test("that stand on our names and are foreign are refused and never read", async () => {
+    await kubectl("create", "secret", "generic", "ci-api-key", "--from-literal=apiKey=mine");
+    await server.apply(manifests, { namespace });
+    const { credentials } = await reconcile();
+    expect(credentials.keys.get("ci")).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
+    expect(await reads("ci-api-key")).toBe(0);
+  });
+
+  test("cannot be made in a namespace that is on its way out", async () => {
+    await server.apply(manifests, { namespace });
+    const { writes } = await resolve();
+    await server.kubectl(["delete", "namespace", namespace, "--wait=false"]);
+    const [write] = writes;
+    if (write === undefined) throw new Error("Nothing to write");
+    await expect(book.write(write)).rejects.toThrow(NamespaceTerminating);
+  });
+});
+
+test("a password from a Secret of the user's own is read once for each of its versions", async () => {
+  await kubectl("create", "secret", "generic", "given", "--from-literal=password=one");
+  await server.apply(manifests, { namespace });
+  await kubectl("patch", "projectuser", "ada", "--type=merge", "-p", '{"spec":{"passwordSecretRef":{"name":"given"}}}');
+  const hashNow = async (): Promise<unknown> => {
+    const { credentials } = await reconcile();
+    const user = credentials.users.get("ada");
+    return user?.ok === true ? user.value.passwordHash : user;
+  };
+  for (let look = 0; look < 3; look += 1) expect(await hashNow()).toBe("hash of one");
+  expect(await reads("given")).toBe(1);
+  await setEntry("given", "password", "two");
+  for (let look = 0; look < 3; look += 1) expect(await hashNow()).toBe("hash of two");
+  expect(await reads("given")).toBe(2);
+  await kubectl("delete", "secret", "given");
+  expect(await hashNow()).toMatchObject({ refusal: { reason: "SecretNotFound" } });
+});
+
+describe("Secrets of objects that are gone", () => {
+  async function prepared() {
+    await server.apply(manifests, { namespace });
+    await reconcile();
+    const [key] = (await objects()).keys;
+    if (key === undefined) throw new Error("There is no ApiKey");
+    return key;
+  }
+
+  test("go at once when the object's end was seen, and only then", async () => {
+    const key = await prepared();
+    expect(await sweep.sweepSubject(key)).toEqual([]);
+    await kubectl("delete", "apikey", "ci");
+    expect([...(await sweep.sweepSubject(key))].sort()).toEqual(["ci-api-key", "ci-key-hash"]);
+    expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
+    expect(await sweep.sweepSubject(key)).toEqual([]);
+  });
+
+  test("stay when an object of that name stands in its place", async () => {
+    const key = await prepared();
+    await kubectl("delete", "apikey", "ci");
+    await server.apply(manifests, { namespace });
+    expect(await sweep.sweepSubject(key)).toEqual([]);
+    expect(await secretNames()).toEqual(made);
+  });
+
+  test("go after an hour of being alone when nobody saw the end, and not as long as a restore may take", async () => {
+    await prepared();
+    await kubectl("delete", "apikey", "ci");
+    await watched.caughtUp();
+    now = Date.now() + 2 * orphanAgeMs;
+    expect(await sweep.sweepOrphans()).toBe(0);
+    monotonic = orphanAgeMs - 1;
+    expect(await sweep.sweepOrphans()).toBe(0);
+    monotonic = orphanAgeMs;
+    now = Date.now();
+    expect(await sweep.sweepOrphans()).toBe(0);
+    now = Date.now() + 2 * orphanAgeMs;
+    expect(await sweep.sweepOrphans()).toBe(2);
+    expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
+  });
+
+  test("begin their hour anew when the object came back meanwhile", async () => {
+    await prepared();
+    now = Date.now() + 2 * orphanAgeMs;
+    await kubectl("delete", "apikey", "ci");
+    await watched.caughtUp();
+    await sweep.sweepOrphans();
+    await server.apply(manifests, { namespace });
+    await watched.caughtUp();
+    monotonic = orphanAgeMs;
+    await sweep.sweepOrphans();
+    await kubectl("delete", "apikey", "ci");
+    await watched.caughtUp();
+    monotonic = orphanAgeMs + 1;
+    expect(await sweep.sweepOrphans()).toBe(0);
+    expect(await secretNames()).toEqual(made);
+  });
+
+  test("are left alone where they are copies in another namespace, or belong to no object at all", async () => {
+    await prepared();
+    const elsewhere = await server.namespace();
+    const copy = JSON.parse(await kubectl("get", "secret", "ci-api-key", "-o", "json"));
+    const { labels, annotations } = copy.metadata;
+    const metadata = { name: "ci-api-key", namespace: elsewhere, labels, annotations };
+    const fleet = { name: "ring", namespace: elsewhere, labels: { "app.kubernetes.io/managed-by": "jsonplane" } };
+    for (const each of [metadata, fleet]) await server.apply(JSON.stringify({ ...copy, metadata: each }));
+    await watched.caughtUp();
+    now = Date.now() + 2 * orphanAgeMs;
+    await sweep.sweepOrphans();
+    monotonic = orphanAgeMs;
+    await sweep.sweepOrphans();
+    expect(await secretNames()).toEqual(made);
+    const names = ["get", "secrets", "-n", elsewhere, "-o", "jsonpath={.items[*].metadata.name}"];
+    expect(await server.kubectl(names)).toBe("ci-api-key ring");
+  });
+});
