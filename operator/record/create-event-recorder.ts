@@ -1,0 +1,169 @@
+// Writes Events one after the other, and never makes anyone wait for that. Repetitions are counted in the Event that is there;
+// what is too much, can't be written, or comes while too many wait, is dropped and told.
+
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../core/clock.ts";
+import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
+import { ApiFailure, ApiUnreachable, isConflict, isNotFound, type KubeApi } from "../kube/api.ts";
+import { eventType } from "../kube/resource-types.ts";
+import type { Subject } from "../verdict.ts";
+import { countedEvent, newEvent } from "./event-body.ts";
+import type { EventNote, EventRecorder } from "./event-recorder.ts";
+import { createEventLimits } from "./limits.ts";
+
+export type RecordObservation =
+  | { readonly kind: "written" }
+  /** `limit` = too many about one object, `full` = too many wait, `failed` = the API server did not take it, `stopped`. */
+  | { readonly kind: "dropped"; readonly why: DropReason; readonly error?: unknown };
+
+export type DropReason = "limit" | "full" | "failed" | "stopped";
+
+export interface RecorderOptions {
+  /** One that writes for the leader only. */
+  readonly api: Pick<KubeApi, "create" | "apply">;
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly monotonic: Monotonic;
+  readonly timers: Timers;
+  /** From 0 up to, and without, 1. */
+  readonly random: () => number;
+  readonly observe?: (observation: RecordObservation) => void;
+}
+
+export interface StoppableRecorder extends EventRecorder {
+  /** Drops what waits; resolves when the call under way has ended. */
+  stop(): Promise<void>;
+}
+
+/** The same told again within this time is the same Event. */
+const seriesMs = 600_000;
+const countEveryMs = 300_000;
+const seriesRemembered = 4_096;
+const longestQueue = 1_000;
+const attempts = 4;
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
+
+interface Series {
+  readonly subject: Subject;
+  readonly note: EventNote;
+  count: number;
+  lastSeenMs: number;
+  writtenMs: number;
+  /** Absent until the API server has it. */
+  event?: { readonly name: string; readonly uid: string };
+}
+
+export function createEventRecorder(options: RecorderOptions): StoppableRecorder {
+  const { monotonic, observe } = options;
+  const known = new LRUCache<string, Series>({ max: seriesRemembered });
+  const limits = createEventLimits(monotonic);
+  const queue = new Set<Series>();
+  const stop = new AbortController();
+  let working: Promise<void> | undefined;
+
+  const enqueue = (series: Series): boolean => {
+    if (queue.has(series)) return true;
+    const full = queue.size >= longestQueue;
+    if (full || !limits.allow(series.subject)) {
+      observe?.({ kind: "dropped", why: full ? "full" : "limit" });
+      return false;
+    }
+    queue.add(series);
+    working ??= work();
+    return true;
+  };
+
+  const work = async (): Promise<void> => {
+    // A moment later, so that `record` returns before anything is sent.
+    await Promise.resolve();
+    for (const series of queue) {
+      queue.delete(series);
+      await write(options, series, stop.signal);
+    }
+    // In the same step as the end of the loop: nothing can be put into the queue in between.
+    working = undefined;
+  };
+
+  return {
+    record(subject, note) {
+      if (stop.signal.aborted) {
+        observe?.({ kind: "dropped", why: "stopped" });
+        return;
+      }
+      const now = monotonic();
+      const key = JSON.stringify([subject.kind, subject.namespace, subject.name, subject.uid, note]);
+      const before = known.get(key);
+      if (before !== undefined && now - before.lastSeenMs < seriesMs) {
+        before.count += 1;
+        before.lastSeenMs = now;
+        if (now - before.writtenMs >= countEveryMs && enqueue(before)) before.writtenMs = now;
+        return;
+      }
+      const series: Series = { subject, note, count: 1, lastSeenMs: now, writtenMs: now };
+      if (enqueue(series)) known.set(key, series);
+    },
+    async stop() {
+      stop.abort();
+      for (const _ of queue) observe?.({ kind: "dropped", why: "stopped" });
+      queue.clear();
+      await working;
+    },
+  };
+}
+
+/** Never rejects. */
+async function write(options: RecorderOptions, series: Series, signal: AbortSignal): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await send(options, series, signal);
+      options.observe?.({ kind: "written" });
+      return;
+    } catch (error) {
+      if (await mayTryAgain(options.timers, { error, attempt, signal })) continue;
+      options.observe?.({ kind: "dropped", why: signal.aborted ? "stopped" : "failed", error });
+      return;
+    }
+  }
+}
+
+interface Failed {
+  readonly error: unknown;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+}
+
+/** Answers when it is time to. */
+async function mayTryAgain(timers: Timers, { error, attempt, signal }: Failed): Promise<boolean> {
+  const pauseMs = pauseAfter(error, attempt);
+  if (pauseMs === undefined || attempt === attempts) return false;
+  await pause(timers, pauseMs, signal).catch(() => undefined); // Only stopping ends it early.
+  return !signal.aborted;
+}
+
+async function send(options: RecorderOptions, series: Series, signal: AbortSignal): Promise<void> {
+  const { api, clock, instance, random } = options;
+  const { subject, note, count, event } = series;
+  const { namespace } = subject;
+  const now = clock.now();
+  if (event !== undefined) {
+    try {
+      await api.apply(eventType, countedEvent({ namespace, ...event, count, now }), { signal });
+      return;
+    } catch (error) {
+      // Events live for an hour: this one is gone, and is told anew.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+  const suffix = `${now.toString(16)}${Math.floor(random() * 2 ** 32).toString(16)}`;
+  const made = await api.create(eventType, newEvent({ subject, note, instance, suffix, now }), { signal });
+  series.event = { name: made.metadata.name, uid: made.metadata.uid };
+}
+
+/** Undefined when it would be refused again: the namespace is going, the right is missing, this is not the leader. */
+function pauseAfter(error: unknown, attempt: number): number | undefined {
+  const pauseMs = Math.min(longestPauseMs, firstPauseMs * 4 ** (attempt - 1));
+  if (error instanceof ApiUnreachable) return pauseMs;
+  if (!(error instanceof ApiFailure) || (error.status !== 429 && error.status < 500)) return undefined;
+  return Math.min(longestPauseMs, Math.max(pauseMs, (error.retryAfterSeconds ?? 0) * 1000));
+}
