@@ -11,20 +11,32 @@ import type { Status } from "./status-of.ts";
 
 /** The object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object. */
 export async function writeStatus(
-  api: Pick<KubeApi, "apply">,
+  api: Pick<KubeApi, "apply" | "get">,
   object: CustomResource,
   status: Status,
 ): Promise<KubeObject | undefined> {
   if (!differs(status, object.status ?? {})) return undefined;
   const { namespace, name, uid } = object.metadata;
-  const body = { apiVersion, kind: object.kind, metadata: { namespace, name, uid }, status };
-  try {
-    return await api.apply(customTypes[object.kind], body as unknown as JsonObject, { subresource: "status" });
-  } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return undefined;
-    throw error;
+  let resourceVersion = object.metadata.resourceVersion;
+  for (let attempt = 1; ; attempt += 1) {
+    // In a status the server looks at no UID: the version alone keeps it from an object that was made anew.
+    const metadata = { namespace, name, uid, resourceVersion };
+    const body = { apiVersion, kind: object.kind, metadata, status } as unknown as JsonObject;
+    try {
+      return await api.apply(customTypes[object.kind], body, { subresource: "status" });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      if (!isConflict(error) || attempt === mostAttempts) throw error;
+    }
+    // Edited meanwhile, perhaps in a way that nobody is woken for: what was found of it holds all the same.
+    const present = await api.get(customTypes[object.kind], { namespace, name });
+    if (present?.metadata.uid !== uid) return undefined;
+    resourceVersion = present.metadata.resourceVersion;
   }
 }
+
+/** Against somebody who edits an object all the time; then the queue waits before it tries again. */
+const mostAttempts = 3;
 
 /** Types of the conditions that are ours: others that stand beside them are none of our business. */
 const ownTypes: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Reconciling", "Stalled"]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ApiFailure, ApiUnreachable, type KubeApi } from "../../../../operator/kube/api.ts";
+import type { JsonObject } from "../../../../core/config/types.ts";
+import { ApiFailure, ApiUnreachable, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { Status } from "../../../../operator/status/status-of.ts";
 import { differs, writeStatus } from "../../../../operator/status/write-status.ts";
 import { stored } from "../../../support/stored-crs.ts";
@@ -18,31 +19,44 @@ const status: Status = {
   children: { apiResources: 1, rootKeys: 0 },
 };
 
-/** Answers every apply alike and keeps what was applied. */
-function answering(answer: unknown): { readonly api: Pick<KubeApi, "apply">; readonly applied: unknown[] } {
-  const applied: unknown[] = [];
-  const api: Pick<KubeApi, "apply"> = {
-    async apply(type, object, options) {
-      applied.push({ plural: type.plural, object, subresource: options?.subresource });
+interface FakeApi {
+  readonly api: Pick<KubeApi, "apply" | "get">;
+  readonly applied: {
+    readonly object: JsonObject;
+    readonly plural: string;
+    readonly subresource: string | undefined;
+  }[];
+}
+
+/** Answers applies in order, the last one again and again; `present` is what it has. */
+function answering(present: unknown, ...answers: readonly unknown[]): FakeApi {
+  const applied: FakeApi["applied"] = [];
+  const api: FakeApi["api"] = {
+    async apply({ plural }, object, options) {
+      const answer = answers[applied.length] ?? answers.at(-1);
+      applied.push({ plural, object, subresource: options?.subresource });
       if (answer instanceof Error) throw answer;
-      return answer as Awaited<ReturnType<KubeApi["apply"]>>;
+      return answer as KubeObject;
     },
+    get: async () => present as KubeObject | undefined,
   };
   return { api, applied };
 }
 
+const conflict = new ApiFailure(409, { reason: "Conflict", message: "the object has been modified" });
+const answer = { metadata: {} };
+
 describe("writing a status", () => {
-  it("applies it to the status alone, to this very object and whatever its version", async () => {
-    const answer = { metadata: {} };
-    const { api, applied } = answering(answer);
+  it("applies it to the status alone, of this very object", async () => {
+    const { api, applied } = answering(undefined, answer);
     expect(await writeStatus(api, stored("Project", "shop"), status)).toBe(answer);
-    const metadata = { namespace: "default", name: "shop", uid: "Project shop" };
+    const metadata = { namespace: "default", name: "shop", uid: "Project shop", resourceVersion: "7" };
     const object = { apiVersion: "jsonplane.io/v1alpha1", kind: "Project", metadata, status };
     expect(applied).toEqual([{ plural: "projects", object, subresource: "status" }]);
   });
 
   it("writes nothing when nothing differs, whatever the order", async () => {
-    const { api, applied } = answering(new Error("Nobody asked"));
+    const { api, applied } = answering(undefined, new Error("Nobody asked"));
     const present = {
       children: { rootKeys: 0, apiResources: 1 },
       conditions: [...status.conditions].reverse(),
@@ -52,18 +66,35 @@ describe("writing a status", () => {
     expect(applied).toEqual([]);
   });
 
+  it("is done again with the present version when somebody edited the object meanwhile", async () => {
+    const present = stored("Project", "shop", { metadata: { resourceVersion: "9" } });
+    const { api, applied } = answering(present, conflict, answer);
+    expect(await writeStatus(api, stored("Project", "shop"), status)).toBe(answer);
+    expect(applied[1]?.object).toMatchObject({ metadata: { resourceVersion: "9" } });
+  });
+
+  it("gives up when somebody edits the object all the time", async () => {
+    const { api, applied } = answering(stored("Project", "shop"), conflict);
+    await expect(writeStatus(api, stored("Project", "shop"), status)).rejects.toBe(conflict);
+    expect(applied).toHaveLength(3);
+  });
+
   it.each([
-    ["gone", new ApiFailure(404, { reason: "NotFound", message: "no such project" })],
-    ["made anew", new ApiFailure(409, { reason: "Conflict", message: "uid mismatch" })],
-  ])("leaves an object alone that is %s", async (_, failure) => {
-    expect(await writeStatus(answering(failure).api, stored("Project", "shop"), status)).toBeUndefined();
+    ["gone", undefined, new ApiFailure(404, { reason: "NotFound", message: "no such project" })],
+    ["gone since", undefined, conflict],
+    ["made anew", stored("Project", "shop", { metadata: { uid: "another" } }), conflict],
+  ])("leaves an object alone that is %s", async (_, present, failure) => {
+    const { api, applied } = answering(present, failure);
+    expect(await writeStatus(api, stored("Project", "shop"), status)).toBeUndefined();
+    expect(applied).toHaveLength(1);
   });
 
   it.each([
     ["refused", new ApiFailure(403, { reason: "Forbidden", message: "no" })],
     ["cut off", new ApiUnreachable("cut")],
   ])("says that it was %s", async (_, failure) => {
-    await expect(writeStatus(answering(failure).api, stored("Project", "shop"), status)).rejects.toBe(failure);
+    const { api } = answering(undefined, failure);
+    await expect(writeStatus(api, stored("Project", "shop"), status)).rejects.toBe(failure);
   });
 });
 
