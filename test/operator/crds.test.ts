@@ -219,6 +219,29 @@ test("a schema is one field to its owner, however large, so that managedFields s
   expect(owner?.fieldsV1).toEqual({ "f:spec": { "f:projectRef": { "f:name": {} }, "f:schema": {} } });
 });
 
+test("the largest manifests are checked whole: no rule runs out of the server's budget", async () => {
+  const namespace = await server.namespace();
+  const list = (count: number, text: (at: number) => string) => Array.from({ length: count }, (_, at) => text(at));
+  const label = "a".repeat(61);
+  const field = { type: "string", description: "d".repeat(60) };
+  const properties = Object.fromEntries(list(1_000, (at) => `field${at}`).map((name) => [name, field]));
+  const largest = [
+    manifest("Project", {
+      hosts: list(16, (at) => `${label}.${label}.${label}.${"b".repeat(50)}.h${10 + at}.example`),
+      cors: {
+        allowedOrigins: list(64, (at) => `https://${label}.${label}.${label}.${label.slice(0, 50)}.${1_000 + at}`),
+      },
+    }),
+    manifest("ApiResource", {
+      projectRef: { name: "shop" },
+      schema: { type: "object", properties },
+      indexes: list(16, (at) => [`field${at}`, ...list(3, () => "i".repeat(40))].join(".")),
+    }),
+    manifest("RootKey", { projectRef: { name: "shop" }, initialValue: list(10_000, String) }),
+  ];
+  expect(await server.apply(largest.join("\n---\n"), { namespace })).toMatch(/^(.* serverside-applied\n){3}$/);
+});
+
 describe("the examples", async () => {
   const folder = new URL("../../examples/", import.meta.url);
   const files = (await readdir(folder)).filter((name) => name.endsWith(".yaml"));
