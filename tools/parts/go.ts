@@ -5,12 +5,11 @@ import { fileURLToPath } from "node:url";
 import type { Environment } from "./cache.ts";
 import { partMissing } from "./part-missing.ts";
 import { isAtLeast, versionIn } from "./program-version.ts";
-import { isProgram, onPath } from "./programs.ts";
+import { onPath } from "./programs.ts";
 import { lastWords, type RunOptions, runCommand } from "./run-command.ts";
 
 /** Older ones don't understand the go line of our modules, and can't bring the Go that it asks for. */
 const oldest = "1.21";
-const usualPlace = "/usr/local/go/bin/go";
 /** A first build of kube-apiserver on two slow cores. */
 const longest = 45 * 60_000;
 
@@ -40,8 +39,12 @@ export async function buildWithGo(env: Environment, build: GoBuild, target: stri
 }
 
 async function findGo(env: Environment, build: GoBuild): Promise<string> {
-  const go = onPath("go", env) ?? [usualPlace].find(isProgram);
-  if (!go) throw partMissing(`${build.name} is missing, and so is Go, which could build it`, build.ways);
+  const go = onPath("go", env);
+  if (!go)
+    throw partMissing(
+      `${build.name} is missing, and so is Go, which could build it: there is none on the PATH`,
+      build.ways,
+    );
   const asked = await runCommand(go, ["env", "GOVERSION"]);
   const version = versionIn(asked.stdout);
   if (version && isAtLeast(version, oldest)) return go;
