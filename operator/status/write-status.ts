@@ -18,21 +18,42 @@ export async function writeStatus(
   if (!differs(status, object.status ?? {})) return undefined;
   const { namespace, name, uid } = object.metadata;
   let resourceVersion = object.metadata.resourceVersion;
-  for (let attempt = 1; ; attempt += 1) {
-    // In a status the server looks at no UID: the version alone keeps it from an object that was made anew.
-    const metadata = { namespace, name, uid, resourceVersion };
-    const body = { apiVersion, kind: object.kind, metadata, status } as unknown as JsonObject;
-    try {
-      return await api.apply(customTypes[object.kind], body, { subresource: "status" });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      if (!isConflict(error) || attempt === mostAttempts) throw error;
-    }
+  for (let attempt = 1; attempt < mostAttempts; attempt += 1) {
+    const written = await applyTo(api, { object, resourceVersion, status }).catch(unlessConflict);
+    if (written !== "conflict") return written;
     // Edited meanwhile, perhaps in a way that nobody is woken for: what was found of it holds all the same.
     const present = await api.get(customTypes[object.kind], { namespace, name });
     if (present?.metadata.uid !== uid) return undefined;
     resourceVersion = present.metadata.resourceVersion;
   }
+  return applyTo(api, { object, resourceVersion, status });
+}
+
+interface StatusWrite {
+  readonly object: CustomResource;
+  /** In a status the server looks at no UID: the version alone keeps it from an object that was made anew. */
+  readonly resourceVersion: string | undefined;
+  readonly status: Status;
+}
+
+/** Undefined when there is no such object. */
+async function applyTo(
+  api: Pick<KubeApi, "apply">,
+  { object, resourceVersion, status }: StatusWrite,
+): Promise<KubeObject | undefined> {
+  const { namespace, name, uid } = object.metadata;
+  const body = { apiVersion, kind: object.kind, metadata: { namespace, name, uid, resourceVersion }, status };
+  try {
+    return await api.apply(customTypes[object.kind], body as unknown as JsonObject, { subresource: "status" });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function unlessConflict(error: unknown): "conflict" {
+  if (isConflict(error)) return "conflict";
+  throw error;
 }
 
 /** Against somebody who edits an object all the time; then the queue waits before it tries again. */

@@ -1,0 +1,128 @@
+// Statuses and finalizers as the API server takes them.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
+import { finalizer } from "../../operator/finalizer.ts";
+import type { KubeApi, KubeObject } from "../../operator/kube/api.ts";
+import { createKubeApi } from "../../operator/kube/connect.ts";
+import { customTypes } from "../../operator/kube/resource-types.ts";
+import type { Project } from "../../operator/objects.ts";
+import type { Progress } from "../../operator/status/conditions.ts";
+import { statusOf } from "../../operator/status/status-of.ts";
+import { writeStatus } from "../../operator/status/write-status.ts";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { kstatusOf } from "../support/kstatus.ts";
+
+let server: TestApiServer;
+let api: KubeApi;
+let namespace: string;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  const connected = await createKubeApi({
+    kubeconfig: await server.kubeconfig(),
+    environment: {},
+    observe: () => undefined,
+    monotonic: () => performance.now(),
+  });
+  api = connected.api;
+});
+afterAll(async () => {
+  await api.close();
+  await server.stop();
+});
+beforeEach(async () => {
+  namespace = await server.namespace();
+  await apply();
+});
+
+const apply = (metadata = "") =>
+  server.apply(`{apiVersion: jsonplane.io/v1alpha1, kind: Project, metadata: {name: shop${metadata}}}`, { namespace });
+
+async function shop(): Promise<Project> {
+  const found = await api.get(customTypes.Project, { namespace, name: "shop" });
+  return { ...found, kind: "Project" } as unknown as Project;
+}
+
+async function tell(project: Project, progress: Progress, now = Date.now()): Promise<KubeObject | undefined> {
+  const { name, uid } = project.metadata;
+  const status = statusOf(project, {
+    verdict: { kind: "Project", namespace, name, uid, accepted: true, notices: [] },
+    progress,
+    objects: { ref: { namespace, name }, project, resources: [], rootKeys: [], users: [], keys: [] },
+    baseUrl: "http://localhost/x/shop",
+    now,
+  });
+  return writeStatus(api, project, status);
+}
+
+describe("a status", () => {
+  test("is read by kstatus as it was meant, and by kubectl wait", async () => {
+    expect(kstatusOf(await shop())).toBe("InProgress");
+    await tell(await shop(), { state: "waiting" });
+    expect(kstatusOf(await shop())).toBe("InProgress");
+    await tell(await shop(), { state: "programmed" });
+    const project = await shop();
+    expect(kstatusOf(project)).toBe("Current");
+    expect(project.status?.conditions?.map(({ type }) => type)).toEqual(["Accepted", "Programmed", "Ready"]);
+    await server.kubectl(["wait", "--for=condition=Ready", "project/shop", "-n", namespace, "--timeout=5s"]);
+  });
+
+  test("that is the same is not written again", async () => {
+    const written = await tell(await shop(), { state: "programmed" });
+    expect(written?.metadata.resourceVersion).toBe((await shop()).metadata.resourceVersion);
+    expect(await tell(await shop(), { state: "programmed" }, Date.now() + 60_000)).toBeUndefined();
+  });
+
+  test("reaches an object that somebody labelled meanwhile", async () => {
+    const before = await shop();
+    await server.kubectl(["label", "project", "shop", "-n", namespace, "team=books"]);
+    expect((await tell(before, { state: "programmed" }))?.metadata.labels).toEqual({ team: "books" });
+  });
+
+  test("does not reach an object that was made anew", async () => {
+    const former = await shop();
+    await server.kubectl(["delete", "project", "shop", "-n", namespace]);
+    expect(await tell(former, { state: "programmed" })).toBeUndefined();
+    await apply();
+    expect(await tell(former, { state: "programmed" })).toBeUndefined();
+    expect((await shop()).status).toEqual({ observedGeneration: -1 });
+  });
+});
+
+describe("the finalizer", () => {
+  test("is set and dropped beside those of others, and the spec stays the user's", async () => {
+    await apply(", finalizers: [example.org/other]");
+    expect(await applyFinalizer(api, await shop(), true)).toMatchObject({ outcome: "changed" });
+    expect((await shop()).metadata.finalizers).toEqual(expect.arrayContaining([finalizer, "example.org/other"]));
+    await apply(", finalizers: [example.org/other]");
+    expect((await shop()).metadata.finalizers).toContain(finalizer);
+    expect(await applyFinalizer(api, await shop(), false)).toMatchObject({ outcome: "changed" });
+    expect((await shop()).metadata.finalizers).toEqual(["example.org/other"]);
+    await apply();
+    await server.kubectl(["delete", "project", "shop", "-n", namespace]);
+  });
+
+  test("lets an object go that waited for nothing else", async () => {
+    await applyFinalizer(api, await shop(), true);
+    await server.kubectl(["delete", "project", "shop", "-n", namespace, "--wait=false"]);
+    expect(await applyFinalizer(api, await shop(), false)).toEqual({ outcome: "gone" });
+    expect(await api.get(customTypes.Project, { namespace, name: "shop" })).toBeUndefined();
+  });
+
+  test("that came with a restored manifest lets its object go as well", async () => {
+    await apply(`, finalizers: [${finalizer}]`);
+    await server.kubectl(["delete", "project", "shop", "-n", namespace, "--wait=false"]);
+    expect(await applyFinalizer(api, await shop(), false)).toEqual({ outcome: "gone" });
+    expect(await api.get(customTypes.Project, { namespace, name: "shop" })).toBeUndefined();
+  });
+
+  test("is not set on an object that is gone, or made anew", async () => {
+    const former = await shop();
+    await server.kubectl(["delete", "project", "shop", "-n", namespace]);
+    await expect(applyFinalizer(api, former, true)).rejects.toMatchObject({ status: 409 });
+    await apply();
+    await expect(applyFinalizer(api, former, true)).rejects.toMatchObject({ status: 422 });
+    expect((await shop()).metadata.finalizers).toBeUndefined();
+  });
+});
