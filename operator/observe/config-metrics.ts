@@ -1,0 +1,89 @@
+// What comes of the work: configuration published and taken up, objects and their conditions, data and Secrets removed.
+
+import type { Instruments } from "./instruments.ts";
+
+export interface ConfigGauges {
+  readonly liveReplicas: () => number;
+  /** Fields of all projects that some live replica can't use. */
+  readonly replicaRefusals: () => number;
+  /** How many objects have a condition in a status; counts, so that no object makes a series. */
+  readonly objects: () => Iterable<ObjectCount>;
+}
+
+export interface ObjectCount {
+  readonly kind: string;
+  readonly condition: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly count: number;
+}
+
+export type ConfigObservation =
+  /** A project's configuration was written; `fields` were changed or removed. */
+  | { readonly kind: "published"; readonly seconds: number; readonly fields: number }
+  | { readonly kind: "publish_failed" }
+  /** From the moment that a change of an object arrived until every replica serves it. */
+  | { readonly kind: "programmed"; readonly seconds: number }
+  | { readonly kind: "secret_swept" }
+  /** A replica has removed stored data as it was told to. */
+  | { readonly kind: "purged" };
+
+export function configMetrics(
+  instruments: Instruments,
+  gauges: ConfigGauges,
+): { readonly observeConfig: (observation: ConfigObservation) => void } {
+  readGauges(instruments, gauges);
+  const { counter, seconds } = instruments;
+  const published = seconds("jsonplane_publish_seconds", "Duration of writing one project's changes to Redis");
+  const fields = counter("jsonplane_publish_fields_total", "Fields of projects written or removed");
+  const failed = counter("jsonplane_publish_errors_total", "Publishes that failed; they are tried again");
+  const programmed = seconds(
+    "jsonplane_apply_to_programmed_seconds",
+    "From the arrival of a change until every live replica serves it",
+  );
+  const swept = counter("jsonplane_secrets_swept_total", "Secrets removed because their object is gone");
+  const purged = counter("jsonplane_purges_total", "Orders to remove stored data that were carried out");
+  return {
+    observeConfig(observation) {
+      switch (observation.kind) {
+        case "published":
+          published.observe(observation.seconds);
+          fields.inc(observation.fields);
+          break;
+        case "publish_failed":
+          failed.inc();
+          break;
+        case "programmed":
+          programmed.observe(observation.seconds);
+          break;
+        case "secret_swept":
+          swept.inc();
+          break;
+        case "purged":
+          purged.inc();
+          break;
+      }
+    },
+  };
+}
+
+function readGauges({ read }: Instruments, { liveReplicas, replicaRefusals, objects }: ConfigGauges): void {
+  read(
+    { name: "jsonplane_replicas_live", help: "Data-plane replicas with a recent heartbeat, as of the last look" },
+    () => [{ value: liveReplicas() }],
+  );
+  read({ name: "jsonplane_replica_refusals", help: "Fields of projects that some live replica can't use" }, () => [
+    { value: replicaRefusals() },
+  ]);
+  read(
+    {
+      name: "jsonplane_objects",
+      help: "Objects by kind, condition and its status",
+      labels: ["kind", "condition", "status"],
+    },
+    () =>
+      Array.from(objects(), ({ kind, condition, status, count }) => ({
+        labels: { kind, condition, status },
+        value: count,
+      })),
+  );
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import type { ObjectCount } from "../../../../operator/observe/config-metrics.ts";
+import { createWorkQueue } from "../../../../operator/queue/work-queue.ts";
+import { runWorkers } from "../../../../operator/queue/workers.ts";
+import { manualTime } from "../../../support/manual-time.ts";
+import { operatorMetrics } from "../../../support/operator-metrics.ts";
+
+describe("work", () => {
+  test("shows in the queue's and the controller's figures", async () => {
+    const time = manualTime();
+    const metrics = operatorMetrics({ queue: () => queue.figures(), workers: 1 });
+    const queue = createWorkQueue({ ...time, random: () => 0.5, observe: metrics.observeQueue });
+    const hanging = Promise.withResolvers<undefined>();
+    void runWorkers({
+      ...time,
+      queue,
+      workers: 1,
+      observe: metrics.observeWork,
+      handle: (key) => (key === "bad" ? Promise.reject(new Error("no")) : hanging.promise),
+    });
+    for (const key of ["bad", "slow", "waiting"]) queue.add(key);
+    await time.advance(31_000);
+    const values = async (...names: string[]) => Promise.all(names.map((name) => metrics.series(name)));
+    expect(
+      await values(
+        'workqueue_adds_total{name="project"}',
+        'workqueue_retries_total{name="project"}',
+        'workqueue_depth{name="project"}',
+        'workqueue_longest_running_processor_seconds{name="project"}',
+        'controller_runtime_active_workers{controller="project"}',
+        'controller_runtime_max_concurrent_reconciles{controller="project"}',
+        'controller_runtime_reconcile_total{controller="project",result="error"}',
+        'controller_runtime_reconcile_errors_total{controller="project"}',
+        "jsonplane_reconciles_overdue_total",
+      ),
+    ).toEqual([4, 1, 2, 31, 1, 1, 1, 1, 1]);
+    hanging.resolve(undefined);
+    await time.advance(0);
+    expect(
+      await values(
+        'workqueue_depth{name="project"}',
+        'controller_runtime_active_workers{controller="project"}',
+        'controller_runtime_reconcile_total{controller="project",result="success"}',
+        'controller_runtime_reconcile_time_seconds_count{controller="project"}',
+        'workqueue_work_duration_seconds_sum{name="project"}',
+      ),
+    ).toEqual([0, 0, 2, 4, 31]);
+  });
+});
+
+describe("the API server", () => {
+  test("shows in calls by code, method and host, those without an answer too", async () => {
+    const { observeCall, series } = operatorMetrics();
+    const call = { verb: "list", method: "GET", host: "api:6443", group: "", resource: "secrets", seconds: 0.2 };
+    observeCall({ ...call, code: "200" });
+    observeCall({ ...call, code: "<error>" });
+    expect(await series('rest_client_requests_total{code="200",method="GET",host="api:6443"}')).toBe(1);
+    expect(await series('rest_client_requests_total{code="<error>",method="GET",host="api:6443"}')).toBe(1);
+    expect(await series('rest_client_request_duration_seconds_count{verb="list",host="api:6443"}')).toBe(2);
+  });
+
+  test("shows in what each reflector told, and in when it was last heard", async () => {
+    const clock = { now: () => 1_000_000 };
+    const informers = () => [
+      { kind: "Project", idleMs: 30_000 },
+      { kind: "Secret", idleMs: undefined },
+    ];
+    const { observeReflector, series } = operatorMetrics({ clock, informers });
+    const observe = observeReflector("Project");
+    observe({ what: "listed", objects: 5, differences: 5, first: true });
+    observe({ what: "watching" });
+    observe({ what: "failed", error: new Error("cut"), pauseMs: 5 });
+    observe({ what: "gone" });
+    observe({ what: "listed", objects: 6, differences: 2, first: false });
+    const of = (name: string) => series(`jsonplane_informer_${name}{kind="Project"}`);
+    const names = ["lists", "watches", "errors", "gone", "differences", "silences"];
+    expect(await Promise.all(names.map((name) => of(`${name}_total`)))).toEqual([2, 1, 1, 1, 2, 0]);
+    expect(await of("last_activity_timestamp_seconds")).toBe(970);
+    expect(await series('jsonplane_informer_last_activity_timestamp_seconds{kind="Secret"}')).toBe(0);
+  });
+
+  test("shows in who leads, and how often that changed", async () => {
+    let leads = false;
+    const { observeLead, series } = operatorMetrics({ leads: () => leads });
+    const status = 'leader_election_master_status{name="jsonplane-operator"}';
+    for (const holder of ["a", "a", "", "a", "", "b", "c"]) observeLead({ kind: "holder", holder });
+    expect(await series("jsonplane_leader_transitions_total")).toBe(2);
+    expect(await series(status)).toBe(0);
+    leads = true;
+    expect(await series(status)).toBe(1);
+  });
+
+  test("shows in events that were written and dropped", async () => {
+    const { observeRecord, series } = operatorMetrics();
+    observeRecord({ kind: "written" });
+    observeRecord({ kind: "dropped", why: "limit" });
+    expect(await series("jsonplane_events_written_total")).toBe(1);
+    expect(await series('jsonplane_events_dropped_total{why="limit"}')).toBe(1);
+  });
+});
+
+describe("configuration", () => {
+  test("shows in publishes, fields, and how long a change took to be served", async () => {
+    const { observeConfig, series } = operatorMetrics({ liveReplicas: () => 2, replicaRefusals: () => 3 });
+    observeConfig({ kind: "published", seconds: 0.01, fields: 4 });
+    observeConfig({ kind: "publish_failed" });
+    observeConfig({ kind: "programmed", seconds: 0.3 });
+    observeConfig({ kind: "secret_swept" });
+    observeConfig({ kind: "purged" });
+    expect(await series("jsonplane_publish_seconds_count")).toBe(1);
+    expect(await series("jsonplane_publish_fields_total")).toBe(4);
+    expect(await series("jsonplane_publish_errors_total")).toBe(1);
+    expect(await series("jsonplane_apply_to_programmed_seconds_sum")).toBe(0.3);
+    expect(await series("jsonplane_secrets_swept_total")).toBe(1);
+    expect(await series("jsonplane_purges_total")).toBe(1);
+    expect([await series("jsonplane_replicas_live"), await series("jsonplane_replica_refusals")]).toEqual([2, 3]);
+  });
+
+  test("shows in counts of objects, and what is not counted any more is gone", async () => {
+    let counts: readonly ObjectCount[] = [{ kind: "ApiKey", condition: "Ready", status: "False", count: 7 }];
+    const { series } = operatorMetrics({ objects: () => counts });
+    const unready = 'jsonplane_objects{kind="ApiKey",condition="Ready",status="False"}';
+    expect(await series(unready)).toBe(7);
+    counts = [{ kind: "ApiKey", condition: "Ready", status: "True", count: 7 }];
+    expect(await series(unready)).toBeUndefined();
+  });
+});
