@@ -94,9 +94,9 @@ export interface KubeWriter {
   /** PUT; `object` carries metadata.resourceVersion, and 409 Conflict says that it has changed since. */
   replace(type: ResourceType, object: JsonObject, options?: CallOptions): Promise<KubeObject>;
   /**
-   * Server-side apply (forced) as field manager `jsonplane-operator`. `object` carries metadata.uid, so that an object which
-   * is gone is never created by it (409), nor one made anew changed (422, Invalid). A status is another matter: there the
-   * server looks at no UID, and only metadata.resourceVersion keeps it from an object made anew (409); 404 when it is gone.
+   * Server-side apply (forced) as field manager `jsonplane-operator`. `object` carries metadata.uid, so that an object which is
+   * gone is never created by it (409), and another one of its name is left alone (422). The server looks at the UID on the
+   * object itself only: for `status`, `object` carries metadata.resourceVersion as well, and 409 says that it has changed.
    */
   apply(type: ResourceType, object: JsonObject, options?: ApplyOptions): Promise<KubeObject>;
   /** DELETE with preconditions; false when there is none, 409 when it is another or has changed. */

@@ -73,6 +73,8 @@ class Reflection {
   /** The version up to which everything is known; undefined = a list is due. */
   #position: string | undefined;
   #goneAt: number | undefined;
+  /** Watches in a row that told nothing at all. */
+  #silences = 0;
   #running: Promise<void> | undefined;
 
   constructor(options: ReflectorOptions) {
@@ -186,17 +188,21 @@ class Reflection {
     }
     this.#position = version;
     this.cache.takeEvent(event);
+    this.#silences = 0;
     this.#backoff.reset();
   }
 
   async #recover(error: unknown): Promise<void> {
     const { observe } = this.#options;
-    if (error instanceof WatchSilent) observe({ what: "silent" });
-    else if (isGone(error) && this.#mayRelistAtOnce()) observe({ what: "gone" });
+    if (error instanceof WatchSilent) {
+      observe({ what: "silent" });
+      this.#silences += 1;
+      // Not even bookmarks: after a restored backup the server waits for a version that is far in the future.
+      if (this.#silences > 1) this.#position = undefined;
+    } else if (isGone(error) && this.#mayRelistAtOnce()) observe({ what: "gone" });
     else {
       if (isUnusable(error)) this.#position = undefined;
-      const retryAfterMs = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-      const pauseMs = this.#backoff.next(retryAfterMs);
+      const pauseMs = this.#backoff.next(retryAfterMs(error));
       observe({ what: "failed", error, pauseMs });
       await this.#pause(pauseMs).catch(() => undefined); // Only stopping ends it early.
     }
@@ -223,4 +229,9 @@ class Reflection {
 /** The server can't make anything of the version that was asked about, and won't later; 504: it lies in the future. */
 function isUnusable(error: unknown): boolean {
   return error instanceof ApiFailure && [400, 404, 410, 422, 504].includes(error.status);
+}
+
+function retryAfterMs(error: unknown): number | undefined {
+  const seconds = error instanceof ApiFailure ? error.retryAfterSeconds : undefined;
+  return seconds === undefined ? undefined : seconds * 1_000;
 }

@@ -27,7 +27,7 @@ export const usualWatchTimes: WatchTimes = {
 };
 
 export interface Backoff {
-  /** The next pause in milliseconds, with full jitter; never shorter than what the server asked for, up to the cap. */
+  /** The next pause in milliseconds, with full jitter; what the server asked for instead, up to the cap. */
   next(askedForMs?: number): number;
   reset(): void;
 }
@@ -35,10 +35,12 @@ export interface Backoff {
 export function createBackoff({ backoffMs, backoffCapMs }: WatchTimes, random: () => number): Backoff {
   let failures = 0;
   return {
-    next(askedForMs = 0) {
+    next(askedForMs) {
       const longest = Math.min(backoffCapMs, backoffMs * 2 ** failures);
       failures += 1;
-      return Math.max(random() * longest, Math.min(askedForMs, backoffCapMs));
+      // A server that says when is alive again: no reason to wait longer, but not all at the same moment.
+      if (askedForMs !== undefined) return Math.min(askedForMs, backoffCapMs) + random() * backoffMs;
+      return random() * longest;
     },
     reset() {
       failures = 0;
