@@ -4,6 +4,8 @@ import { commands } from "../cli/commands.ts";
 import { commandHelp, programHelp } from "../cli/help.ts";
 import { variableOf } from "../core/env/read-settings.ts";
 import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/reasons.ts";
+import { credentialEventCatalogue } from "../operator/resolve/credential-event.ts";
+import { statusEventCatalogue } from "../operator/status/events-of.ts";
 
 /** Every generated page, by its path below the repository's root. */
 export function generateCommandDocs(): ReadonlyMap<string, string> {
@@ -37,8 +39,11 @@ function conditionsPage(): string {
       .map(([reason, { meaning }]) => `| \`${reason}\` | ${meaning} |\n`)
       .join("");
   const notices = Object.entries(noticeCatalogue).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |\n`);
-  return `<!-- Generated from operator/reasons.ts by \`npm run generate\`. Change that, not this file. -->
-# Reasons
+  return `<!-- Generated from operator/ by \`npm run generate\`. Change the catalogues there, or tools/generate-command-docs.ts. -->
+# Conditions, reasons and events
+
+${conditionsText}
+## Reasons
 
 Why an object is not accepted or not served yet: the reason of its conditions in a cluster, in parentheses at the end of a line
 of \`jsonplane dev\`. An object that is refused goes on being served in its last good version, and no other object notices.
@@ -57,5 +62,36 @@ These go with an accepted object: something to know, nothing to mend.
 
 | Reason | Meaning |
 |---|---|
-${notices.join("")}`;
+${notices.join("")}
+## Events
+
+\`kubectl describe\` and \`kubectl events\` show what changed, once per change: each reason above when it becomes the reason of a
+condition (a warning, but for \`WaitingForReplicas\`, \`Suspended\` and \`Deleting\`), and these:
+
+| Event | Type | Meaning |
+|---|---|---|
+${eventRows()}`;
+}
+
+const conditionsText = `Every object has these conditions, each with the \`observedGeneration\` that it speaks of:
+
+| Condition | True when |
+|---|---|
+| \`Accepted\` | The spec is valid, and what it refers to exists |
+| \`Programmed\` | Every data-plane replica serves this generation and nothing older. Replicas that come and go later never turn it back |
+| \`Ready\` | Both. A Project's does not include its children: wait for all with \`kubectl wait --for=condition=Ready jsonplane --all\` |
+| \`Reconciling\` | \`Ready\` is false and will become true by itself. Absent otherwise |
+| \`Stalled\` | \`Ready\` is false until somebody edits something. Absent otherwise |
+
+Tools that follow kstatus (\`helm --wait\`, Flux) read an object as in progress while \`status.observedGeneration\` is not
+\`metadata.generation\` or \`Reconciling\` is true, as failed at once when \`Stalled\` is true, and as current when \`Ready\` is true.
+
+A message names the place of a fault as a JSON Pointer and says what to write. It holds no time, no counter and no secret, so
+that an object whose state has not changed is not written. \`status.liveGeneration\` says which generation is served.
+`;
+
+function eventRows(): string {
+  return Object.entries({ ...statusEventCatalogue, ...credentialEventCatalogue })
+    .map(([reason, { type, meaning }]) => `| \`${reason}\` | ${type} | ${meaning} |\n`)
+    .join("");
 }
