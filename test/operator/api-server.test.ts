@@ -1,4 +1,7 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startApiServer, type TestApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
@@ -79,3 +82,31 @@ test("a paused server answers when it goes on", async () => {
   server.resumeApiServer();
   expect(await eventually(() => raw("/readyz"))).toBe("ok");
 });
+
+test("servers, controllers and their folder go with the process that started them, however that ends", async () => {
+  const part = new URL("../support/api-server.ts", import.meta.url).href;
+  const program = `
+    import { startApiServer } from ${JSON.stringify(part)};
+    const server = await startApiServer({ crds: false });
+    console.log(JSON.stringify([server.pid, await server.kubeconfig()]));`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [pid, kubeconfig] = await new Promise<readonly [number, string]>((resolve, reject) => {
+    child.stdout.setEncoding("utf8").once("data", (line: string) => resolve(JSON.parse(line)));
+    child.once("exit", () => reject(new Error("it ended before it had started a server")));
+  });
+  expect([isAlive(pid), existsSync(kubeconfig)]).toEqual([true, true]);
+  child.kill("SIGKILL");
+  const left = () => [isAlive(pid), existsSync(dirname(kubeconfig))];
+  await eventually(() => expect(left()).toEqual([false, false]), { withinMs: 20_000 });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
