@@ -105,7 +105,7 @@ function rotationWanted(key: ApiKey, known: string | undefined): boolean {
 function rotate(situation: Situation, known: KeyRecord): Settled {
   const { key, shown, tools } = situation;
   const made = isMarkedFor(shown?.mark, key.spec.rotation?.id, keyIdOf(known.current));
-  if (shown === undefined || !made || shown.sha256 === known.current) return mint(situation, known);
+  if (shown === undefined || !made) return mint(situation, known);
   const record = recordAfter(known, { key, current: shown.sha256, now: tools.now });
   return {
     record,

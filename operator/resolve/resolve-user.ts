@@ -87,8 +87,7 @@ async function shown(situation: Situation, secret: Secret | undefined, password:
     return withWrites(await take(situation, taken), writes, [repairedPassword(user)]);
   }
   const replaced = known?.revision ?? revision;
-  const made = isMarkedFor(mark, user.spec.rotation?.id, replaced) && revision !== replaced;
-  if (!made) return await mint(situation, secret, replaced);
+  if (!isMarkedFor(mark, user.spec.rotation?.id, replaced)) return await mint(situation, secret, replaced);
   const resolution = await take(situation, { password, secretName, event: "CredentialRotated" });
   return withWrites(resolution, writes);
 }

@@ -44,7 +44,9 @@ describe("the Secret of an API key", () => {
   it.each(["id", "baseURL"])("with %s edited: it is put right, and the key stays", async (entry) => {
     const [right, key] = [world.text("ci-api-key", entry), world.text("ci-api-key", "apiKey")];
     world.shelf.edit("ci-api-key", entry, "mine");
+    const { annotations } = world.shelf.find("ci-api-key")?.metadata ?? {};
     expect(told(await world.reconcile())).toEqual(["SecretRepaired"]);
+    expect(world.shelf.find("ci-api-key")?.metadata.annotations).toEqual(annotations);
     expect(world.text("ci-api-key", entry)).toBe(right);
     expect(world.text("ci-api-key", "apiKey")).toBe(key);
   });
@@ -224,6 +226,61 @@ describe("a hash Secret", () => {
   });
 });
 
+describe("what a rotation left in a Secret when it was interrupted", () => {
+  /** Both Secrets that people see are new, no record says so, and nothing of it is published. */
+  async function interrupted(): Promise<{ readonly keys: readonly string[]; readonly revision: string | undefined }> {
+    const before = { keys: world.liveKeys(), revision: world.login().revision };
+    world.specs.key = rotation("b");
+    world.specs.user = { rotation: { id: "b" } };
+    const hashes = ["ada-user-hash", "ci-key-hash"].map((name) => world.shelf.find(name));
+    await expect(world.reconcile(4)).rejects.toThrow("");
+    const all = new Map(world.shelf.save());
+    for (const secret of hashes) if (secret !== undefined) all.set(secret.metadata.name, secret);
+    world.shelf.restore(all);
+    return before;
+  }
+
+  it("is taken up", async () => {
+    await interrupted();
+    const shown = [world.text("ci-api-key", "apiKey"), world.text("ada-password", "password")];
+    await world.settle();
+    expect([world.text("ci-api-key", "apiKey"), world.text("ada-password", "password")]).toEqual(shown);
+  });
+
+  it("is no key once somebody has edited it", async () => {
+    const { keys } = await interrupted();
+    world.shelf.edit("ci-api-key", "apiKey", "jp_mine");
+    await world.settle();
+    expect(world.liveKeys()).not.toContain(sha256Hex("jp_mine"));
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...keys]);
+  });
+
+  it("is dropped when another rotation is wanted by now", async () => {
+    const { keys } = await interrupted();
+    const shown = [world.text("ci-api-key", "apiKey"), world.text("ada-password", "password")];
+    world.specs.key = rotation("c");
+    world.specs.user = { rotation: { id: "c" } };
+    await world.settle();
+    expect(world.liveKeys()).not.toContain(sha256Hex(shown[0] ?? ""));
+    expect(world.liveKeys()).toContain(keys[0]);
+    expect(world.text("ada-password", "password")).not.toBe(shown[1]);
+  });
+
+  it("is not mistaken for a Secret of that rotation from an older backup", async () => {
+    world.specs.key = rotation("b");
+    await world.settle();
+    const old = world.shelf.find("ci-api-key");
+    world.specs.key = rotation("c");
+    await world.settle();
+    if (old !== undefined) world.shelf.restore(new Map([...world.shelf.save(), ["ci-api-key", old]]));
+    const former = sha256Hex(world.text("ci-api-key", "apiKey"));
+    world.specs.key = rotation("b");
+    await world.settle();
+    expect(world.liveKeys()[0]).not.toBe(former);
+    expect(world.readable.keys.size).toBe(4);
+  });
+});
+
 describe("the signing Secret", () => {
   it("deleted: restored from what is published, and keys and logins go on", async () => {
     const [kids, keys] = [world.kids(), world.liveKeys()];
@@ -284,59 +341,5 @@ describe("the Secret that a user's password comes from", () => {
     const { verdicts } = await world.reconcile();
     expect(world.said(verdicts, "ada")).toEqual(["SecretNotFound"]);
     expect(world.login()).toEqual(before);
-  });
-});
-
-describe("a backup that is restored under new UIDs", () => {
-  const families = [
-    ["hash Secrets without what they are of", ["ci-api-key", "ada-password"], ["KeyNotRetrievable"]],
-    ["keys and passwords without their hash Secrets", ["ci-key-hash", "ada-user-hash"], []],
-    ["everything", [], []],
-  ] as const;
-
-  /** Another cluster, another Redis: no status, nothing published. */
-  async function restore(lost: readonly string[]) {
-    world.specs.key = rotation("a");
-    await world.settle();
-    const before = { keys: world.liveKeys().slice(0, 1), login: world.login(), kids: world.kids() };
-    for (const name of lost) world.shelf.remove(name);
-    world.published = undefined;
-    world.statuses = new Map();
-    world.uids = "2";
-    const minted = world.readable.keys.size;
-    const first = await world.reconcile();
-    await world.settle();
-    return { before, minted: world.readable.keys.size - minted, first };
-  }
-
-  it.each(families)("with %s loses no credential, and mints none", async (_, lost, said) => {
-    const { before, minted, first } = await restore(lost);
-    expect(world.liveKeys()).toEqual(expect.arrayContaining([...before.keys]));
-    expect(world.login().revision).toBe(before.login.revision);
-    expect(world.kids()).toEqual(before.kids);
-    expect(minted).toBe(0);
-    expect(world.said(first.verdicts, "ci")).toEqual(said);
-  });
-
-  it("without the signing Secret keeps keys and passwords by what shows them", async () => {
-    const { before, minted } = await restore(["shop-signing"]);
-    expect(world.liveKeys()).toEqual(before.keys);
-    expect(minted).toBe(0);
-    expect(world.kids()).not.toEqual(before.kids);
-  });
-
-  it("without the signing Secret and what shows them says that they are lost, and mints none behind anyone's back", async () => {
-    const { minted, first } = await restore(["shop-signing", "ci-api-key", "ada-password"]);
-    expect([...world.said(first.verdicts, "ci"), ...world.said(first.verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
-    expect(minted).toBe(0);
-    world.specs.key = rotation("new");
-    await world.settle();
-    expect(world.liveKeys()).toHaveLength(1);
-  });
-
-  it("without any Secret of a key makes a first one, as for a new object", async () => {
-    const { before, minted } = await restore(["ci-api-key", "ci-key-hash"]);
-    expect(minted).toBe(1);
-    expect(world.liveKeys()).not.toEqual(before.keys);
   });
 });
