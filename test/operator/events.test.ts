@@ -1,0 +1,115 @@
+// Events on a real API server: taken as they are written, counted up, shown by kubectl.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { KubeApi } from "../../operator/kube/api.ts";
+import { createKubeApi } from "../../operator/kube/connect.ts";
+import {
+  createEventRecorder,
+  type RecordObservation,
+  type StoppableRecorder,
+} from "../../operator/record/create-event-recorder.ts";
+import type { EventNote } from "../../operator/record/event-recorder.ts";
+import type { Subject } from "../../operator/verdict.ts";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { eventually } from "../support/eventually.ts";
+import { type ManualTime, manualTime } from "../support/manual-time.ts";
+
+const minute = 60_000;
+const published: EventNote = { type: "Normal", reason: "Published", action: "Publish", note: "Revision 7 is live" };
+
+let server: TestApiServer;
+let api: KubeApi;
+let namespace: string;
+let time: ManualTime;
+let told: RecordObservation[];
+let recorder: StoppableRecorder;
+let shop: Subject;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  const kubeconfig = await server.kubeconfig("admin");
+  const monotonic = (): number => performance.now();
+  api = (await createKubeApi({ kubeconfig, environment: {}, observe: () => undefined, monotonic })).api;
+});
+afterAll(async () => {
+  await api?.close();
+  await server?.stop();
+});
+
+beforeEach(async () => {
+  namespace = await server.namespace();
+  time = manualTime(Date.now());
+  told = [];
+  recorder = createEventRecorder({
+    ...time,
+    api,
+    instance: "operator-0_ab12",
+    random: Math.random,
+    observe: (observation) => told.push(observation),
+  });
+  await server.apply("{apiVersion: jsonplane.io/v1alpha1, kind: Project, metadata: {name: shop}}", { namespace });
+  const uid = await kubectl("get", "jproj", "shop", "-o", "jsonpath={.metadata.uid}");
+  shop = { kind: "Project", namespace, name: "shop", uid };
+});
+
+async function kubectl(...args: string[]): Promise<string> {
+  return (await server.kubectl(["--namespace", namespace, ...args])).trim();
+}
+
+/** Everything that was recorded so far has been answered. */
+async function answered(count: number): Promise<void> {
+  await eventually(() => expect(told).toHaveLength(count));
+}
+
+interface StoredEvents {
+  readonly items: readonly { readonly metadata: { readonly name: string }; readonly [member: string]: unknown }[];
+}
+
+async function stored(): Promise<StoredEvents["items"]> {
+  return (JSON.parse(await kubectl("get", "events.events.k8s.io", "-o", "json")) as StoredEvents).items;
+}
+
+describe("an event", () => {
+  test("stands where kubectl describe shows it, with reason, age, source and note", async () => {
+    recorder.record(shop, published);
+    await answered(1);
+    expect(told).toEqual([{ kind: "written" }]);
+    const description = await kubectl("describe", "jproj", "shop");
+    expect(description).toMatch(/Normal +Published +\S+ +jsonplane\.io\/operator +Revision 7 is live/);
+  });
+
+  test("is taken with the longest names and notes", async () => {
+    recorder.record({ ...shop, name: "a".repeat(253) }, { ...published, note: "é".repeat(2_000) });
+    await answered(1);
+    expect(told).toEqual([{ kind: "written" }]);
+  });
+
+  test("that is told again is counted in its series", async () => {
+    recorder.record(shop, published);
+    await answered(1);
+    for (let round = 2; round <= 4; round += 1) {
+      time.freeze(5 * minute);
+      recorder.record(shop, published);
+      await answered(round);
+    }
+    expect(told).toEqual(Array(4).fill({ kind: "written" }));
+    expect(await stored()).toEqual([expect.objectContaining({ series: expect.objectContaining({ count: 4 }) })]);
+  });
+
+  test("that the API server has forgotten is told anew, and the old one does not come back as a torso", async () => {
+    recorder.record(shop, published);
+    await answered(1);
+    await kubectl("delete", "events.events.k8s.io", "--all");
+    time.freeze(5 * minute);
+    recorder.record(shop, published);
+    await answered(2);
+    expect(await stored()).toEqual([expect.objectContaining({ note: published.note, action: "Publish" })]);
+  });
+});
+
+test("nothing waits for an event in a namespace that is going", async () => {
+  await server.kubectl(["delete", "namespace", namespace, "--wait=false"]);
+  recorder.record(shop, published);
+  await answered(1);
+  expect(told).toEqual([expect.objectContaining({ kind: "dropped", why: "failed" })]);
+});
