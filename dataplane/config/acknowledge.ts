@@ -19,7 +19,8 @@ const gatherMilliseconds = 20;
 /** Nacks that one acknowledgement names at most; the log has all of them. */
 const mostNacks = 100;
 
-export function createAcknowledger(gateway: Gateway, replica: string): Acknowledger {
+/** `kids` are the ids of the keys that the replica's ring has now: a new one seals only after every replica has it. */
+export function createAcknowledger(gateway: Gateway, replica: string, kids: () => readonly string[]): Acknowledger {
   const folder = new URL("./scripts/", import.meta.url);
   const acknowledge = loadScript(folder, "acknowledge-2", "write");
   const keys = [configKeys.replicas, acknowledgementKey(replica)];
@@ -30,7 +31,7 @@ export function createAcknowledger(gateway: Gateway, replica: string): Acknowled
   const send = (): void => {
     soon = undefined;
     if (state === undefined) return;
-    const args = [replica, state.revision, JSON.stringify(state.nacks.slice(0, mostNacks))];
+    const args = [replica, state.revision, JSON.stringify(state.nacks.slice(0, mostNacks)), JSON.stringify(kids())];
     // A lost one is made up for by the next heartbeat.
     sending = sending
       .then(() => gateway.run(acknowledge, keys, args))

@@ -41,7 +41,9 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
       throw error;
     }),
   );
-  const acknowledger = createAcknowledger(commands, options.replica);
+  const acknowledger = createAcknowledger(commands, options.replica, () =>
+    options.keyring.current().keys.map(({ kid }) => kid),
+  );
   const { directory, stop } = createRedisDirectory({
     commands,
     waiting,
