@@ -6,7 +6,10 @@ import type { ProjectRef } from "./types.ts";
 const tag = "{jsonplane}";
 
 export const configKeys = {
-  /** Hash: `revision` (the newest published), `epoch` (the writer's), `instance`, `format`, `complete` (all is published). */
+  /**
+   * Hash: `revision` (the newest published), `epoch` (the writer's), `owner` (the installation), `instance` (this filling of
+   * Redis), `format`, `complete` (all is published).
+   */
   meta: `${tag}:meta`,
   /** Hash: `<namespace>/<name>` → revision of the project's last change. */
   projects: `${tag}:projects`,
@@ -14,6 +17,8 @@ export const configKeys = {
   changes: `${tag}:changes`,
   /** Sorted set: replica id by the time of its last heartbeat, in milliseconds by Redis' clock. */
   replicas: `${tag}:replicas`,
+  /** Hash: `<namespace>/<name>` → what is known of the project's stored data, for the operator alone. */
+  data: `${tag}:data`,
   /** Hash: order id → what to purge, written by the operator. */
   purges: `${tag}:purges`,
   /** Hash: order id → when a replica had carried it out, written by replicas. */
@@ -32,7 +37,7 @@ export function credentialsKey(ref: ProjectRef): string {
   return `${tag}:credentials:${projectName(ref)}`;
 }
 
-/** Hash of what a replica has applied: `revision`, `nacks`. Expires when the replica no longer renews it. */
+/** Hash of what a replica has applied: `revision`, `nacks`, and `kids`, the key ids of its ring. Expires when the replica no longer renews it. */
 export function acknowledgementKey(replica: string): string {
   return `${tag}:ack:${replica}`;
 }

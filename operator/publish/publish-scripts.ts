@@ -15,6 +15,11 @@ import { loadScript } from "../../core/redis/script.ts";
 /** Entries that the stream of hints keeps, about: whoever missed more reads the index of projects instead. */
 const streamLength = 10_000;
 
+/** Text of a project's data record: `=` leaves the one that is stored, empty removes it. */
+export type RecordText = string;
+export const unchangedRecord: RecordText = "=";
+export const noRecord: RecordText = "";
+
 export interface PublishStep {
   readonly ref: ProjectRef;
   readonly epoch: number;
@@ -25,6 +30,7 @@ export interface PublishStep {
 
 export interface Publication extends PublishStep {
   readonly entry: string;
+  readonly record: RecordText;
   readonly values: readonly { readonly field: string; readonly value: string }[];
   readonly removed: readonly string[];
 }
@@ -36,26 +42,40 @@ export type PublishReply =
 
 export interface PublishScripts {
   publish(publication: Publication): Promise<PublishReply>;
-  withdraw(step: PublishStep): Promise<PublishReply>;
+  withdraw(step: PublishStep & { readonly record: RecordText }): Promise<PublishReply>;
+  recordData(epoch: number, ref: ProjectRef, record: RecordText): Promise<PublishReply>;
+  /** `order` empty = forget it. */
+  orderPurge(epoch: number, id: string, order: string): Promise<PublishReply>;
   complete(epoch: number): Promise<PublishReply>;
 }
 
 export function createPublishScripts(gateway: Gateway): PublishScripts {
   const folder = new URL("./scripts/", import.meta.url);
-  const publish = loadScript(folder, "publish-5", "write");
-  const withdraw = loadScript(folder, "withdraw-5", "write");
+  const publish = loadScript(folder, "publish-6", "write");
+  const withdraw = loadScript(folder, "withdraw-6", "write");
+  const recordData = loadScript(folder, "record-data-2", "write");
+  const orderPurge = loadScript(folder, "order-purge-3", "write");
   const complete = loadScript(folder, "complete-2", "write");
   return {
-    async publish({ ref, epoch, lastRevision, revision, entry, values, removed }) {
+    async publish({ ref, epoch, lastRevision, revision, entry, record, values, removed }) {
       const fields = JSON.stringify([...values.map((value) => value.field), ...removed]);
-      const args = [epoch, lastRevision, revision, projectName(ref), entry, streamLength, fields, values.length];
+      const place = [epoch, lastRevision, revision, projectName(ref), entry, streamLength];
       const sets = values.flatMap(({ field, value }) => [keyIndex(field), field, value]);
       const removals = removed.flatMap((field) => [keyIndex(field), field]);
-      return replyOf(await gateway.run(publish, keysOf(ref), [...args, ...sets, ...removals]));
+      const args = [...place, fields, record, values.length, ...sets, ...removals];
+      return replyOf(await gateway.run(publish, keysOf(ref), args));
     },
-    async withdraw({ ref, epoch, lastRevision, revision }) {
-      const args = [epoch, lastRevision, revision, projectName(ref), streamLength];
+    async withdraw({ ref, epoch, lastRevision, revision, record }) {
+      const args = [epoch, lastRevision, revision, projectName(ref), streamLength, record];
       return replyOf(await gateway.run(withdraw, keysOf(ref), args));
+    },
+    async recordData(epoch, ref, record) {
+      const keys = [configKeys.meta, configKeys.data];
+      return replyOf(await gateway.run(recordData, keys, [epoch, projectName(ref), record]));
+    },
+    async orderPurge(epoch, id, order) {
+      const keys = [configKeys.meta, configKeys.purges, configKeys.purged];
+      return replyOf(await gateway.run(orderPurge, keys, [epoch, id, order]));
     },
     async complete(epoch) {
       const keys = [configKeys.meta, configKeys.changes];
@@ -65,7 +85,8 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
 }
 
 function keysOf(ref: ProjectRef): readonly string[] {
-  return [configKeys.meta, configKeys.projects, projectKey(ref), credentialsKey(ref), configKeys.changes];
+  const { meta, projects, changes, data } = configKeys;
+  return [meta, projects, projectKey(ref), credentialsKey(ref), changes, data];
 }
 
 /** Which of the script's keys holds a field. */

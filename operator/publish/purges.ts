@@ -1,8 +1,12 @@
-// Orders that stored data be removed for good, and learns when a replica has done so.
+// Orders that stored data be removed for good, and learns when a replica has done so. Orders are written under the same fence
+// as configuration: a leader that was replaced orders nothing.
 
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type PurgeOrder, writePurgeOrder } from "../../core/config/purge-order.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
+import { textsOf } from "../../core/redis/reply.ts";
+import { createPublishScripts } from "./publish-scripts.ts";
+import type { Publisher } from "./publisher.ts";
 
 export interface Purges {
   /** `id` is the caller's, the same on every attempt: an order given twice is one. */
@@ -13,20 +17,18 @@ export interface Purges {
   isDone(id: string): Promise<boolean>;
   /** Forgets an order, done or not. */
   forget(id: string): Promise<void>;
+  /** Ids of all orders that were not forgotten. */
+  ordered(): Promise<readonly string[]>;
 }
 
-export function createPurges(gateway: Gateway): Purges {
+export function createPurges(gateway: Gateway, publisher: Pick<Publisher, "fenced">): Purges {
   const { purges, purged } = configKeys;
+  const scripts = createPublishScripts(gateway);
   return {
-    async order(id, order) {
-      await gateway.write(purges, "HSETNX", purges, id, writePurgeOrder(order));
-    },
+    order: (id, order) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, writePurgeOrder(order))),
     isOrdered: async (id) => (await gateway.read(purges, "HEXISTS", purges, id)) === 1,
     isDone: async (id) => (await gateway.read(purged, "HEXISTS", purged, id)) === 1,
-    async forget(id) {
-      // The order first: were it the other way round, a replica would carry it out again.
-      await gateway.write(purges, "HDEL", purges, id);
-      await gateway.write(purged, "HDEL", purged, id);
-    },
+    forget: (id) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, "")),
+    ordered: async () => textsOf(await gateway.read(purges, "HKEYS", purges)),
   };
 }

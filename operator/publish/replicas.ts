@@ -9,6 +9,8 @@ export interface ReplicaState {
   /** It can no longer serve anything older; 0 when it has not said so yet. */
   readonly revision: number;
   readonly nacks: readonly { readonly project: string; readonly field: string; readonly reason: string }[];
+  /** Key ids of the fleet ring that it has. */
+  readonly kids: readonly string[];
 }
 
 const liveMilliseconds = 15_000;
@@ -23,6 +25,12 @@ export async function liveReplicas(gateway: Gateway): Promise<readonly ReplicaSt
 
 async function stateOf(gateway: Gateway, replica: string): Promise<ReplicaState> {
   const key = acknowledgementKey(replica);
-  const [revision, nacks] = listOf(await gateway.read(key, "HMGET", key, "revision", "nacks")).map(optionalText);
-  return { replica, revision: Number(revision ?? 0), nacks: JSON.parse(nacks ?? "[]") as ReplicaState["nacks"] };
+  const reply = await gateway.read(key, "HMGET", key, "revision", "nacks", "kids");
+  const [revision, nacks, kids] = listOf(reply).map(optionalText);
+  return {
+    replica,
+    revision: Number(revision ?? 0),
+    nacks: JSON.parse(nacks ?? "[]") as ReplicaState["nacks"],
+    kids: JSON.parse(kids ?? "[]") as ReplicaState["kids"],
+  };
 }

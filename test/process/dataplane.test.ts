@@ -1,6 +1,5 @@
 // Replicas as processes of their own, on one Redis, following one publisher.
 
-import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +55,7 @@ beforeEach(async () => {
     gateway,
     keyring: parseKeyring(keyringText),
     clock: systemClock,
-    newInstance: randomUUID,
+    owner: "test",
   });
   await publisher.begin();
   await publisher.publish(shop);
@@ -119,7 +118,7 @@ describe("two replicas on one Redis", () => {
       await first?.send(`${base}/api/books`, { method: "POST", body: { title: `${index}` }, as: apikey("admin") });
     }
     await first?.send(`${base}/json/flags/a`, { method: "PUT", body: 1, as: apikey("admin") });
-    const purges = createPurges(gateway);
+    const purges = createPurges(gateway, publisher);
     await purges.order("p-1", { what: "resource", project: { namespace: "default", name: "shop" }, name: "books" });
     await purges.order("p-2", { what: "rootkey", project: { namespace: "default", name: "shop" }, name: "flags" });
     await eventually(

@@ -57,7 +57,7 @@ async function mount(text: string): Promise<void> {
 }
 
 async function begun(keyring: Keyring): Promise<Publisher> {
-  const publisher = createPublisher({ gateway, keyring, clock: systemClock, newInstance: randomUUID });
+  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test" });
   await publisher.begin();
   return publisher;
 }

@@ -1,13 +1,14 @@
 // A replica whose key ring changes while it serves, on a real Redis: whatever comes first, the new key in its file or values
 // sealed with it, it never serves less than before.
 
-import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
+import { acknowledgementKey } from "../../core/config/config-keys.ts";
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { textOf } from "../../core/redis/reply.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
@@ -58,7 +59,7 @@ afterEach(async () => {
 });
 
 async function begun(ring: Keyring): Promise<Publisher> {
-  const publisher = createPublisher({ gateway, keyring: ring, clock: systemClock, newInstance: randomUUID });
+  const publisher = createPublisher({ gateway, keyring: ring, clock: systemClock, owner: "test" });
   await publisher.begin();
   return publisher;
 }
@@ -79,6 +80,11 @@ async function live(): Promise<LiveProject> {
 async function nackedFields(): Promise<readonly string[]> {
   const [state] = await liveReplicas(gateway);
   return (state?.nacks ?? []).map(({ field }) => field);
+}
+
+async function acknowledgedKids(): Promise<readonly string[]> {
+  const key = acknowledgementKey("r1");
+  return JSON.parse(textOf(await gateway.read(key, "HGET", key, "kids"))) as readonly string[];
 }
 
 async function served(): Promise<Readonly<Record<string, unknown>>> {
@@ -132,6 +138,13 @@ describe("a replica that lacks the key of what is published", () => {
 });
 
 describe("a replica that has the key before anything is sealed with it", () => {
+  it("says which keys it has, at once when its ring has changed", async () => {
+    const kids = (text: string) => parseKeyring(text).keys.map(({ kid }) => kid);
+    await eventually(async () => expect(await acknowledgedKids()).toEqual(kids(JSON.stringify(former))));
+    await ringFile(appended);
+    await eventually(async () => expect(await acknowledgedKids()).toEqual(kids(appended)), { withinMs: 1_000 });
+  });
+
   it("takes what is sealed with it without a word, and does without the former keys afterwards", async () => {
     await ringFile(appended);
     const publisher = await begun(promoted);

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
@@ -14,6 +15,7 @@ import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import type { DataEntry, DataRecord } from "../../operator/data-record.ts";
 import { orderedPurges, type PurgeOutcome, purgeDoomed, purgeId } from "../../operator/finalize/purge-doomed.ts";
 import type { Reach } from "../../operator/publish/acknowledgements.ts";
+import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
 import { eventually } from "../support/eventually.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -30,6 +32,7 @@ const kept: DataEntry = { what: "resource", name: "films", uid: "u-films", names
 let redis: TestRedis;
 let gateway: Gateway;
 let store: Store;
+let publisher: Publisher;
 let purges: Purges;
 /** What is stored beside the configuration: changed only as the operator would. */
 let record: DataRecord;
@@ -39,7 +42,13 @@ beforeAll(async () => {
   redis = await startRedis();
   gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
   store = await createRedisStore({ url: redis.url, clock: systemClock });
-  purges = createPurges(gateway);
+  publisher = createPublisher({
+    gateway,
+    keyring: parseKeyring(newKeyringText()),
+    clock: systemClock,
+    owner: "test",
+  });
+  purges = createPurges(gateway, publisher);
 });
 afterAll(async () => {
   await store.close();
@@ -48,6 +57,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await gateway.write("x", "FLUSHALL");
+  await publisher.begin();
   record = { policy: "Delete", projectUid: "p", entries: [...doomed, kept] };
   reach = "programmed";
   await writeSome();
@@ -214,6 +224,7 @@ function cutOff(at: number, when: "before" | "after"): Purges {
     isOrdered: cut(purges.isOrdered),
     isDone: cut(purges.isDone),
     forget: cut(purges.forget),
+    ordered: cut(purges.ordered),
   };
 }
 

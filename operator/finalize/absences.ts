@@ -1,0 +1,49 @@
+// Proves that what is published and has no custom resource any more has really gone, before anything of it is withdrawn: a
+// whole project by a live GET, many children at once by a second look. Remembers suspicions between two looks.
+
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { KubeReader } from "../kube/api.ts";
+import { customTypes } from "../kube/resource-types.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+import type { PublishedProject } from "../published-project.ts";
+import { judgeAbsence, presentChildren, publishedChildren } from "./vanished.ts";
+
+export interface Absences {
+  /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
+  proven(objects: ProjectObjects, published: PublishedProject, deleted: ReadonlySet<string>): Promise<boolean>;
+}
+
+export function createAbsences(api: Pick<KubeReader, "get">): Absences {
+  const suspicions = new Map<string, ReadonlySet<string>>();
+
+  const childrenProven = (
+    objects: ProjectObjects,
+    { parts, data }: PublishedProject,
+    deleted: ReadonlySet<string>,
+  ): boolean => {
+    const key = keyOf(objects.ref);
+    const published = publishedChildren(parts, data);
+    const { suspected } = judgeAbsence({
+      published,
+      present: presentChildren(objects),
+      deleted,
+      suspected: suspicions.get(key) ?? new Set(),
+    });
+    if (suspected.size === 0) suspicions.delete(key);
+    else suspicions.set(key, suspected);
+    return suspected.size === 0;
+  };
+
+  return {
+    async proven(objects, published, deleted) {
+      const uid = published.parts?.project.uid;
+      const gone = objects.project === undefined && uid !== undefined && !deleted.has(uid);
+      if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;
+      return childrenProven(objects, published, deleted);
+    },
+  };
+}
+
+function keyOf({ namespace, name }: ProjectRef): string {
+  return `${namespace}/${name}`;
+}
