@@ -7,6 +7,7 @@ import type { DataEntry, DataRecord } from "../data-record.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 
+/** What the deletion of an object's data waits for. */
 export type PurgeWait = "replicas" | "no_replicas" | "purge";
 
 export interface PurgeInput {

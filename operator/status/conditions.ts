@@ -1,13 +1,13 @@
 // Turns what is known of one object into its conditions: Accepted, Programmed, Ready, and Reconciling or Stalled while they are
 // true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
+import type { PurgeWait } from "../finalize/purge-doomed.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import { healsByItself, type NoticeReason, type Reason } from "../reasons.ts";
 import type { Verdict } from "../verdict.ts";
 import {
   acceptedMessage,
   clipped,
-  type DataWait,
   deletingMessage,
   mostCharacters,
   programmedMessages,
@@ -39,7 +39,7 @@ export interface Observation {
   readonly generation: number;
   readonly deleting: boolean;
   /** While it is being deleted: what the deletion of its data waits for; absent = there are none to delete. */
-  readonly dataWait?: DataWait;
+  readonly dataWait?: PurgeWait;
   readonly verdict: Verdict;
   readonly progress: Progress;
   /** `status.conditions` as they are. */

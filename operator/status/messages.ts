@@ -1,9 +1,7 @@
 // The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
 
+import type { PurgeWait } from "../finalize/purge-doomed.ts";
 import type { Fault, Notice, Refused } from "../verdict.ts";
-
-/** What the deletion of an object's data waits for. */
-export type DataWait = "replicas" | "no_replicas" | "purge";
 
 export const readyMessage = "It is valid and reached every data-plane replica";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
@@ -17,14 +15,14 @@ export const programmedMessages = {
     "A data-plane replica can't use it and serves its last good version; upgrade the data plane to the operator's version",
 } as const;
 
-const dataMessages: Readonly<Record<DataWait, string>> = {
+const dataMessages: Readonly<Record<PurgeWait, string>> = {
   no_replicas:
     "Its data are deleted once a data-plane replica is there: none is running. Set spec.deletionPolicy to Retain to keep them and let it go",
   replicas: "Its data are deleted once all data-plane replicas have stopped serving it",
   purge: "Its data are being deleted",
 };
 
-export function deletingMessage(wait: DataWait | undefined): string {
+export function deletingMessage(wait: PurgeWait | undefined): string {
   const message = "It is being deleted and is no longer served";
   return wait === undefined ? message : `${message}. ${dataMessages[wait]}`;
 }

@@ -3,13 +3,14 @@
 
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
+import type { PurgeWait } from "../finalize/purge-doomed.ts";
 import type { ApiKey, CustomResource, ProjectUser } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
 import type { Notice, Verdict } from "../verdict.ts";
 import { type Condition, conditionsOf, type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
-import { clipped, type DataWait } from "./messages.ts";
+import { clipped } from "./messages.ts";
 
 /** `status` as it is applied: no member is undefined. */
 export interface Status {
@@ -22,7 +23,7 @@ export interface StatusInput {
   readonly verdict: Verdict;
   readonly progress: Progress;
   /** While the object is being deleted: what the deletion of its data waits for. */
-  readonly dataWait?: DataWait;
+  readonly dataWait?: PurgeWait;
   /** What the resolve stage says anew of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the project is. */
