@@ -13,7 +13,7 @@ export interface RingFacts {
   readonly commonKids: ReadonlySet<string> | undefined;
   /** Key ids that something in Redis is sealed with; asked for only where `needsSealedWith` says so. */
   readonly sealedWith: ReadonlySet<string>;
-  /** Every live replica can no longer serve what was published before the newest revision. */
+  /** Every live replica can no longer serve what was published before all was sealed anew. */
   readonly programmed: boolean;
   /** Unix milliseconds. */
   readonly now: number;
@@ -77,8 +77,10 @@ function spread({ since }: RingState, kid: string, { commonKids, now }: RingFact
   return { step: "wait", why: "No replica is running; one that starts may still have the former Secret" };
 }
 
-function finish({ keys: [{ kid }] }: Keyring, { commonKids, sealedWith, programmed }: RingFacts): RingStep {
-  if ([...sealedWith].some((other) => other !== kid)) return { step: "reseal" };
+function finish({ keys }: Keyring, { commonKids, sealedWith, programmed }: RingFacts): RingStep {
+  const [{ kid }, ...others] = keys;
+  // What a key sealed that is in no ring any more can't be opened, with or without this rotation.
+  if (others.some((other) => sealedWith.has(other.kid))) return { step: "reseal" };
   const seen = commonKids === undefined || (commonKids.has(kid) && programmed);
   if (!seen) return { step: "wait", why: "Some replicas have not taken over what the new key sealed" };
   return { step: "drop", keep: new Set([kid]) };

@@ -23,8 +23,16 @@ export interface SealedConfig {
   sealedWith(): Promise<ReadonlySet<string>>;
   /** Seals anew what another key than the ring's first has sealed. Much at once: it may take several calls. */
   reseal(): Promise<unknown>;
-  /** Every live replica can no longer serve what was published before the newest revision. */
-  programmed(): boolean | Promise<boolean>;
+  /** A revision by which nothing was left to be sealed anew. */
+  settledAt(): number;
+}
+
+/** A live replica, as it acknowledged. */
+export interface RingReplica {
+  /** It can no longer serve anything older. */
+  readonly revision: number;
+  /** Key ids of its ring. */
+  readonly kids: readonly string[];
 }
 
 export interface RotationDeps {
@@ -36,8 +44,10 @@ export interface RotationDeps {
   readonly clock: Clock;
   readonly ring: HeldRing;
   readonly config: SealedConfig;
-  /** Acknowledgements.commonRingKeys. */
-  readonly commonRingKeys: () => ReadonlySet<string> | undefined;
+  /**
+   * The live ones as of now. Rejects while they can't be asked: not to know of any is not the same as that there is none.
+   */
+  readonly replicas: () => Promise<readonly RingReplica[]>;
   /** Told of every step that was done. */
   readonly onStep?: (step: RingStep["step"]) => void;
   /** Told on every call that has to wait; no secret in it. */
@@ -79,12 +89,14 @@ async function takeOver({ ring, config }: RotationDeps, { metadata }: KubeObject
   ring.adopt(found);
 }
 
-async function factsOf(deps: RotationDeps, state: RingState): Promise<RingFacts> {
-  const { clock, config, commonRingKeys } = deps;
+async function factsOf({ clock, config, replicas }: RotationDeps, state: RingState): Promise<RingFacts> {
+  const sealedWith = needsSealedWith(state) ? await config.sealedWith() : new Set<string>();
+  const live = state.rotating === undefined ? [] : await replicas();
+  const [first, ...others] = live.map(({ kids }) => new Set(kids));
   return {
-    commonKids: commonRingKeys(),
-    sealedWith: needsSealedWith(state) ? await config.sealedWith() : new Set(),
-    programmed: state.rotating === undefined ? false : await config.programmed(),
+    commonKids: first && others.reduce((common, kids) => common.intersection(kids), first),
+    sealedWith,
+    programmed: live.every(({ revision }) => revision >= config.settledAt()),
     now: clock.now(),
   };
 }

@@ -66,9 +66,9 @@ test("operators that start together have one ring, and a rotation renews it with
         async reseal() {
           sealedWith = new Set([(ring ?? former).keys[0].kid]);
         },
-        programmed: () => true,
+        settledAt: () => 0,
       },
-      commonRingKeys: () => new Set((ring ?? former).keys.map(({ kid }) => kid)),
+      replicas: async () => [{ revision: 0, kids: (ring ?? former).keys.map(({ kid }) => kid) }],
       onStep: (step) => void steps.push(step),
     });
   while ((await rotate()) !== "idle") expect(steps.length).toBeLessThan(10);

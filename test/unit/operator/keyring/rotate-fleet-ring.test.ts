@@ -21,6 +21,7 @@ let ring: Keyring;
 let sealedWith: Set<string>;
 let replicas: Set<string>[];
 let programmed: boolean;
+let unknownReplicas: boolean;
 let steps: string[];
 
 beforeEach(async () => {
@@ -36,6 +37,7 @@ beforeEach(async () => {
   });
   ring = await ensureFleetRing({ api, namespace, random: randomBytes });
   [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
+  unknownReplicas = false;
 });
 afterEach(async () => {
   await api.close();
@@ -59,10 +61,12 @@ function rotate(): Promise<Rotation> {
       async reseal() {
         sealedWith = new Set([ring.keys[0].kid]);
       },
-      programmed: () => programmed,
+      settledAt: () => 1,
     },
-    commonRingKeys: () =>
-      replicas.reduce<Set<string> | undefined>((common, kids) => common?.intersection(kids) ?? kids, undefined),
+    replicas: async () => {
+      if (unknownReplicas) throw new Error("Redis is away");
+      return replicas.map((kids) => ({ kids: [...kids], revision: programmed ? 1 : 0 }));
+    },
     onStep: (step) => void steps.push(step),
   });
 }
@@ -199,6 +203,15 @@ describe("a rotation of the fleet's ring", () => {
     }
     expect(steps).toEqual(["append", "promote", "reseal", "drop", "append", "promote", "reseal", "drop"]);
     expect(annotations()[ringAnnotations.rotated]).toBe("2");
+  });
+
+  it("does not take it for nobody that replicas can't be asked", async () => {
+    annotate("1");
+    await rotate();
+    clock.advance(1e9);
+    unknownReplicas = true;
+    await expect(rotate()).rejects.toThrow("Redis is away");
+    expect(steps).toEqual(["append"]);
   });
 
   it("writes nothing on a Secret that has changed since it was read", async () => {
