@@ -3,6 +3,8 @@
 import type { PurgeWait } from "../finalize/purge-doomed.ts";
 import type { Fault, Notice, Refused } from "../verdict.ts";
 
+export type DataWait = PurgeWait;
+
 export const readyMessage = "It is valid and reached every data-plane replica";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
 
