@@ -68,7 +68,8 @@ export function createWire({ source, observe, monotonic, limits }: WireOptions):
     const from = monotonic();
     const told = (code: string): void => observe(observation(asked, credentials, { code, from, until: monotonic() }));
     try {
-      const response = await pool.request(requestOf(asked, credentials, deadline.signal));
+      // Raced as well: undici hears of the signal only once a request that waits for a connection has got one.
+      const response = await deadline.race(pool.request(requestOf(asked, credentials, deadline.signal)));
       told(String(response.statusCode));
       return response;
     } catch (error) {

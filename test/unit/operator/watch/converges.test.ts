@@ -1,4 +1,4 @@
-// Whatever a server and a network do, the objects that are watched become those of the server once it stops. All times are a
+// Whatever a server and a network do, the objects that are watched become those of the server once it stops. Times are about a
 // hundredth of the real ones; nothing is asserted about speed but that it ends.
 
 import { integer, sample } from "fast-check";
@@ -23,18 +23,19 @@ import { seededMoments } from "../../../support/seeded-moments.ts";
 import { type SinkRecord, sinkRecord } from "../../../support/sink-record.ts";
 
 const seeds = 300;
-const atOnce = 50;
+const atOnce = 20;
 
 const times: Partial<WatchTimes> = {
-  pageSize: 3,
-  idleMs: 1_200,
+  pageSize: 7,
+  idleMs: 1_000,
   healthyMs: 50,
   backoffMs: 2.5,
   backoffCapMs: 100,
   confirmMs: 10,
   watchSeconds: [10, 60],
 };
-const limits = { connectMs: 50, headersMs: 150, bodyMs: 300, callMs: 100, listMs: 600 };
+/** Longer than a hundredth, because dozens of servers share one process here. */
+const limits = { connectMs: 2_000, headersMs: 2_000, bodyMs: 2_000, callMs: 1_000, listMs: 2_000 };
 const collection = "/secrets";
 
 test("the watched objects become the server's after any faults, and nothing is asked after a stop", async () => {
@@ -43,7 +44,7 @@ test("the watched objects become the server's after any faults, and nothing is a
     for (let seed = waiting.pop(); seed !== undefined; seed = waiting.pop()) await converges(seed);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-});
+}, 240_000);
 
 interface Watching {
   readonly reflector: Reflector;
@@ -54,7 +55,7 @@ interface Watching {
 
 async function converges(seed: number): Promise<void> {
   const random = seededMoments(seed);
-  const server = await startFakeApiServer({ bookmarkMs: 20 + random() * 580, secondMs: 10 });
+  const server = await startFakeApiServer({ bookmarkMs: 20 + random() * 280, secondMs: 10 });
   const api = fakeApiClient(server, { limits });
   const readings = counted(api);
   const watching = watchers(readings.reader, random);
@@ -63,7 +64,9 @@ async function converges(seed: number): Promise<void> {
     for (const { reflector } of watching) reflector.start();
     await disturb(server, { api, random, noting: watching });
     server.setFaults(() => undefined);
-    for (const each of watching) await eventually(() => expectEqual(server, each, seed), { withinMs: 30_000 });
+    if (random() < 0.5) server.cut();
+    for (const each of watching)
+      await eventually(() => expectEqual(server, each, seed), { withinMs: 30_000, everyMs: 50 });
   } finally {
     await Promise.all(watching.map(({ reflector }) => reflector.stop()));
     const asked = readings.count();
