@@ -78,16 +78,20 @@ async function workOn(key: string, options: WorkersOptions): Promise<void> {
 }
 
 async function inTime(key: string, options: WorkersOptions): Promise<Handled> {
-  const { handle, timeoutMs = 30_000, timers, observe } = options;
-  const time = new AbortController();
+  const { handle, timeoutMs = 30_000, signal: calledOff, timers, observe } = options;
+  const end = new AbortController();
+  // Linked by hand: what AbortSignal.any makes of a signal that lives long stays in memory as long, once somebody listened to it.
+  const callOff = (): void => end.abort(calledOff?.reason);
+  calledOff?.addEventListener("abort", callOff);
+  if (calledOff?.aborted) callOff();
   const stopTimer = timers.after(timeoutMs, () => {
     observe?.({ kind: "overdue", key });
-    time.abort(new WorkOverdue(`${key} was not done within ${timeoutMs / 1000} s`));
+    end.abort(new WorkOverdue(`${key} was not done within ${timeoutMs / 1000} s`));
   });
-  const signal = options.signal === undefined ? time.signal : AbortSignal.any([options.signal, time.signal]);
   try {
-    return await handle(key, signal);
+    return await handle(key, end.signal);
   } finally {
     stopTimer();
+    calledOff?.removeEventListener("abort", callOff);
   }
 }

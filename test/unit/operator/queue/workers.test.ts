@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { createWorkQueue } from "../../../../operator/queue/work-queue.ts";
 import { type Handled, runWorkers, type WorkObservation, WorkOverdue } from "../../../../operator/queue/workers.ts";
@@ -130,11 +131,25 @@ describe("workers", () => {
     expect(starts).toBe(2);
   });
 
-  test("leave no timer behind", async () => {
-    const { time, queue } = start({ handle: async () => undefined });
+  test("leave no timer and no listener behind", async () => {
+    const { signal } = new AbortController();
+    const { time, queue } = start({ signal, handle: async () => undefined });
     queue.add("a");
     await time.advance(0);
-    expect(time.waiting()).toBe(0);
+    expect([time.waiting(), getEventListeners(signal, "abort")]).toEqual([0, []]);
+  });
+
+  test("tell a handler that begins after all work was called off", async () => {
+    const { time, queue, results } = start({
+      signal: AbortSignal.abort(new Error("lost")),
+      handle: async (_, signal) => {
+        signal.throwIfAborted();
+        return undefined;
+      },
+    });
+    queue.add("a");
+    await time.advance(0);
+    expect(results()).toEqual(["abandoned"]);
   });
 
   test("are called off at once by the signal, and what fails by it counts as abandoned", async () => {
