@@ -20,7 +20,8 @@ export function rebuildKeyRecord(traces: KeyTraces): KeyRecord | undefined {
   const [longest] = [...published].sort(bySurvival);
   const current = isCurrent(traces) ? shown?.sha256 : longest?.sha256;
   if (current === undefined) return undefined;
-  const rotationId = shown?.sha256 === current && shown.mark !== undefined ? shown.mark.id : assumedRotation(key);
+  const mark = shown?.sha256 === current ? shown.mark() : undefined;
+  const rotationId = mark === undefined ? assumedRotation(key) : mark.id;
   const former = [...published].sort(bySurvival).find(({ sha256 }) => sha256 !== current);
   return {
     current,

@@ -1,6 +1,7 @@
 // Reads back what was resolved before, from the Secrets alone: nothing is minted, nothing is hashed, nothing is written. It
 // stands in for what is published, where nothing is.
 
+import { createSecretKey } from "node:crypto";
 import type { SigningRing } from "../../core/config/types.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
 import type { ProjectObjects } from "../project-objects.ts";
@@ -23,7 +24,7 @@ export function recallProject({ project, users, keys }: ProjectObjects, findSecr
   if (found === undefined) {
     return { signing: forgotten(), credentials: { users: recalledUsers, keys: recalledKeys } };
   }
-  const key = found.projectKey;
+  const key = createSecretKey(found.projectKey);
   for (const owner of users) {
     const record = readUserRecord(findSecret(userHashSecretName(owner)), { key, owner });
     const value = record && { passwordHash: record.hash, credentialRevision: record.revision };

@@ -1,6 +1,7 @@
 // What the resolve stage works with and what it answers: Secrets as they were read, and the credentials, the writes and the
 // facts for the status that follow from them.
 
+import type { KeyObject } from "node:crypto";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Resolved } from "../credentials.ts";
 import type { CredentialEvent } from "./credential-event.ts";
@@ -20,7 +21,7 @@ export interface ResolveTools {
   /** What clients reach the Project by; written beside an API key. */
   readonly baseUrl: string;
   /** Secret key of the project: seals records and makes credential revisions. */
-  readonly projectKey: Uint8Array;
+  readonly projectKey: Uint8Array | KeyObject;
 }
 
 /** What became of one object's Secrets. */

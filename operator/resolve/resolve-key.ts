@@ -29,7 +29,8 @@ export interface KeyStatus {
 export interface ShownKey {
   readonly apiKey: string;
   readonly sha256: string;
-  readonly mark: RotationMark | undefined;
+  /** Asked for only where a rotation or a loss has to be judged: it costs a seal. */
+  readonly mark: () => RotationMark | undefined;
 }
 
 interface Situation {
@@ -104,7 +105,7 @@ function rotationWanted(key: ApiKey, known: string | undefined): boolean {
 /** Goes on with the new key of a rotation that was interrupted, else makes one. */
 function rotate(situation: Situation, known: KeyRecord): Settled {
   const { key, shown, tools } = situation;
-  const made = isMarkedFor(shown?.mark, key.spec.rotation?.id, keyIdOf(known.current));
+  const made = isMarkedFor(shown?.mark(), key.spec.rotation?.id, keyIdOf(known.current));
   if (shown === undefined || !made) return mint(situation, known);
   const record = recordAfter(known, { key, current: shown.sha256, now: tools.now });
   return {
@@ -161,7 +162,7 @@ function shownKey(secret: Secret | undefined, sealing: Sealing): ShownKey | unde
   const apiKey = entryText(secret, "apiKey");
   return apiKey === undefined
     ? undefined
-    : { apiKey, sha256: sha256Hex(apiKey), mark: readMark(secret, apiKey, sealing) };
+    : { apiKey, sha256: sha256Hex(apiKey), mark: () => readMark(secret, apiKey, sealing) };
 }
 
 interface NewKey {

@@ -1,6 +1,7 @@
 // Turns one Project's objects and Secrets into everything secret that compile needs: the signing ring, password hashes and
 // key hashes, the Secrets to write first, and the facts for each object's status.
 
+import { createSecretKey } from "node:crypto";
 import type { KeyConfig, ProjectParts, SigningRing, UserConfig } from "../../core/config/types.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
 import type { ApiKey, ProjectUser } from "../objects.ts";
@@ -47,7 +48,7 @@ export async function resolveProject(
   const signing = resolveSigning(project, sameProject ? previous?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...nothing(objects.ref.name), signing: signing.keys };
   const { ring, projectKey } = signing.keys.value;
-  const children = await resolveChildren(objects, previous, { ...tools, projectKey });
+  const children = await resolveChildren(objects, previous, { ...tools, projectKey: createSecretKey(projectKey) });
   const nextAt = earliest([signing.nextAt, ...children.moments], tools.now);
   return {
     signing: { ok: true, value: ring },

@@ -77,16 +77,16 @@ async function generated(situation: Situation): Promise<UserResolution> {
 /** The Secret shows a password: of an interrupted rotation, the one in force, or one that somebody wrote there. */
 async function shown(situation: Situation, secret: Secret | undefined, password: string): Promise<UserResolution> {
   const { user, sealing, known } = situation;
-  const mark = readMark(secret, password, sealing);
-  const revision = passwordRevision(password, sealing);
   const secretName = passwordSecretName(user);
-  const lastRotation = known === undefined && mark !== undefined ? mark.id : rememberedRotation(situation);
+  const lost = known === undefined ? readMark(secret, password, sealing) : undefined;
+  const lastRotation = lost === undefined ? rememberedRotation(situation) : lost.id;
   const writes = repair(situation, secret, password);
   if (!rotationWanted(user, lastRotation)) {
     const taken = { password, secretName, ...(lastRotation !== undefined && { rotationId: lastRotation }) };
     return withWrites(await take(situation, taken), writes, [repairedPassword(user)]);
   }
-  const replaced = known?.revision ?? revision;
+  const replaced = known?.revision ?? passwordRevision(password, sealing);
+  const mark = readMark(secret, password, sealing);
   if (!isMarkedFor(mark, user.spec.rotation?.id, replaced)) return await mint(situation, secret, replaced);
   const resolution = await take(situation, { password, secretName, event: "CredentialRotated" });
   return withWrites(resolution, writes);

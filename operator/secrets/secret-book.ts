@@ -44,15 +44,6 @@ const readsAtATime = 16;
 
 export function createSecretBook({ api, own, foreign }: SecretBookDeps): SecretBook {
   const remembered = createRememberedSecrets(mostRememberedBytes);
-  const decoded = new WeakMap<KubeObject, Secret>();
-
-  const decode = (object: KubeObject): Secret => {
-    const known = decoded.get(object);
-    if (known !== undefined) return known;
-    const secret = secretOf(object);
-    decoded.set(object, secret);
-    return secret;
-  };
 
   const readForeign = async (metadata: KubeObject): Promise<Secret | undefined> => {
     const { namespace, name, resourceVersion } = metadata.metadata;
@@ -72,7 +63,7 @@ export function createSecretBook({ api, own, foreign }: SecretBookDeps): SecretB
   /** Of a foreign Secret on a name of ours nothing matters but that it is there. */
   const read = async (namespace: string, name: string, given: boolean): Promise<Secret | undefined> => {
     const ours = own.get(namespace, name);
-    if (ours !== undefined) return decode(ours);
+    if (ours !== undefined) return secretOf(ours);
     const metadata = foreign.get(namespace, name);
     if (metadata === undefined) return undefined;
     return given || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
