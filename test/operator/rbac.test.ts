@@ -104,6 +104,9 @@ describe("the rights of an operator for some namespaces", () => {
       "patch apiresources.jsonplane.io",
       "patch projects.jsonplane.io",
       "patch rootkeys.jsonplane.io",
+      "update apiresources.jsonplane.io",
+      "update projects.jsonplane.io",
+      "update rootkeys.jsonplane.io",
       "watch namespaces",
     ]);
   });
