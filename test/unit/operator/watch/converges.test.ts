@@ -186,9 +186,9 @@ async function write(api: KubeApi, own: OwnWrite): Promise<void> {
   }
 }
 
+/** Whatever others have made of it meanwhile: what the watch has still to tell of it is older than its end. */
 async function remove(api: KubeApi, { namespace, name, noting }: OwnWrite, known: KubeObject): Promise<void> {
-  const { uid, resourceVersion } = known.metadata;
-  if (!(await api.remove(secretType, { namespace, name }, { uid, resourceVersion }))) return;
+  if (!(await api.remove(secretType, { namespace, name }, { uid: known.metadata.uid }))) return;
   for (const { reflector } of noting) reflector.watched.noteRemoved(known);
 }
 
