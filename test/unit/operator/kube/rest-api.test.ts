@@ -170,6 +170,18 @@ describe("failures", () => {
     await eventually(() => expect(server.open()).toBe(0));
   });
 
+  test("end a call that still waits for a connection at its deadline, too", async () => {
+    const narrow = fakeApiClient(server, { limits: { connections: 1 } });
+    server.setFaults(() => ({ kind: "hang" }));
+    const name = { namespace: "a", name: "one" };
+    const first = thrownBy(narrow.get(leaseType, name));
+    await eventually(() => expect(server.open()).toBe(1));
+    expect(await thrownBy(narrow.get(leaseType, name, { timeoutMs: 20 }))).toBeInstanceOf(ApiUnreachable);
+    expect(server.requests).toHaveLength(1);
+    await narrow.close();
+    expect(await first).toBeInstanceOf(ApiUnreachable);
+  });
+
   test("end a watch whose stream is cut within a line", async () => {
     server.setFaults(() => ({ kind: "cutStream", afterLines: 0, how: "truncated" }));
     expect(await thrownBy(watchSecrets())).toBeInstanceOf(ApiUnreachable);
