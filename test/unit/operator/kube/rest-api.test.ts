@@ -174,10 +174,14 @@ describe("failures", () => {
     const narrow = fakeApiClient(server, { limits: { connections: 1 } });
     server.setFaults(() => ({ kind: "hang" }));
     const name = { namespace: "a", name: "one" };
-    const first = thrownBy(narrow.get(leaseType, name));
+    let ended = false;
+    const first = thrownBy(narrow.get(leaseType, name)).finally(() => {
+      ended = true;
+    });
     await eventually(() => expect(server.open()).toBe(1));
     expect(await thrownBy(narrow.get(leaseType, name, { timeoutMs: 20 }))).toBeInstanceOf(ApiUnreachable);
     expect(server.requests).toHaveLength(1);
+    expect(ended).toBe(false);
     await narrow.close();
     expect(await first).toBeInstanceOf(ApiUnreachable);
   });
