@@ -10,6 +10,7 @@ import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import type { ApiKey, Project, ProjectUser, StoredMeta } from "../../operator/objects.ts";
 import type { ProjectObjects } from "../../operator/project-objects.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
+import { nameLabel } from "../../operator/secret-names.ts";
 import type { Verdict } from "../../operator/verdict.ts";
 import { createSecretShelf, type SecretShelf } from "./secret-shelf.ts";
 
@@ -88,6 +89,11 @@ export class CredentialWorld {
       baseUrl: "http://localhost/default/shop",
       ringAcknowledged: this.acknowledged,
     });
+    const told = new Set(resolution.events.map(({ subject }) => subject.name));
+    for (const { labels, name } of resolution.writes) {
+      const owner = labels[nameLabel] ?? "";
+      if (owner !== "shop" && !told.has(owner)) throw new Error(`Nobody is told of the write of ${name}`);
+    }
     for (const [done, write] of resolution.writes.entries()) {
       if (done === crashAfter) throw new Crash();
       this.shelf.apply([write]);
