@@ -4,6 +4,13 @@ import type { Command } from "./command.ts";
 import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
+import { operatorCommand } from "./operator/command.ts";
 import { validate } from "./validate-command.ts";
 
-export const commands: readonly Command[] = [devCommand, validate, dataplaneCommand, clearFinalizersCommand];
+export const commands: readonly Command[] = [
+  devCommand,
+  validate,
+  operatorCommand,
+  dataplaneCommand,
+  clearFinalizersCommand,
+];

@@ -52,6 +52,8 @@ const refusals: ReadonlySet<string> = new Set([
   "StoreUnavailable",
   "RedisFault",
   "InvalidKeyring",
+  "FleetRingUnusable",
+  "NoCluster",
 ]);
 
 function codeOf(error: unknown): string | undefined {

@@ -36,7 +36,8 @@ export function createAbsences(api: Pick<KubeReader, "get">): Absences {
 
   return {
     async proven(objects, published, deleted) {
-      const uid = published.parts?.project.uid;
+      const { parts, data } = published;
+      const uid = parts?.project.uid ?? (data !== undefined && data.entries.length > 0 ? data.projectUid : undefined);
       const gone = objects.project === undefined && uid !== undefined && !deleted.has(uid);
       if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;
       return childrenProven(objects, published, deleted);

@@ -23,8 +23,8 @@ export interface Acknowledgements {
   refusalsOf(ref: ProjectRef): readonly ReplicaRefusal[];
   /** Resolves when the revision is programmed, or with what holds after `withinMs`. Looks every 25 ms meanwhile. */
   reached(revision: number, withinMs: number, signal?: AbortSignal): Promise<Reach>;
-  /** Key ids of the fleet's ring that every live replica has; undefined while there is no live replica. */
-  commonRingKeys(): ReadonlySet<string> | undefined;
+  /** Names of the projects of which some live replica can't use a field. */
+  refusedProjects(): ReadonlySet<string>;
   /** How many replicas are live, and how many fields they refuse, together. */
   figures(): { readonly live: number; readonly refusals: number };
   stop(): void;
@@ -94,10 +94,7 @@ export function createAcknowledgements({ gateway, timers, onChange }: Acknowledg
       }
       return reachOf(revision);
     },
-    commonRingKeys() {
-      const [first, ...others] = replicas.map(({ kids }) => new Set(kids));
-      return first && others.reduce((common, kids) => common.intersection(kids), first);
-    },
+    refusedProjects: () => new Set(replicas.flatMap(({ nacks }) => nacks.map(({ project }) => project))),
     figures: () => ({
       live: replicas.length,
       refusals: replicas.reduce((sum, { nacks }) => sum + nacks.length, 0),

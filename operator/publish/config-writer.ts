@@ -4,7 +4,7 @@
 
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
-import { NotTheWriter, type Publisher } from "./publisher.ts";
+import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
 
 /** What is open while Redis can be reached. */
@@ -30,11 +30,13 @@ export interface ConfigWriterDeps {
   readonly open: () => Promise<OpenConfig>;
   /** Whether this process still holds the Lease, asked after the epoch was taken. */
   readonly confirm: () => Promise<boolean>;
-  /** Told after each beginning: everything has to be published. */
-  readonly onBegun: () => void;
+  /** Take the Redis of another installation over. */
+  readonly takeOver: boolean;
+  /** Told after each beginning, before anything is written: everything has to be published. */
+  readonly onBegun: (config: OpenConfig) => Promise<void>;
 }
 
-export function createConfigWriter({ open, confirm, onBegun }: ConfigWriterDeps): ConfigWriter {
+export function createConfigWriter({ open, confirm, takeOver, onBegun }: ConfigWriterDeps): ConfigWriter {
   let opening: Promise<OpenConfig> | undefined;
   let beginning: Promise<OpenConfig> | undefined;
 
@@ -47,8 +49,8 @@ export function createConfigWriter({ open, confirm, onBegun }: ConfigWriterDeps)
   };
   const begin = async (): Promise<OpenConfig> => {
     const config = await opened();
-    await config.publisher.begin({ confirm });
-    onBegun();
+    await config.publisher.begin({ confirm, takeOver });
+    await onBegun(config);
     return config;
   };
   const begun = (): Promise<OpenConfig> => {
@@ -81,9 +83,4 @@ export function createConfigWriter({ open, confirm, onBegun }: ConfigWriterDeps)
       );
     },
   };
-}
-
-/** Whether an error says that somebody else writes, or that what was written is gone. */
-export function isNotTheWriter(error: unknown): error is NotTheWriter {
-  return error instanceof NotTheWriter;
 }

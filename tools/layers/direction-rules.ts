@@ -38,7 +38,17 @@ const stages: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files straight in a program's folder that join stages; a stage never imports them. */
-const joiners: ReadonlySet<string> = new Set(["pipeline.ts", "reconcile.ts", "app.ts"]);
+const joiners: ReadonlySet<string> = new Set([
+  "pipeline.ts",
+  "reconcile.ts",
+  "handle-key.ts",
+  "upkeep.ts",
+  "wakeups.ts",
+  "host-desk.ts",
+  "open-config.ts",
+  "leader-session.ts",
+  "app.ts",
+]);
 
 export function directionFindings(sources: readonly Source[]): readonly Finding[] {
   const known = new Set(sources.map((source) => source.path));

@@ -1,0 +1,42 @@
+// `jsonplane operator`: one of the replicas that turn custom resources into what the data plane serves.
+
+import {
+  adminPort,
+  adoptData,
+  allowedHosts,
+  className,
+  host,
+  identity,
+  kubeconfig,
+  logLevel,
+  operatorNamespace,
+  publicUrl,
+  redis,
+  watchNamespaces,
+  workers,
+} from "../../core/env/settings.ts";
+import { defineCommand } from "../command.ts";
+
+export const operatorCommand = defineCommand({
+  name: "operator",
+  summary: "Reconcile custom resources into Secrets and configuration; one of several leads",
+  settings: {
+    redis,
+    publicUrl,
+    kubeconfig,
+    operatorNamespace,
+    watchNamespaces,
+    className,
+    allowedHosts,
+    workers,
+    identity,
+    adoptData,
+    host: { ...host, fallback: "0.0.0.0" },
+    adminPort,
+    logLevel,
+  },
+  run: async (settings) => {
+    const { runOperator } = await import("./run-operator.ts");
+    return await runOperator(settings);
+  },
+});

@@ -1,0 +1,94 @@
+// The operator as a program: reaches the API server, starts, and ends with exit code 1 once it lost the Lease, so that its
+// container starts anew as a standby.
+
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { systemClock } from "../../core/clock.ts";
+import type { HostRule } from "../../core/env/host-rules.ts";
+import { createLogger, type LogLevel } from "../../core/log/logger.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { systemMonotonic } from "../../core/timers.ts";
+import { startOperator } from "../../operator/app.ts";
+import { hostPolicy } from "../../operator/compile/host-policy.ts";
+import { createKubeApi, namespaceOf } from "../../operator/kube/connect.ts";
+import { newIdentity } from "../../operator/lead/identity.ts";
+import { type Closers, runProgram } from "../run-program.ts";
+import { StartRefused } from "../start-refused.ts";
+
+export interface OperatorCommandOptions {
+  readonly redis: string | undefined;
+  readonly publicUrl: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly operatorNamespace: string | undefined;
+  readonly watchNamespaces: readonly string[];
+  readonly className: string | undefined;
+  readonly allowedHosts: readonly HostRule[];
+  readonly workers: number;
+  readonly identity: string | undefined;
+  readonly adoptData: boolean;
+  readonly host: string;
+  readonly adminPort: number;
+  readonly logLevel: LogLevel;
+}
+
+/** Resolves with the exit code once a signal has ended it, when it lost the Lease, or when it can't start. */
+export async function runOperator(options: OperatorCommandOptions): Promise<number> {
+  return await runProgram({ host: options.host, port: options.adminPort }, (closers) => start(options, closers));
+}
+
+async function start(options: OperatorCommandOptions, closers: Closers) {
+  const redis = required(options.redis, "--redis URL");
+  parseRedisUrl(redis);
+  const publicUrl = required(options.publicUrl, "--public-url URL, what clients reach the data plane by");
+  const logger = createLogger({
+    level: options.logLevel,
+    clock: systemClock,
+    write: (text) => void process.stderr.write(text),
+  });
+  closers.push(() => logger.flush());
+  const reach = {
+    ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
+    environment: process.env,
+    monotonic: systemMonotonic,
+  };
+  const running = await startOperator({
+    settings: {
+      redis,
+      namespace: options.operatorNamespace ?? (await ownNamespace(reach)),
+      watchNamespaces: options.watchNamespaces,
+      className: options.className,
+      identity: newIdentity(options.identity ?? hostname(), randomBytes),
+      workers: options.workers,
+      adopt: options.adoptData,
+      hostPolicy: hostPolicy(options.allowedHosts),
+      baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
+    },
+    connect: async (observe) => (await createKubeApi({ ...reach, observe })).api,
+    host: options.host,
+    adminPort: options.adminPort,
+    clock: systemClock,
+    logger,
+  });
+  let isLost = false;
+  // After a lost Lease nothing may be written any more: there is nothing to end gracefully.
+  closers.push(() => (isLost ? undefined : running.close()));
+  logger.info("Operator started", { adminUrl: running.adminUrl });
+  logger.flush();
+  const ended = running.lost.then(() => {
+    isLost = true;
+    logger.error("The Lease was lost; this process ends");
+    return 1;
+  });
+  return { ended };
+}
+
+/** In a pod the service account's; a kubeconfig's context speaks of the person, not of the operator. */
+async function ownNamespace(reach: Parameters<typeof namespaceOf>[0]): Promise<string> {
+  const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && reach.kubeconfig === undefined;
+  return inPod ? await namespaceOf(reach) : "jsonplane-system";
+}
+
+function required(value: string | undefined, flag: string): string {
+  if (value !== undefined) return value;
+  throw new StartRefused(`operator needs ${flag}`);
+}

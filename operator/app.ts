@@ -1,0 +1,156 @@
+// One operator process, put together: the API server, caches that are kept warm whoever leads, the second port, and, while this
+// process holds the Lease, a leader's session. It ends by itself when leadership is lost.
+
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/log/logger.ts";
+import { pause, systemMonotonic, systemTimers } from "../core/timers.ts";
+import type { KubeApi } from "./kube/api.ts";
+import type { CallObserved } from "./kube/wire.ts";
+import { createElector } from "./lead/elector.ts";
+import type { Leadership } from "./lead/leadership.ts";
+import { LeaderSession } from "./leader-session.ts";
+import { createAdminServer } from "./observe/admin-server.ts";
+import type { ObjectCount } from "./observe/config-metrics.ts";
+import { createOperatorMetrics } from "./observe/metrics.ts";
+import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
+import { type CacheListener, type Caches, createCaches } from "./watch/caches.ts";
+
+export interface OperatorOptions {
+  readonly settings: OperatorSettings;
+  /** Connects to the API server; `observe` is told of every call. */
+  readonly connect: (observe: (call: CallObserved) => void) => Promise<KubeApi>;
+  readonly host: string;
+  readonly adminPort: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface RunningOperator {
+  readonly adminUrl: string;
+  /** Resolves when leadership is lost: whatever was under way was stopped, and the process is to end. */
+  readonly lost: Promise<void>;
+  /** Ends the work under way, gives the Lease back, and closes everything. */
+  close(): Promise<void>;
+}
+
+/** A kind that has been silent for so long although others are heard can only be mended by a restart. */
+const silentMs = 600_000;
+const heardMs = 120_000;
+const syncLookMs = 20;
+
+export async function startOperator(options: OperatorOptions): Promise<RunningOperator> {
+  const { settings, clock, logger } = options;
+  const timers = systemTimers;
+  const monotonic = systemMonotonic;
+  const random = Math.random;
+  let session: LeaderSession | undefined;
+  const leaseName =
+    settings.className === undefined ? "jsonplane-operator" : `jsonplane-operator-${settings.className}`;
+  const metrics = createOperatorMetrics({
+    clock,
+    leaseName,
+    workers: settings.workers,
+    leads: () => session !== undefined,
+    informers: () => caches.informers(),
+    queue: () => session?.figures(),
+    liveReplicas: () => session?.replicas().live ?? 0,
+    replicaRefusals: () => session?.replicas().refusals ?? 0,
+    objects: () => objectCounts(caches),
+  });
+  const api = await options.connect(metrics.observeCall);
+  const caches = createCaches({
+    reader: api,
+    namespaces: settings.watchNamespaces,
+    listener: whoever(() => session?.listener),
+    timers,
+    monotonic,
+    random,
+    observe: (kind) => {
+      const count = metrics.observeReflector(kind);
+      return (observation) => {
+        count(observation);
+        if (observation.what === "failed")
+          logger.warn("Watch interrupted", { kind, error: wordsOf(observation.error) });
+      };
+    },
+  });
+  const context: OperatorContext = { settings, api, caches, metrics, logger, clock, timers, monotonic, random };
+  const admin = createAdminServer({ metrics, ready: caches.synced, healthy: () => isHealthy(caches) });
+  const adminUrl = await admin.listen({ host: options.host, port: options.adminPort });
+  caches.start();
+
+  const stopping = new AbortController();
+  const lost = Promise.withResolvers<void>();
+  const elector = createElector({
+    api,
+    namespace: settings.namespace,
+    name: leaseName,
+    identity: settings.identity,
+    clock,
+    monotonic,
+    timers,
+    random,
+    observe(observation) {
+      metrics.observeLead(observation);
+      if (observation.kind === "acquired") logger.info("Leading");
+      if (observation.kind === "failed") logger.warn("Lease not reached", { error: wordsOf(observation.error) });
+      if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
+    },
+  });
+  const lead = async (leadership: Leadership): Promise<void> => {
+    leadership.ended.addEventListener("abort", () => stopping.signal.aborted || lost.resolve(), { once: true });
+    while (!caches.synced()) await pause(timers, syncLookMs, leadership.ended);
+    session = new LeaderSession(leadership, context);
+    session.start();
+  };
+  const leading = elector.acquire(stopping.signal).then(lead);
+  leading.catch((error: unknown) => {
+    if (stopping.signal.aborted) return;
+    logger.error("Leading failed", { error: wordsOf(error) });
+    lost.resolve();
+  });
+
+  return {
+    adminUrl,
+    lost: lost.promise,
+    async close() {
+      stopping.abort(new Error("the operator was stopped"));
+      await leading.catch(() => undefined);
+      await session?.stop();
+      await caches.stop();
+      await admin.close();
+      await api.close();
+    },
+  };
+}
+
+/** Nobody acts on what a standby sees: whoever comes to lead looks at everything. */
+function whoever(listener: () => CacheListener | undefined): CacheListener {
+  return {
+    objectChanged: (object, before, listed) => listener()?.objectChanged(object, before, listed),
+    objectRemoved: (object) => listener()?.objectRemoved(object),
+    secretChanged: (secret) => listener()?.secretChanged(secret),
+  };
+}
+
+function isHealthy(caches: Caches): boolean {
+  const idle = caches.informers().map(({ idleMs }) => idleMs ?? 0);
+  return Math.max(...idle) < silentMs || Math.min(...idle) > heardMs;
+}
+
+function objectCounts(caches: Caches): readonly ObjectCount[] {
+  const counts = new Map<string, ObjectCount>();
+  for (const { kind, status } of caches.all()) {
+    const conditions = (status as { conditions?: readonly { type: string; status: string }[] } | undefined)?.conditions;
+    for (const { type: condition, status: holds } of conditions ?? []) {
+      const key = `${kind}/${condition}/${holds}`;
+      const count = (counts.get(key)?.count ?? 0) + 1;
+      counts.set(key, { kind, condition, status: holds as ObjectCount["status"], count });
+    }
+  }
+  return [...counts.values()];
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+}

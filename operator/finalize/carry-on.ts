@@ -1,0 +1,93 @@
+// Carries the deletions of one project a step further: purges are ordered and followed, finalizers set and let go, and the
+// Secrets of objects that are gone swept.
+
+import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
+import type { DataRecord } from "../data-record.ts";
+import type { KubeApi, KubeObject } from "../kube/api.ts";
+import type { CustomResource, DeletionPolicy } from "../objects.ts";
+import { childrenOf, type ProjectObjects } from "../project-objects.ts";
+import type { OpenConfig } from "../publish/config-writer.ts";
+import type { SecretSweep } from "../secrets/secret-sweep.ts";
+import { applyFinalizer, wantsFinalizer } from "./finalizers.ts";
+import { type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
+
+export interface CarryOnDeps {
+  readonly api: KubeApi;
+  readonly mode: "cluster" | "namespaced";
+  readonly sweep: SecretSweep;
+  /** Takes over what an own write was answered with. */
+  readonly note: (object: CustomResource, answer: KubeObject) => void;
+  readonly onPurged: (entries: number) => void;
+  readonly onSwept: (secrets: number) => void;
+}
+
+export interface CarriedOn {
+  /** True when data were purged just now: what waited for that can go on. */
+  readonly purged: boolean;
+  /** What each object's data wait for, by UID. */
+  readonly waiting: ReadonlyMap<string, PurgeWait>;
+  readonly waitingFor?: PurgeWait;
+  /** UIDs of objects that are no more. */
+  readonly gone: ReadonlySet<string>;
+}
+
+interface Deletions {
+  readonly objects: ProjectObjects;
+  readonly deleted: readonly CustomResource[];
+  readonly record: DataRecord | undefined;
+}
+
+export async function carryOn(
+  { objects, deleted, record }: Deletions,
+  config: OpenConfig,
+  deps: CarryOnDeps,
+): Promise<CarriedOn> {
+  const outcome = await purge(objects, record, config);
+  if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
+  const gone = await settleFinalizers(objects, outcome?.record, deps);
+  for (const object of deleted) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
+  return {
+    purged: (outcome?.purged.length ?? 0) > 0,
+    waiting: outcome?.waiting ?? new Map(),
+    gone,
+    ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
+  };
+}
+
+/** The order is forgotten first: were the record written before it, a crash between them would leave an order behind. */
+async function purge(
+  { ref, project }: ProjectObjects,
+  record: DataRecord | undefined,
+  { publisher, purges, acknowledgements }: OpenConfig,
+): Promise<PurgeOutcome | undefined> {
+  if (record === undefined) return undefined;
+  const outcome = await purgeDoomed({ ref, record, reachOf: acknowledgements.reachOf, purges });
+  if (outcome.purged.length === 0) return outcome;
+  const nothingLeft = outcome.record.entries.length === 0 && project === undefined;
+  await publisher.writeData(ref, nothingLeft ? undefined : outcome.record);
+  return outcome;
+}
+
+async function settleFinalizers(
+  objects: ProjectObjects,
+  record: DataRecord | undefined,
+  { api, mode, note }: CarryOnDeps,
+): Promise<ReadonlySet<string>> {
+  const gone = new Set<string>();
+  // There the operator has no right to touch the objects themselves, only their status.
+  if (mode === "namespaced") return gone;
+  const { project } = objects;
+  const all: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...childrenOf(objects)];
+  for (const object of all) {
+    const effectivePolicy = policyOf(object, objects);
+    const wanted = wantsFinalizer({ object, effectivePolicy, mode, record });
+    const result = await applyFinalizer(api, object, wanted);
+    if (result.outcome === "gone") gone.add(object.metadata.uid);
+    if (result.outcome === "changed") note(object, result.object);
+  }
+  return gone;
+}
+
+function policyOf(object: CustomResource, { project }: ProjectObjects): DeletionPolicy {
+  return object.kind === "Project" ? effectiveDeletionPolicy(object) : effectiveDeletionPolicy(project, object);
+}

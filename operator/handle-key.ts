@@ -1,0 +1,76 @@
+// Works on one key of the queue: a reconcile, and what its failures mean. What heals by itself comes again soon and quietly;
+// that Redis is away is said in the statuses that wait for it; everything else is an error, and comes again after its backoff.
+
+import { type projectName, projectOfName } from "../core/config/config-keys.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../core/errors/store-errors.ts";
+import { RedisFault } from "../core/redis/failure.ts";
+import { isConflict, isNotFound } from "./kube/api.ts";
+import { NotTheLeader } from "./lead/leadership.ts";
+import type { CustomResource } from "./objects.ts";
+import { ForeignInstance, NotTheWriter } from "./publish/publisher.ts";
+import type { Handled } from "./queue/workers.ts";
+import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
+import { NamespaceTerminating, SecretChanged } from "./secrets/secret-book.ts";
+
+export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
+  readonly className: string | undefined;
+  /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
+  readonly takeDeleted: (key: string) => readonly CustomResource[];
+  readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
+  /** Told when a key was worked through; `failed` = Redis could not be written. */
+  readonly onHandled: (key: string, outcome: { readonly done?: Reconciled; readonly unwritten: boolean }) => void;
+}
+
+const soonMs = 50;
+const terminatingMs = 2_000;
+
+export async function handleKey(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
+  const ref = projectOfName(key);
+  if (!isOurs(ref, deps)) {
+    deps.onHandled(key, { unwritten: false });
+    return undefined;
+  }
+  const deleted = deps.takeDeleted(key);
+  try {
+    const done = await reconcile(ref, { ...deps, deletedOf: () => deleted }, signal);
+    if (done.unproven === true) deps.giveBack(key, deleted);
+    deps.onHandled(key, { done, unwritten: false });
+    return done.againAfterMs === undefined ? undefined : { againAfterMs: done.againAfterMs };
+  } catch (error) {
+    deps.giveBack(key, deleted);
+    return await failed(key, error, deps);
+  }
+}
+
+async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Handled> {
+  // The session ends; whoever leads next looks at everything.
+  if (error instanceof NotTheLeader) return undefined;
+  if (error instanceof NamespaceTerminating) {
+    deps.onHandled(key, { unwritten: false });
+    return { againAfterMs: terminatingMs };
+  }
+  // Somebody was faster: the watch tells of it in a moment.
+  if (error instanceof SecretChanged || isConflict(error) || isNotFound(error)) return { againAfterMs: soonMs };
+  const unwritten = isUnwritten(error);
+  if (error instanceof NotTheWriter) deps.writer.lost();
+  if (unwritten) await deps.statuses.tellUnpublished(deps.objectsOf(projectOfName(key)), whyOf(error));
+  deps.onHandled(key, { unwritten });
+  throw error;
+}
+
+function isUnwritten(error: unknown): boolean {
+  return [StoreUnavailable, OutcomeUnknown, RedisFault, ForeignInstance, NotTheWriter].some(
+    (kind) => error instanceof kind,
+  );
+}
+
+function whyOf(error: unknown): string {
+  if (error instanceof ForeignInstance) return error.message;
+  return "The configuration can't be written to Redis at the moment; it is tried again until it can";
+}
+
+/** Children follow their Project's class. Of a Project that is missing the operator without a class speaks. */
+function isOurs(ref: Parameters<typeof projectName>[0], { objectsOf, className }: HandleDeps): boolean {
+  const { project } = objectsOf(ref);
+  return project === undefined || (project.spec.className ?? undefined) === className;
+}

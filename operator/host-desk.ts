@@ -1,0 +1,44 @@
+// Who may serve which host, over all Projects: claims as Projects come and go, holders as they are published. Names the keys of
+// Projects that must be looked at again.
+
+import { projectName } from "../core/config/config-keys.ts";
+import type { ProjectParts, ProjectRef } from "../core/config/types.ts";
+import { createHostClaims, createHostHolders } from "./compile/host-claims.ts";
+import type { HostPolicy } from "./compile/host-policy.ts";
+import { grantFor, type HostGrant } from "./compile/hosts.ts";
+import type { CustomResource, Project } from "./objects.ts";
+
+export interface HostDesk {
+  put(project: Project): readonly string[];
+  remove(project: Project): readonly string[];
+  grantOf(project: Project): HostGrant;
+  /** Takes over what a project is published with; undefined = nothing. */
+  published(ref: ProjectRef, parts: ProjectParts | undefined): readonly string[];
+  /** Takes over what was found published before anything of it was opened: hosts belong to the Project of that name. */
+  found(ref: ProjectRef, uid: string, hosts: readonly string[]): void;
+}
+
+export function createHostDesk(policy: HostPolicy): HostDesk {
+  const claims = createHostClaims();
+  const holders = createHostHolders();
+  const keysOf = (refs: readonly ProjectRef[]): readonly string[] => refs.map(projectName);
+  return {
+    put: (project) => keysOf(claims.put(project)),
+    remove: (project) => keysOf(claims.remove(project.metadata)),
+    grantOf: (project) => grantFor(project, claims, holders, policy),
+    published(ref, parts) {
+      const changed = holders.publish(ref, parts && { uid: parts.project.uid, hosts: parts.project.hosts });
+      const claimants = changed.flatMap((host) =>
+        claims.claimantsOf(host).map(({ metadata }) => projectName(metadata)),
+      );
+      return [...new Set(claimants)].filter((key) => key !== projectName(ref));
+    },
+    found(ref, uid, hosts) {
+      holders.publish(ref, { uid, hosts });
+    },
+  };
+}
+
+export function isProject(object: CustomResource): object is Project {
+  return object.kind === "Project";
+}

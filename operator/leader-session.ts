@@ -1,0 +1,276 @@
+// What the leader is made of, from the moment it holds the Lease until it loses it: a queue and its workers, the right to write
+// configuration, and upkeep. All writing is fenced: to the API server by the Lease, to Redis by the epoch.
+
+import { randomBytes } from "node:crypto";
+import { projectName, projectOfName } from "../core/config/config-keys.ts";
+import { userField } from "../core/config/fields.ts";
+import { hashPassword } from "../core/password/hash-password.ts";
+import { createSchemaCheck } from "./compile/schema-check.ts";
+import { createAbsences } from "./finalize/absences.ts";
+import { type HandleDeps, handleKey } from "./handle-key.ts";
+import { createHostDesk, type HostDesk } from "./host-desk.ts";
+import { rotateFleetRing } from "./keyring/rotate-fleet-ring.ts";
+import { createSealedConfig } from "./keyring/sealed-config.ts";
+import type { KubeApi } from "./kube/api.ts";
+import { namespaceType } from "./kube/resource-types.ts";
+import { fencedApi } from "./lead/fenced-api.ts";
+import type { Leadership } from "./lead/leadership.ts";
+import { type OpenedConfig, openConfig } from "./open-config.ts";
+import type { OperatorContext } from "./operator-context.ts";
+import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
+import { liveReplicas } from "./publish/replicas.ts";
+import { createWorkQueue, type QueueFigures, type WorkQueue } from "./queue/work-queue.ts";
+import { type Handled, runWorkers } from "./queue/workers.ts";
+import { createEventRecorder, type StoppableRecorder } from "./record/create-event-recorder.ts";
+import { createSecretBook } from "./secrets/secret-book.ts";
+import { createSecretSweep, type SecretSweep } from "./secrets/secret-sweep.ts";
+import { createStatusTeller } from "./status/status-teller.ts";
+import { createUpkeep, type Upkeep } from "./upkeep.ts";
+import { createWakeups, type Wakeups } from "./wakeups.ts";
+import type { CacheListener } from "./watch/caches.ts";
+
+export class LeaderSession {
+  readonly #context: OperatorContext;
+  readonly #leadership: Leadership;
+  readonly #api: KubeApi;
+  readonly #queue: WorkQueue;
+  readonly #hosts: HostDesk;
+  readonly #wakeups: Wakeups;
+  readonly #recorder: StoppableRecorder;
+  readonly #sweep: SecretSweep;
+  readonly #writer: ConfigWriter;
+  readonly #upkeep: Upkeep;
+  readonly #resealing = new Set<string>();
+  #opened: OpenedConfig | undefined;
+  #running: Promise<unknown> | undefined;
+
+  constructor(leadership: Leadership, context: OperatorContext) {
+    const { caches, clock, timers, monotonic, random, metrics, settings } = context;
+    this.#context = context;
+    this.#leadership = leadership;
+    this.#api = fencedApi(context.api, leadership);
+    this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
+    this.#hosts = createHostDesk(settings.hostPolicy);
+    this.#wakeups = createWakeups({ add: this.#queue.add, hosts: this.#hosts, monotonic });
+    this.#recorder = createEventRecorder({
+      api: this.#api,
+      instance: settings.identity,
+      clock,
+      monotonic,
+      timers,
+      random,
+      observe: metrics.observeRecord,
+    });
+    this.#sweep = createSecretSweep({
+      api: this.#api,
+      own: caches.ownSecrets,
+      objects: caches.objects,
+      now: () => clock.now(),
+      monotonic,
+    });
+    this.#writer = createConfigWriter({
+      open: () => this.#open(),
+      confirm: () => leadership.confirm(),
+      takeOver: settings.adopt,
+      onBegun: (config) => this.#begun(config),
+    });
+    this.#upkeep = this.#createUpkeep();
+  }
+
+  /** For what changes in the caches from now on. */
+  get listener(): CacheListener {
+    return this.#wakeups;
+  }
+
+  figures(): QueueFigures {
+    return this.#queue.figures();
+  }
+
+  replicas(): { readonly live: number; readonly refusals: number } {
+    return this.#opened?.acknowledgements.figures() ?? { live: 0, refusals: 0 };
+  }
+
+  /** The caches are complete. */
+  start(): void {
+    const { caches, timers, monotonic, metrics, settings, logger } = this.#context;
+    for (const object of caches.all()) this.#wakeups.found(object);
+    const deps = this.#handleDeps();
+    const workers = runWorkers({
+      queue: this.#queue,
+      workers: settings.workers,
+      handle: (key, signal) => this.#handle(key, deps, signal),
+      signal: this.#leadership.ended,
+      timers,
+      monotonic,
+      observe: (observation) => {
+        metrics.observeWork(observation);
+        if (observation.kind !== "ended" || observation.error === undefined) return;
+        const { namespace, name } = projectOfName(observation.key);
+        const { error } = observation;
+        logger.warn("Project not reconciled, tried again", { namespace, name, error: wordsOf(error) });
+      },
+    });
+    // Whatever Redis says, everything is looked at: what can't be published is said in the statuses.
+    for (const key of caches.index.keys()) this.#queue.add(key, "bulk");
+    this.#running = Promise.all([workers, this.#upkeep.run()]);
+  }
+
+  /** Ends the work under way, then gives the Lease back. */
+  async stop(): Promise<void> {
+    await this.#queue.stop();
+    await this.#recorder.stop();
+    await this.#leadership.release();
+    this.#writer.close();
+    await this.#running;
+  }
+
+  // ---------------------------------------------------------------------------------------------------------------- inside
+
+  async #handle(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
+    if (this.#resealing.delete(key)) await (await this.#writer.begun()).publisher.reseal(projectOfName(key));
+    return await handleKey(key, deps, signal);
+  }
+
+  async #open(): Promise<OpenConfig> {
+    const { settings, clock, timers } = this.#context;
+    const opened = await openConfig({
+      api: this.#api,
+      redis: settings.redis,
+      namespace: settings.namespace,
+      className: settings.className,
+      random: randomBytes,
+      clock,
+      timers,
+      onAcknowledged: () => this.#wakeups.acknowledged(opened.acknowledgements),
+    });
+    this.#opened = opened;
+    return opened;
+  }
+
+  /** Incumbents first: whoever is published with a host keeps it, in whatever order Projects are looked at. */
+  async #begun({ publisher }: OpenConfig): Promise<void> {
+    const { index } = this.#context.caches;
+    for (const { hosts, namespace, name } of await publisher.published()) {
+      const uid = index.projectOf({ namespace, name })?.metadata.uid;
+      if (uid !== undefined) this.#hosts.found({ namespace, name }, uid, hosts);
+    }
+    this.#context.logger.info("Writing configuration");
+    this.#upkeep.begun();
+  }
+
+  #createUpkeep(): Upkeep {
+    const { caches, timers, random, logger, metrics } = this.#context;
+    return createUpkeep({
+      queue: this.#queue,
+      timers,
+      random,
+      logger,
+      signal: this.#leadership.ended,
+      keys: () => caches.index.keys(),
+      publisher: async () => (await this.#writer.begun()).publisher,
+      verify: () => this.#writer.verify(),
+      rotateRing: () => this.#rotateRing(),
+      sweepOrphans: async () => {
+        const swept = await this.#sweep.sweepOrphans();
+        for (let count = 0; count < swept; count += 1) metrics.observeConfig({ kind: "secret_swept" });
+      },
+    });
+  }
+
+  async #rotateRing(): Promise<void> {
+    await this.#writer.begun();
+    const opened = this.#opened;
+    if (opened === undefined) return;
+    const { settings, clock, logger } = this.#context;
+    const { publisher, ring, gateway } = opened;
+    const sealingKid = (): string => ring.current().keys[0].kid;
+    // By the project's own worker: nothing else publishes it meanwhile.
+    const resealProject = async (ref: { readonly namespace: string; readonly name: string }): Promise<void> => {
+      this.#resealing.add(projectName(ref));
+      this.#queue.add(projectName(ref), "bulk");
+    };
+    await rotateFleetRing({
+      api: this.#api,
+      namespace: settings.namespace,
+      random: randomBytes,
+      clock,
+      ring,
+      replicas: () => liveReplicas(gateway),
+      config: createSealedConfig({ publisher, resealProject, sealingKid }),
+      onStep: (step) => logger.info("Fleet key ring renewed by a step", { step }),
+    });
+  }
+
+  #handleDeps(): HandleDeps {
+    const { caches, clock, metrics, settings } = this.#context;
+    const api = this.#api;
+    const note: HandleDeps["note"] = (object, answer) => caches.objects[object.kind].note(answer);
+    return {
+      api,
+      note,
+      clock,
+      className: settings.className,
+      baseUrlOf: settings.baseUrlOf,
+      adopt: settings.adopt,
+      mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
+      objectsOf: caches.index.objectsOf,
+      takeDeleted: this.#wakeups.takeDeleted,
+      giveBack: this.#wakeups.giveBack,
+      onHandled: (key, { done, unwritten }) => {
+        this.#wakeups.awaits(key, done?.awaited);
+        this.#upkeep.handled(key, unwritten);
+      },
+      writer: this.#writer,
+      absences: createAbsences(api),
+      namespaceUid: (namespace) => this.#namespaceUid(namespace),
+      secrets: createSecretBook({ api, own: this.#wakeups.quiet(caches.ownSecrets), foreign: caches.foreignSecrets }),
+      grantOf: this.#hosts.grantOf,
+      onPublished: (ref, parts) => {
+        for (const key of this.#hosts.published(ref, parts)) this.#queue.add(key);
+      },
+      observePublish: (observation) => metrics.observeConfig(observation),
+      statuses: this.#statusTeller(note),
+      recorder: this.#recorder,
+      checkSchema: createSchemaCheck(),
+      hashPassword,
+      random: randomBytes,
+      sweep: this.#sweep,
+      onPurged: (entries) => {
+        for (let count = 0; count < entries; count += 1) metrics.observeConfig({ kind: "purged" });
+      },
+      onSwept: (secrets) => {
+        for (let count = 0; count < secrets; count += 1) metrics.observeConfig({ kind: "secret_swept" });
+      },
+    };
+  }
+
+  #statusTeller(note: HandleDeps["note"]): HandleDeps["statuses"] {
+    const { clock, settings, metrics, logger } = this.#context;
+    return createStatusTeller({
+      api: this.#api,
+      clock,
+      recorder: this.#recorder,
+      note,
+      baseUrlOf: settings.baseUrlOf,
+      userField: (username) => (this.#opened === undefined ? "" : userField(this.#opened.ring.current(), username)),
+      onProgrammed: ({ metadata }) => {
+        const seconds = this.#wakeups.programmed(metadata.uid);
+        if (seconds !== undefined) metrics.observeConfig({ kind: "programmed", seconds });
+      },
+      onTold: ({ kind, metadata }, reason) => {
+        const { namespace, name, generation } = metadata;
+        logger.info("Status changed", { kind, namespace, name, generation, reason });
+      },
+    });
+  }
+
+  async #namespaceUid(namespace: string): Promise<string | undefined> {
+    const known = this.#context.caches.namespaces?.get("", namespace);
+    const found = known ?? (await this.#api.get(namespaceType, { namespace: "", name: namespace }));
+    return found?.metadata.uid;
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+}

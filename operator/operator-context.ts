@@ -1,0 +1,41 @@
+// What the parts of a running operator share: how it was set up, and what it was given to work with.
+
+import type { Clock } from "../core/clock.ts";
+import type { ProjectRef } from "../core/config/types.ts";
+import type { Logger } from "../core/log/logger.ts";
+import type { Monotonic, Timers } from "../core/timers.ts";
+import type { HostPolicy } from "./compile/host-policy.ts";
+import type { KubeApi } from "./kube/api.ts";
+import type { OperatorMetrics } from "./observe/metrics.ts";
+import type { Caches } from "./watch/caches.ts";
+
+export interface OperatorSettings {
+  /** A store URL, of Redis. */
+  readonly redis: string;
+  /** Namespace of the operator's own Lease and key ring. */
+  readonly namespace: string;
+  /** None = all. */
+  readonly watchNamespaces: readonly string[];
+  /** Absent = Projects without a class. */
+  readonly className: string | undefined;
+  /** Names this process; no other one has it. */
+  readonly identity: string;
+  readonly workers: number;
+  readonly adopt: boolean;
+  readonly hostPolicy: HostPolicy;
+  readonly baseUrlOf: (ref: ProjectRef) => string;
+}
+
+export interface OperatorContext {
+  readonly settings: OperatorSettings;
+  /** Not bound to leadership. */
+  readonly api: KubeApi;
+  readonly caches: Caches;
+  readonly metrics: OperatorMetrics;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly monotonic: Monotonic;
+  /** From 0 up to, and without, 1. */
+  readonly random: () => number;
+}

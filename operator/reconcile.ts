@@ -1,0 +1,249 @@
+// One Project and everything that names it, from the objects as they are to what is served and said of it. This is the order of
+// things: what has gone is proven, data are judged, Secrets resolved and written, the whole compiled and published in one step,
+// acknowledgements awaited for a moment, deletions carried on, and the status told. Every step can be repeated: a crash or a
+// failure anywhere is mended by the next run.
+
+import type { Clock } from "../core/clock.ts";
+import type { ProjectParts, ProjectRef } from "../core/config/types.ts";
+import { compileProject } from "./compile/compile-project.ts";
+import { type HostGrant, noHosts } from "./compile/hosts.ts";
+import type { CheckSchema } from "./compile/schema-check.ts";
+import type { Absences } from "./finalize/absences.ts";
+import { type CarriedOn, type CarryOnDeps, carryOn } from "./finalize/carry-on.ts";
+import { type DataJudgement, judgeData, planData } from "./finalize/data-plan.ts";
+import { orderedPurges } from "./finalize/purge-doomed.ts";
+import type { CustomResource, Project } from "./objects.ts";
+import type { ProjectObjects } from "./project-objects.ts";
+import type { Reach } from "./publish/acknowledgements.ts";
+import type { ConfigWriter, OpenConfig } from "./publish/config-writer.ts";
+import type { Published } from "./publish/publisher.ts";
+import type { PublishedProject } from "./published-project.ts";
+import type { EventRecorder } from "./record/event-recorder.ts";
+import type { Random } from "./resolve/mint.ts";
+import { type ProjectResolution, resolveProject } from "./resolve/resolve-project.ts";
+import { writeSecrets } from "./resolve/write-secrets.ts";
+import type { SecretBook } from "./secrets/secret-book.ts";
+import type { StatusTeller } from "./status/status-teller.ts";
+import type { Verdict } from "./verdict.ts";
+
+export interface ReconcileDeps extends CarryOnDeps {
+  readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
+  /** Objects of the Project whose DELETED event came since they were last taken. */
+  readonly deletedOf: (ref: ProjectRef) => readonly CustomResource[];
+  readonly writer: ConfigWriter;
+  readonly absences: Absences;
+  /** Undefined when there is no such namespace. */
+  readonly namespaceUid: (namespace: string) => Promise<string | undefined>;
+  readonly secrets: SecretBook;
+  readonly grantOf: (project: Project) => HostGrant;
+  /** Told which hosts the project is published with now; undefined = it is withdrawn. */
+  readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined) => void;
+  readonly observePublish: (observation: PublishObservation) => void;
+  readonly statuses: StatusTeller;
+  readonly recorder: EventRecorder;
+  readonly checkSchema: CheckSchema;
+  readonly hashPassword: (password: string) => Promise<string>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly baseUrlOf: (ref: ProjectRef) => string;
+  /** Adopt data of earlier namespaces: disaster recovery. */
+  readonly adopt: boolean;
+}
+
+export type PublishObservation =
+  | { readonly kind: "published"; readonly seconds: number; readonly fields: number }
+  | { readonly kind: "publish_failed" };
+
+export interface Reconciled {
+  /** Milliseconds after which to look again although nothing has changed. */
+  readonly againAfterMs?: number;
+  /** The revision that replicas have not all acknowledged yet. */
+  readonly awaited?: number;
+  /** Something was missing that may only be unseen: nothing was done. */
+  readonly unproven?: true;
+}
+
+/** Most changes are live within this time: then the status is written once, and says so. */
+const acknowledgedWithinMs = 400;
+const unprovenAgainMs = 5_000;
+const purgeAgainMs = 500;
+const refusedAgainMs = 30_000;
+const ringAgainMs = 500;
+
+export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
+  const objects = deps.objectsOf(ref);
+  const deleted = deps.deletedOf(ref);
+  const config = await deps.writer.begun();
+  const before = await config.publisher.load(ref);
+  const deletedUids = new Set(deleted.map(({ metadata }) => metadata.uid));
+  if (!(await deps.absences.proven(objects, before, deletedUids))) {
+    return { againAfterMs: unprovenAgainMs, unproven: true };
+  }
+
+  const namespaceUid = await deps.namespaceUid(ref.namespace);
+  const data = await judged({ objects, before, namespaceUid }, config, deps);
+  const resolved = await resolve(objects, before, { config, deps });
+  const { parts, verdicts } = compile({ objects, before, data, resolved }, deps);
+  const published = await publish({ objects, parts, data, namespaceUid }, config, deps);
+  deps.onPublished(ref, parts);
+
+  const { acknowledgements } = config;
+  const reach = await acknowledgements.reached(published.revision, acknowledgedWithinMs, signal);
+  signal.throwIfAborted();
+  const carried = await carryOn({ objects, deleted, record: published.data }, config, deps);
+  await tell({ objects, verdicts, resolved, parts, reach, carried }, config, deps);
+  return next({ resolved, reach, carried, revision: published.revision }, deps);
+}
+
+interface Judging {
+  readonly objects: ProjectObjects;
+  readonly before: PublishedProject;
+  readonly namespaceUid: string | undefined;
+}
+
+async function judged(
+  { objects, before, namespaceUid }: Judging,
+  { purges }: OpenConfig,
+  { adopt }: ReconcileDeps,
+): Promise<DataJudgement> {
+  return judgeData({
+    objects,
+    adopt,
+    ordered: await orderedPurges(before.data, purges),
+    ...(before.data !== undefined && { previous: before.data }),
+    ...(before.parts !== undefined && { previousParts: before.parts }),
+    ...(namespaceUid !== undefined && { namespaceUid }),
+  });
+}
+
+/** `isComplete` is false when the API server refused a Secret: another attempt may find it in a better mood. */
+type WrittenResolution = ProjectResolution & { readonly isComplete: boolean };
+
+interface ResolveTools {
+  readonly config: OpenConfig;
+  readonly deps: ReconcileDeps;
+}
+
+/** Secrets are written before anything that depends on them is published, and told of once they are. */
+async function resolve(
+  objects: ProjectObjects,
+  { parts, revision }: PublishedProject,
+  { config, deps }: ResolveTools,
+): Promise<WrittenResolution> {
+  const resolved = await resolveProject(objects, parts, {
+    findSecret: await deps.secrets.prepare(objects),
+    random: deps.random,
+    now: deps.clock.now(),
+    hashPassword: deps.hashPassword,
+    baseUrl: deps.baseUrlOf(objects.ref),
+    ringAcknowledged: config.acknowledgements.reachOf(revision) === "programmed",
+  });
+  const written = await writeSecrets(resolved, deps.secrets.write);
+  for (const { subject, note } of written.resolved.events) deps.recorder.record(subject, note);
+  return { ...written.resolved, isComplete: written.refused.length === 0 };
+}
+
+interface Compiling {
+  readonly objects: ProjectObjects;
+  readonly before: PublishedProject;
+  readonly data: DataJudgement;
+  readonly resolved: ProjectResolution;
+}
+
+interface Compiled {
+  readonly parts: ProjectParts | undefined;
+  readonly verdicts: readonly Verdict[];
+}
+
+function compile({ objects, before, data, resolved }: Compiling, deps: ReconcileDeps): Compiled {
+  const { parts, verdicts } = compileProject({
+    ...objects,
+    signing: resolved.signing,
+    credentials: resolved.credentials,
+    hosts: objects.project === undefined ? noHosts : deps.grantOf(objects.project),
+    foreignData: data.foreignData,
+    openPurges: data.openPurges,
+    checkSchema: deps.checkSchema,
+    ...(before.parts !== undefined && { previous: before.parts }),
+  });
+  return { parts, verdicts };
+}
+
+interface Publishing {
+  readonly objects: ProjectObjects;
+  readonly parts: ProjectParts | undefined;
+  readonly data: DataJudgement;
+  readonly namespaceUid: string | undefined;
+}
+
+async function publish(
+  { objects, parts, data, namespaceUid }: Publishing,
+  { publisher }: OpenConfig,
+  { clock, observePublish }: ReconcileDeps,
+): Promise<Published> {
+  // Without its namespace a project is on its way out.
+  const served = namespaceUid === undefined ? undefined : parts;
+  const record = planData(data, {
+    objects,
+    ...(served !== undefined && { parts: served }),
+    ...(namespaceUid !== undefined && { namespaceUid }),
+  });
+  const since = clock.now();
+  try {
+    const published =
+      served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
+    const { changed } = published;
+    if (changed > 0) observePublish({ kind: "published", seconds: (clock.now() - since) / 1000, fields: changed });
+    return published;
+  } catch (error) {
+    observePublish({ kind: "publish_failed" });
+    throw error;
+  }
+}
+
+interface Telling {
+  readonly objects: ProjectObjects;
+  readonly verdicts: readonly Verdict[];
+  readonly resolved: ProjectResolution;
+  readonly parts: ProjectParts | undefined;
+  readonly reach: Reach;
+  readonly carried: CarriedOn;
+}
+
+async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: ReconcileDeps): Promise<void> {
+  const { objects, verdicts, resolved, parts, reach, carried } = telling;
+  await deps.statuses.tell({
+    objects,
+    verdicts,
+    facts: resolved.statuses,
+    reach,
+    refusals: acknowledgements.refusalsOf(objects.ref),
+    dataWaits: carried.waiting,
+    baseUrl: deps.baseUrlOf(objects.ref),
+    gone: carried.gone,
+    ...(parts !== undefined && { parts }),
+    ...(carried.waitingFor !== undefined && { projectWait: carried.waitingFor }),
+  });
+}
+
+interface Done {
+  readonly resolved: WrittenResolution;
+  readonly reach: Reach;
+  readonly carried: CarriedOn;
+  readonly revision: number;
+}
+
+function next({ resolved, reach, carried, revision }: Done, { clock }: ReconcileDeps): Reconciled {
+  const moments: number[] = [];
+  if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - clock.now()));
+  // What was purged may be declared anew, and what waits for a replica's purge is asked for.
+  if (carried.purged) moments.push(0);
+  if (!resolved.isComplete) moments.push(refusedAgainMs);
+  // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
+  if (resolved.ringWaits) moments.push(ringAgainMs);
+  if (carried.waitingFor === "purge") moments.push(purgeAgainMs);
+  return {
+    ...(moments.length > 0 && { againAfterMs: Math.min(...moments) }),
+    ...(reach !== "programmed" && { awaited: revision }),
+  };
+}

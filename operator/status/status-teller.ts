@@ -1,0 +1,152 @@
+// Says of every object of a project what became of it: the status where it differs, several at once, and Events where
+// something turned. Objects that are gone are left alone.
+
+import type { Clock } from "../../core/clock.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import type { KubeApi, KubeObject } from "../kube/api.ts";
+import type { CustomResource } from "../objects.ts";
+import { childrenOf, type ProjectObjects } from "../project-objects.ts";
+import type { Reach, ReplicaRefusal } from "../publish/acknowledgements.ts";
+import type { EventRecorder } from "../record/event-recorder.ts";
+import type { KeyStatus } from "../resolve/resolve-key.ts";
+import type { UserStatus } from "../resolve/resolve-user.ts";
+import type { Verdict } from "../verdict.ts";
+import { type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
+import { eventsOf } from "./events-of.ts";
+import type { DataWait } from "./messages.ts";
+import { refusalsByUid, type Status, statusOf } from "./status-of.ts";
+import { writeStatus } from "./write-status.ts";
+
+export interface ProjectFindings {
+  readonly objects: ProjectObjects;
+  readonly verdicts: readonly Verdict[];
+  /** What the resolve stage says anew, by UID. */
+  readonly facts: ReadonlyMap<string, KeyStatus | UserStatus>;
+  readonly reach: Reach;
+  readonly refusals: readonly ReplicaRefusal[];
+  /** By UID. */
+  readonly dataWaits: ReadonlyMap<string, DataWait>;
+  readonly projectWait?: DataWait;
+  readonly baseUrl: string;
+  readonly parts?: ProjectParts;
+  /** UIDs of objects that are no more. */
+  readonly gone: ReadonlySet<string>;
+}
+
+export interface StatusTeller {
+  tell(findings: ProjectFindings): Promise<void>;
+  /** That nothing could be written to Redis; what is served already stays as it is said. */
+  tellUnpublished(objects: ProjectObjects, why: string): Promise<void>;
+}
+
+export interface StatusTellerDeps {
+  readonly api: Pick<KubeApi, "apply" | "get">;
+  readonly clock: Clock;
+  readonly recorder: EventRecorder;
+  /** Field of a user in Redis, as replicas name it when they refuse one. */
+  readonly userField: (username: string) => string;
+  /** Takes over what an own write was answered with. */
+  readonly note: (object: CustomResource, answer: KubeObject) => void;
+  /** Told of every object that every replica serves now, and did not before. */
+  readonly onProgrammed: (object: CustomResource) => void;
+  /** Told of every status that was written, with the reason of its Ready. */
+  readonly onTold: (object: CustomResource, reason: string) => void;
+  readonly baseUrlOf: (ref: ProjectObjects["ref"]) => string;
+}
+
+const writesAtATime = 8;
+
+export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
+  const write = async (object: CustomResource, status: Status): Promise<void> => {
+    const answer = await writeStatus(deps.api, object, status);
+    if (answer === undefined) return;
+    deps.note(object, answer);
+    deps.onTold(object, status.conditions.find(({ type }) => type === "Ready")?.reason ?? "");
+    const former = formerConditions(object);
+    const { kind } = object;
+    const { namespace, name, uid } = object.metadata;
+    for (const event of eventsOf(former, status.conditions))
+      deps.recorder.record({ kind, namespace, name, uid }, event);
+    const { generation = 0 } = object.metadata;
+    if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
+  };
+
+  const writeAll = async (statuses: readonly (readonly [CustomResource, Status])[]): Promise<void> => {
+    for (let at = 0; at < statuses.length; at += writesAtATime) {
+      const some = statuses.slice(at, at + writesAtATime);
+      await Promise.all(some.map(([object, status]) => write(object, status)));
+    }
+  };
+
+  return {
+    async tell(findings) {
+      const { objects, verdicts, parts } = findings;
+      const now = deps.clock.now();
+      const refusals = parts === undefined ? new Map() : refusalsByUid(parts, findings.refusals, deps.userField);
+      const byUid = objectsByUid(objects);
+      const statuses = verdicts.flatMap((verdict): readonly (readonly [CustomResource, Status])[] => {
+        const object = byUid.get(verdict.uid);
+        if (object === undefined || findings.gone.has(verdict.uid)) return [];
+        return [[object, statusOf(object, inputOf(verdict, { ...findings, now, refusal: refusals.get(verdict.uid) }))]];
+      });
+      await writeAll(statuses);
+    },
+    async tellUnpublished(objects, why) {
+      const now = deps.clock.now();
+      const progress: Progress = { state: "not_published", why };
+      const baseUrl = deps.baseUrlOf(objects.ref);
+      const statuses = [...objectsByUid(objects).values()]
+        .filter((object) => !isSettled(object))
+        .map((object) => {
+          const verdict = unpublished(object, why);
+          return [object, statusOf(object, { verdict, progress, objects, baseUrl, now })] as const;
+        });
+      await writeAll(statuses);
+    },
+  };
+}
+
+interface Finding extends ProjectFindings {
+  readonly now: number;
+  readonly refusal: string | undefined;
+}
+
+function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf>[1] {
+  const { objects, facts, reach, refusal, dataWaits, projectWait, baseUrl, parts, now } = finding;
+  const dataWait = verdict.kind === "Project" ? projectWait : dataWaits.get(verdict.uid);
+  const fact = facts.get(verdict.uid);
+  return {
+    verdict,
+    progress: { state: reach, ...(refusal !== undefined && { refusal }) },
+    objects,
+    baseUrl,
+    now,
+    ...(dataWait !== undefined && { dataWait }),
+    ...(fact !== undefined && { facts: fact }),
+    ...(parts !== undefined && { parts }),
+  };
+}
+
+/** Nothing is known of it while Redis is away: neither what is served nor who holds a name. */
+function unpublished(object: CustomResource, why: string): Verdict {
+  const { namespace, name, uid } = object.metadata;
+  const live = "status" in object && (object.status as { liveGeneration?: number } | undefined)?.liveGeneration;
+  const subject = { kind: object.kind, namespace, name, uid };
+  return { ...subject, accepted: false, reason: "PublishFailed", faults: [{ message: why }], live: live !== undefined };
+}
+
+/** Its newest spec was judged already; nothing of that is taken back because Redis is away. */
+function isSettled(object: CustomResource): boolean {
+  const ready = formerConditions(object).find(({ type }) => type === "Ready");
+  return ready?.observedGeneration === object.metadata.generation && object.metadata.deletionTimestamp === undefined;
+}
+
+function objectsByUid(objects: ProjectObjects): ReadonlyMap<string, CustomResource> {
+  const { project } = objects;
+  const all: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...childrenOf(objects)];
+  return new Map(all.map((object) => [object.metadata.uid, object]));
+}
+
+function formerConditions(object: CustomResource): readonly FormerCondition[] {
+  return (object.status as { conditions?: readonly FormerCondition[] } | undefined)?.conditions ?? [];
+}

@@ -1,0 +1,117 @@
+// What the leader does besides reconciling: says when everything has been published once, finds what no object explains, looks
+// whether Redis was emptied, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
+
+import { projectName } from "../core/config/config-keys.ts";
+import type { Logger } from "../core/log/logger.ts";
+import { pause, type Timers } from "../core/timers.ts";
+import { judgeAbsence } from "./finalize/vanished.ts";
+import type { Publisher } from "./publish/publisher.ts";
+import type { WorkQueue } from "./queue/work-queue.ts";
+
+export interface UpkeepDeps {
+  readonly queue: WorkQueue;
+  readonly timers: Timers;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Aborted when leadership ends. */
+  readonly signal: AbortSignal;
+  /** Keys of all Projects that objects name. */
+  readonly keys: () => Iterable<string>;
+  readonly publisher: () => Promise<Publisher>;
+  readonly verify: () => Promise<void>;
+  readonly rotateRing: () => Promise<unknown>;
+  readonly sweepOrphans: () => Promise<unknown>;
+}
+
+export interface Upkeep {
+  /** A publisher has begun: everything is to be looked at, and it is complete once that was done. */
+  begun(): void;
+  /** A key was worked through. Without Redis it has to be done again before everything is published. */
+  handled(key: string, unwritten: boolean): void;
+  /** Runs until the signal aborts. */
+  run(): Promise<void>;
+}
+
+const verifyMs = 2_000;
+const ringMs = 5_000;
+const resyncMs = 600_000;
+const orphansMs = 60_000;
+
+export function createUpkeep(deps: UpkeepDeps): Upkeep {
+  const { queue, logger } = deps;
+  /** Keys that have not been published since the last beginning; undefined once all were. */
+  let missing: Set<string> | undefined = new Set();
+  let suspected: ReadonlySet<string> = new Set();
+
+  const attempt = async (what: string, run: () => Promise<unknown>): Promise<void> => {
+    try {
+      await run();
+    } catch (error) {
+      if (deps.signal.aborted) return;
+      logger.warn("Upkeep failed", { what, error: error instanceof Error ? error.name : typeof error });
+    }
+  };
+
+  /** What is published, or has data to be purged, and belongs to no object: withdrawn by its own reconcile. */
+  const orphans = async (): Promise<void> => {
+    const publisher = await deps.publisher();
+    const present = new Set(deps.keys());
+    const published = new Set((await publisher.published()).map(projectName));
+    const judgement = judgeAbsence({ published, present, deleted: new Set(), suspected });
+    suspected = judgement.suspected;
+    const doomed = [...publisher.dataRecords()].filter(([, { entries }]) =>
+      entries.some((entry) => entry.doomedAt !== undefined),
+    );
+    for (const key of [...judgement.gone, ...doomed.map(([key]) => key)]) queue.add(key, "bulk");
+    if (suspected.size > 0)
+      logger.warn("Most projects have no object any more; looking again before they are withdrawn", {
+        projects: suspected.size,
+      });
+  };
+
+  const complete = async (): Promise<void> => {
+    if (missing === undefined || missing.size > 0) return;
+    await (await deps.publisher()).complete();
+    missing = undefined;
+    logger.info("Everything is published");
+    await orphans();
+  };
+
+  const every = async (milliseconds: number, what: string, run: () => Promise<unknown>): Promise<void> => {
+    while (!deps.signal.aborted) {
+      const jittered = milliseconds * (0.9 + 0.2 * deps.random());
+      await pause(deps.timers, jittered, deps.signal).catch(() => undefined);
+      if (!deps.signal.aborted) await attempt(what, run);
+    }
+  };
+
+  return {
+    begun() {
+      missing = new Set(deps.keys());
+      for (const key of missing) queue.add(key, "bulk");
+      if (missing.size === 0) void attempt("complete", complete);
+    },
+    handled(key, unwritten) {
+      if (missing === undefined || unwritten) return;
+      if (missing.delete(key) && missing.size === 0) void attempt("complete", complete);
+    },
+    async run() {
+      await attempt("verify", deps.verify);
+      await Promise.all([
+        every(verifyMs, "verify", async () => {
+          await deps.verify();
+          await complete();
+        }),
+        every(ringMs, "ring", deps.rotateRing),
+        every(orphansMs, "orphans", async () => {
+          if (missing === undefined) await orphans();
+          await deps.sweepOrphans();
+        }),
+        every(resyncMs, "resync", async () => {
+          for (const key of deps.keys()) queue.add(key, "bulk");
+        }),
+      ]);
+    },
+  };
+}

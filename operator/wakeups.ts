@@ -1,0 +1,117 @@
+// Whose turn it is: turns what changed in the cluster, and what replicas acknowledged, into keys of Projects to look at. Keeps
+// what has to be remembered between the event and the look.
+
+import { isKind } from "../core/manifests/object.ts";
+import type { Monotonic } from "../core/timers.ts";
+import { type HostDesk, isProject } from "./host-desk.ts";
+import type { KubeObject } from "./kube/api.ts";
+import type { CustomResource } from "./objects.ts";
+import type { Acknowledgements } from "./publish/acknowledgements.ts";
+import type { Lane } from "./queue/lanes.ts";
+import { kindLabel, nameLabel } from "./secret-names.ts";
+import { createSecretUsers } from "./secrets/secret-users.ts";
+import type { CacheListener } from "./watch/caches.ts";
+import type { Watched } from "./watch/watched.ts";
+
+export interface Wakeups extends CacheListener {
+  /** Takes over an object that was there before anybody listened. */
+  found(object: CustomResource): void;
+  /** The same objects, but what is noted there wakes nobody: whoever notes an own write knows of it. */
+  quiet(watched: Watched): Watched;
+  /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
+  takeDeleted(key: string): readonly CustomResource[];
+  giveBack(key: string, objects: readonly CustomResource[]): void;
+  /** The key's newest revision is not acknowledged by all; undefined = it is. */
+  awaits(key: string, revision: number | undefined): void;
+  acknowledged(acknowledgements: Acknowledgements): void;
+  /** Seconds since the change of the object arrived that is programmed now; undefined when none did. */
+  programmed(uid: string): number | undefined;
+}
+
+export interface WakeupsDeps {
+  readonly add: (key: string, lane?: Lane) => void;
+  readonly hosts: HostDesk;
+  readonly monotonic: Monotonic;
+}
+
+export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
+  const secretUsers = createSecretUsers();
+  const deleted = new Map<string, readonly CustomResource[]>();
+  const awaited = new Map<string, number>();
+  const arrivals = new Map<string, number>();
+  let refused: ReadonlySet<string> = new Set();
+  let noting = false;
+
+  const put = (object: CustomResource): readonly string[] => {
+    secretUsers.put(object);
+    return isProject(object) ? hosts.put(object) : [];
+  };
+
+  return {
+    found: put,
+    objectChanged(object, before, listed) {
+      const others = put(object);
+      if (!listed && before?.metadata.generation !== object.metadata.generation) {
+        arrivals.set(object.metadata.uid, monotonic());
+      }
+      add(keyOf(object), listed ? "bulk" : "live");
+      for (const key of others) add(key);
+    },
+    objectRemoved(object) {
+      const key = keyOf(object);
+      secretUsers.remove(object);
+      arrivals.delete(object.metadata.uid);
+      deleted.set(key, [...(deleted.get(key) ?? []), object]);
+      add(key);
+      if (isProject(object)) for (const other of hosts.remove(object)) add(other);
+    },
+    quiet: (watched) => ({
+      get: (namespace, name) => watched.get(namespace, name),
+      all: () => watched.all(),
+      synced: () => watched.synced(),
+      note(object) {
+        noting = true;
+        watched.note(object);
+        noting = false;
+      },
+      noteRemoved: (object) => watched.noteRemoved(object),
+    }),
+    secretChanged({ metadata }: KubeObject) {
+      if (noting) return;
+      for (const key of secretUsers.projectsOf(metadata.namespace, metadata.name)) add(key, laneOf(metadata));
+    },
+    takeDeleted(key) {
+      const objects = deleted.get(key) ?? [];
+      deleted.delete(key);
+      return objects;
+    },
+    giveBack(key, objects) {
+      if (objects.length > 0) deleted.set(key, [...objects, ...(deleted.get(key) ?? [])]);
+    },
+    awaits(key, revision) {
+      if (revision === undefined) awaited.delete(key);
+      else awaited.set(key, revision);
+    },
+    acknowledged(acknowledgements) {
+      for (const [key, revision] of awaited) if (acknowledgements.reachOf(revision) !== "waiting") add(key);
+      const now = acknowledgements.refusedProjects();
+      for (const key of now.symmetricDifference(refused)) add(key);
+      refused = now;
+    },
+    programmed(uid) {
+      const since = arrivals.get(uid);
+      arrivals.delete(uid);
+      return since === undefined ? undefined : (monotonic() - since) / 1000;
+    },
+  };
+}
+
+/** Own Secrets change because of an own write, mostly: what is read of them then is nothing new. */
+function laneOf({ labels }: KubeObject["metadata"]): Lane {
+  return isKind(labels?.[kindLabel]) && labels?.[nameLabel] !== undefined ? "bulk" : "live";
+}
+
+function keyOf(object: CustomResource): string {
+  const { namespace, name } = object.metadata;
+  return `${namespace}/${object.kind === "Project" ? name : object.spec.projectRef.name}`;
+}
