@@ -60,9 +60,9 @@ export function createLanes(): Lanes {
     size: (of) => sizes[of],
     clear() {
       laneOf.clear();
-      for (const of of ["live", "bulk"] as const) {
-        sizes[of] = 0;
-        lines[of].clear();
+      for (const lane of ["live", "bulk"] as const) {
+        sizes[lane] = 0;
+        lines[lane].clear();
       }
     },
   };
