@@ -128,8 +128,9 @@ export class Follower {
     const { meta } = configKeys;
     const reply = listOf(await this.#commands.read(meta, "HMGET", meta, "revision", "instance", "complete"));
     const [revision, instance, complete] = reply.map(optionalText);
-    if (revision === undefined) return undefined;
-    return { revision: Number(revision), instance: instance ?? "", complete: complete === "1" };
+    // Complete and without a revision: a fleet that has no project yet.
+    if (revision === undefined && complete === undefined) return undefined;
+    return { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1" };
   }
 
   async #index(): Promise<ReadonlyMap<string, ProjectEntry>> {
