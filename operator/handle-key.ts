@@ -1,5 +1,5 @@
-// Works on one key of the queue: a reconcile, and what its failures mean. What heals by itself comes again soon and quietly;
-// that Redis is away is said in the statuses that wait for it; everything else is an error, and comes again after its backoff.
+// Works on one key of the queue: a reconcile, and what its failures mean. That Redis is away is said in the statuses that wait
+// for it. A failure is thrown again, and its key comes again after its backoff.
 
 import { type projectName, projectOfName } from "../core/config/config-keys.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../core/errors/store-errors.ts";
@@ -21,7 +21,6 @@ export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   readonly onHandled: (key: string, outcome: { readonly done?: Reconciled; readonly unwritten: boolean }) => void;
 }
 
-const soonMs = 50;
 const terminatingMs = 2_000;
 
 export async function handleKey(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
@@ -49,13 +48,16 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
     deps.onHandled(key, { unwritten: false });
     return { againAfterMs: terminatingMs };
   }
-  // Somebody was faster: the watch tells of it in a moment.
-  if (error instanceof SecretChanged || isConflict(error) || isNotFound(error)) return { againAfterMs: soonMs };
   const unwritten = isUnwritten(error);
   if (error instanceof NotTheWriter) deps.writer.lost();
   if (unwritten) await deps.statuses.tellUnpublished(deps.objectsOf(projectOfName(key)), whyOf(error));
   deps.onHandled(key, { unwritten });
   throw error;
+}
+
+/** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
 }
 
 function isUnwritten(error: unknown): boolean {
@@ -69,7 +71,7 @@ function whyOf(error: unknown): string {
   return "The configuration can't be written to Redis at the moment; it is tried again until it can";
 }
 
-/** Children follow their Project's class. Of a Project that is missing the operator without a class speaks. */
+/** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */
 function isOurs(ref: Parameters<typeof projectName>[0], { objectsOf, className }: HandleDeps): boolean {
   const { project } = objectsOf(ref);
   return project === undefined || (project.spec.className ?? undefined) === className;

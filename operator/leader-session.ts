@@ -7,7 +7,7 @@ import { userField } from "../core/config/fields.ts";
 import { hashPassword } from "../core/password/hash-password.ts";
 import { createSchemaCheck } from "./compile/schema-check.ts";
 import { createAbsences } from "./finalize/absences.ts";
-import { type HandleDeps, handleKey } from "./handle-key.ts";
+import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
 import { createHostDesk, type HostDesk } from "./host-desk.ts";
 import { rotateFleetRing } from "./keyring/rotate-fleet-ring.ts";
 import { createSealedConfig } from "./keyring/sealed-config.ts";
@@ -107,7 +107,8 @@ export class LeaderSession {
         if (observation.kind !== "ended" || observation.error === undefined) return;
         const { namespace, name } = projectOfName(observation.key);
         const { error } = observation;
-        logger.warn("Project not reconciled, tried again", { namespace, name, error: wordsOf(error) });
+        const log = isOvertaken(error) ? logger.debug : logger.warn;
+        log("Project not reconciled, tried again", { namespace, name, error: wordsOf(error) });
       },
     });
     // Whatever Redis says, everything is looked at: what can't be published is said in the statuses.
@@ -218,6 +219,10 @@ export class LeaderSession {
       giveBack: this.#wakeups.giveBack,
       onHandled: (key, { done, unwritten }) => {
         this.#wakeups.awaits(key, done?.awaited);
+        // It may have come while the status was written, and is not told of again.
+        const { awaited } = done ?? {};
+        if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited) === "programmed")
+          this.#queue.add(key);
         this.#upkeep.handled(key, unwritten);
       },
       writer: this.#writer,
