@@ -6,7 +6,7 @@ import type { Logger } from "../core/log/logger.ts";
 import { pause, systemMonotonic, systemTimers } from "../core/timers.ts";
 import type { KubeApi } from "./kube/api.ts";
 import type { CallObserved } from "./kube/wire.ts";
-import { createElector } from "./lead/elector.ts";
+import { createElector, leaseTimesOf } from "./lead/elector.ts";
 import type { Leadership } from "./lead/leadership.ts";
 import { LeaderSession } from "./leader-session.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
@@ -90,6 +90,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     monotonic,
     timers,
     random,
+    times: leaseTimesOf(settings.leaseDurationMs),
     observe(observation) {
       metrics.observeLead(observation);
       if (observation.kind === "acquired") logger.info("Leading");

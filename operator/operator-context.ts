@@ -21,6 +21,7 @@ export interface OperatorSettings {
   /** Names this process; no other one has it. */
   readonly identity: string;
   readonly workers: number;
+  readonly leaseDurationMs: number;
   readonly adopt: boolean;
   readonly hostPolicy: HostPolicy;
   readonly baseUrlOf: (ref: ProjectRef) => string;

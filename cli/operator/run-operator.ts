@@ -25,6 +25,8 @@ export interface OperatorCommandOptions {
   readonly allowedHosts: readonly HostRule[];
   readonly workers: number;
   readonly identity: string | undefined;
+  /** Seconds. */
+  readonly leaseDuration: number;
   readonly adoptData: boolean;
   readonly host: string;
   readonly adminPort: number;
@@ -59,6 +61,7 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
       className: options.className,
       identity: newIdentity(options.identity ?? hostname(), randomBytes),
       workers: options.workers,
+      leaseDurationMs: options.leaseDuration * 1_000,
       adopt: options.adoptData,
       hostPolicy: hostPolicy(options.allowedHosts),
       baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,

@@ -1,6 +1,6 @@
 // Makes this process the leader when it can be, and keeps it so: a Lease that is renewed every two seconds, and that others leave
 // alone for fifteen after its last change as they saw it. A leader that could not renew for ten seconds has stopped by itself
-// before anyone can take over; one that was paused for longer does not try.
+// before anyone can take over; one that was paused for longer does not try. Other durations keep these proportions.
 
 import type { Clock } from "../../core/clock.ts";
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
@@ -46,12 +46,13 @@ export interface LeaseTimes {
   readonly callMs: number;
 }
 
-export const leaseTimes: LeaseTimes = {
-  leaseDurationMs: 15_000,
-  renewDeadlineMs: 10_000,
-  retryMs: 2_000,
-  callMs: 5_000,
-};
+/** Of 15 seconds: a renewal every 2, 5 for one call, and 10 without a renewal until the leader stops. */
+export function leaseTimesOf(leaseDurationMs: number): LeaseTimes {
+  const part = leaseDurationMs / 15;
+  return { leaseDurationMs, renewDeadlineMs: 10 * part, retryMs: 2 * part, callMs: 5 * part };
+}
+
+export const leaseTimes: LeaseTimes = leaseTimesOf(15_000);
 
 /** Standbys spread their attempts by this part to both sides. */
 const jitter = 0.2;

@@ -7,6 +7,7 @@ import {
   className,
   data,
   host,
+  leaseDuration,
   logLevel,
   port,
   publicUrl,
@@ -23,6 +24,7 @@ const settings = {
   className,
   data,
   host,
+  leaseDuration,
   logLevel,
   port,
   publicUrl,
@@ -172,6 +174,8 @@ describe("each setting", () => {
     expect(said("watchNamespaces", "a,B")).toBe(
       '--watch-namespaces must be the name of a namespace, such as shop-2, not "B"',
     );
+    expect(said("leaseDuration", "20s")).toBe(20);
+    expect(said("leaseDuration", "2s")).toBe('--lease-duration must be a duration from 3s to 5m, not "2s"');
     expect(said("workers", "0")).toBe('--workers must be a whole number of at least 1, not "0"');
     expect(said("adoptData", "true")).toBe(true);
     expect(said("className", "a.b")).toBe(
