@@ -7,7 +7,7 @@ import { RedisFault } from "../core/redis/failure.ts";
 import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
-import { ForeignInstance, NotTheWriter } from "./publish/publisher.ts";
+import { ForeignInstance, NotTheWriter } from "./publish/refusals.ts";
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
 import { NamespaceTerminating, SecretChanged } from "./secrets/secret-book.ts";
@@ -49,7 +49,6 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
     return { againAfterMs: terminatingMs };
   }
   const unwritten = isUnwritten(error);
-  if (error instanceof NotTheWriter) deps.writer.lost();
   if (unwritten) await deps.statuses.tellUnpublished(deps.objectsOf(projectOfName(key)), whyOf(error));
   deps.onHandled(key, { unwritten });
   throw error;

@@ -1,5 +1,5 @@
 // What the replicas have acknowledged, looked at often while somebody waits for it and now and then otherwise. While Redis is
-// away the last look stands, and nothing new is programmed.
+// away the last look stands, and nothing new is programmed; before the first look everything waits.
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -41,7 +41,8 @@ const eagerMs = 25;
 const idleMs = 1_000;
 
 export function createAcknowledgements({ gateway, timers, onChange }: AcknowledgementsDeps): Acknowledgements {
-  let replicas: readonly ReplicaState[] = [];
+  /** Undefined until Redis has said it once: not to know of any is not the same as that there is none. */
+  let replicas: readonly ReplicaState[] | undefined;
   let seen = "";
   let stopped = false;
   let stopTimer: (() => void) | undefined;
@@ -72,33 +73,41 @@ export function createAcknowledgements({ gateway, timers, onChange }: Acknowledg
   void look().then(idle);
 
   const reachOf = (revision: number): Reach => {
+    if (replicas === undefined) return "waiting";
     if (replicas.length === 0) return "no_replicas";
     return replicas.every((replica) => replica.revision >= revision) ? "programmed" : "waiting";
   };
+
+  const nacks = () => (replicas ?? []).flatMap((replica) => replica.nacks);
 
   return {
     reachOf,
     refusalsOf(ref) {
       const project = projectName(ref);
-      return replicas.flatMap(({ nacks }) => nacks.filter((nack) => nack.project === project));
+      return nacks().filter((nack) => nack.project === project);
     },
     async reached(revision, withinMs, signal) {
-      let waited = 0;
-      await look();
-      while (reachOf(revision) !== "programmed" && waited < withinMs && !stopped && signal?.aborted !== true) {
-        // Nobody to wait for: whoever comes reads the newest.
-        if (reachOf(revision) === "no_replicas") break;
-        await pause(timers, eagerMs, signal).catch(() => undefined);
-        waited += eagerMs;
-        await look();
+      const over = new AbortController();
+      const end = (): void => over.abort();
+      const stopLate = timers.after(withinMs, end);
+      signal?.addEventListener("abort", end, { once: true });
+      if (signal?.aborted) end();
+      const ended = new Promise<void>((resolve) => {
+        over.signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      // However slow Redis is, the caller goes on in time.
+      await Promise.race([look(), ended]);
+      // With nobody there is nothing to wait for: whoever comes reads the newest.
+      while (reachOf(revision) === "waiting" && !over.signal.aborted && !stopped) {
+        await pause(timers, eagerMs, over.signal).catch(() => undefined);
+        if (!over.signal.aborted) await Promise.race([look(), ended]);
       }
+      stopLate();
+      signal?.removeEventListener("abort", end);
       return reachOf(revision);
     },
-    refusedProjects: () => new Set(replicas.flatMap(({ nacks }) => nacks.map(({ project }) => project))),
-    figures: () => ({
-      live: replicas.length,
-      refusals: replicas.reduce((sum, { nacks }) => sum + nacks.length, 0),
-    }),
+    refusedProjects: () => new Set(nacks().map(({ project }) => project)),
+    figures: () => ({ live: replicas?.length ?? 0, refusals: nacks().length }),
     stop() {
       stopped = true;
       stopTimer?.();

@@ -4,7 +4,7 @@
 import { fieldTexts } from "../../core/config/fields.ts";
 import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { KnownField } from "./known-project.ts";
+import type { KnownField, KnownProject } from "./known-project.ts";
 
 export interface ChangedField {
   readonly field: string;
@@ -24,14 +24,16 @@ const fieldsPerStep = 200;
 
 type KnownFields = ReadonlyMap<string, KnownField>;
 
-export function changesOf(parts: ProjectParts, keyring: Keyring, known: KnownFields): readonly Change[] {
+export function changesOf(parts: ProjectParts, keyring: Keyring, known: KnownProject): readonly Change[] {
   const texts = hashedTexts(parts, keyring);
   const present = new Set(texts.map(({ field }) => field));
-  const removed = [...known.keys()].filter((field) => !present.has(field));
-  return inSteps(
-    texts.filter(({ field, contentHash }) => known.get(field)?.contentHash !== contentHash),
+  const removed = [...known.fields.keys()].filter((field) => !present.has(field));
+  const steps = inSteps(
+    texts.filter(({ field, contentHash }) => known.fields.get(field)?.contentHash !== contentHash),
     removed,
   );
+  // All of it is there, and the index of projects does not name it.
+  return steps.length === 0 && known.revision === 0 ? [{ changed: [], removed: [], last: true }] : steps;
 }
 
 /** Fields that another key than the ring's first has sealed, whatever their content. */

@@ -2,6 +2,7 @@
 // whether it is still the writer, and begins anew when Redis was emptied or another one wrote. Rejects with StoreUnavailable
 // while Redis is away.
 
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Publisher } from "./publisher.ts";
@@ -16,19 +17,18 @@ export interface OpenConfig {
 }
 
 export interface ConfigWriter {
-  /** Everything that writes, after a beginning. */
+  /** Everything that writes, after a beginning: anew when the publisher has found out that it can't write any more. */
   begun(): Promise<OpenConfig>;
   /** One look, for a timer; begins anew where that is needed. Rejects like `begun`. */
   verify(): Promise<void>;
-  /** The writer that was handed out can't write any more: the next `begun` begins anew. */
-  lost(): void;
+  /** Nothing is opened or begun afterwards. */
   close(): void;
 }
 
 export interface ConfigWriterDeps {
   /** Rejects with StoreUnavailable while Redis is away. */
   readonly open: () => Promise<OpenConfig>;
-  /** Whether this process still holds the Lease, asked after the epoch was taken. */
+  /** Whether this process still holds the Lease, asked before the epoch is taken. */
   readonly confirm: () => Promise<boolean>;
   /** Take the Redis of another installation over. */
   readonly takeOver: boolean;
@@ -39,6 +39,8 @@ export interface ConfigWriterDeps {
 export function createConfigWriter({ open, confirm, takeOver, onBegun }: ConfigWriterDeps): ConfigWriter {
   let opening: Promise<OpenConfig> | undefined;
   let beginning: Promise<OpenConfig> | undefined;
+  let current: OpenConfig | undefined;
+  let closed = false;
 
   const opened = (): Promise<OpenConfig> => {
     opening ??= open().catch((error: unknown) => {
@@ -49,31 +51,32 @@ export function createConfigWriter({ open, confirm, takeOver, onBegun }: ConfigW
   };
   const begin = async (): Promise<OpenConfig> => {
     const config = await opened();
+    refuseWhenClosed();
     await config.publisher.begin({ confirm, takeOver });
     await onBegun(config);
+    current = config;
     return config;
   };
-  const begun = (): Promise<OpenConfig> => {
-    beginning ??= begin().catch((error: unknown) => {
-      beginning = undefined;
-      throw error;
-    });
-    return beginning;
+  const refuseWhenClosed = (): void => {
+    if (closed) throw new StoreUnavailable("Configuration is not written any more");
   };
-  const lost = (): void => {
-    beginning = undefined;
+  const begun = async (): Promise<OpenConfig> => {
+    refuseWhenClosed();
+    if (beginning === undefined && current?.publisher.writes()) return current;
+    beginning ??= begin().finally(() => {
+      beginning = undefined;
+    });
+    return await beginning;
   };
 
   return {
     begun,
-    lost,
     async verify() {
       const { publisher } = await begun();
-      if ((await publisher.verify()) === "writer") return;
-      lost();
-      await begun();
+      if ((await publisher.verify()) === "lost") await begun();
     },
     close() {
+      closed = true;
       void opening?.then(
         ({ acknowledgements, gateway }) => {
           acknowledgements.stop();

@@ -4,7 +4,7 @@
 import { configKeys, projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { listOf, textOf, textsOf } from "../../core/redis/reply.ts";
+import { listOf, optionalText, textOf, textsOf } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../data-record.ts";
 
 /** Records of one HSCAN step, about. */
@@ -27,9 +27,15 @@ export async function readDataRecords(gateway: Gateway): Promise<Map<string, Dat
   return records;
 }
 
+export async function readDataRecord(gateway: Gateway, ref: ProjectRef): Promise<DataRecord | undefined> {
+  const name = projectName(ref);
+  const text = optionalText(await gateway.read(configKeys.data, "HGET", configKeys.data, name));
+  return text === undefined ? undefined : parseRecord(name, text);
+}
+
 /** The record with its revision where it waits for one. */
-export function settledRecord(record: DataRecord, revision: number): DataRecord {
-  if (record.entries.every(({ doomedAt }) => doomedAt !== 0)) return record;
+export function settledRecord(record: DataRecord | undefined, revision: number): DataRecord | undefined {
+  if (record === undefined || record.entries.every(({ doomedAt }) => doomedAt !== 0)) return record;
   const entries = record.entries.map((entry) => (entry.doomedAt === 0 ? { ...entry, doomedAt: revision } : entry));
   return { ...record, entries };
 }

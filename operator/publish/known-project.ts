@@ -1,10 +1,16 @@
-// What Redis holds of one project, as its only writer remembers it: each field's content hash, revision and sealing key, and
-// the parts, opened. A field that can't be read or opened counts as absent from the parts and is written anew.
+// What Redis holds of one project, as its only writer remembers it: each field's content hash and sealing key, the parts,
+// opened, and the revision. A field that can't be read or opened is left out of the parts and written anew.
 
-import { credentialsKey, isCredentialField, projectKey } from "../../core/config/config-keys.ts";
+import {
+  configKeys,
+  credentialsKey,
+  isCredentialField,
+  projectKey,
+  projectName,
+} from "../../core/config/config-keys.ts";
 import { type ProjectField, readKey, readProjectField, readUser } from "../../core/config/fields.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
-import { readPublished } from "../../core/config/published-value.ts";
+import { readEntry, readPublished } from "../../core/config/published-value.ts";
 import { open, SealBroken } from "../../core/config/seal.ts";
 import type {
   KeyConfig,
@@ -17,38 +23,36 @@ import type {
   UserConfig,
 } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { fieldsOf } from "../../core/redis/reply.ts";
+import { fieldsOf, optionalText } from "../../core/redis/reply.ts";
 
 export interface KnownField {
-  /** Empty when the field can't be read: it equals nothing. */
+  /** Empty when the field can't be read or opened: it equals nothing. */
   readonly contentHash: string;
-  readonly revision: number;
   /** Id of the ring key that sealed it; empty when that can't be told. */
   readonly kid: string;
 }
 
 export interface KnownProject {
   readonly fields: Map<string, KnownField>;
+  /** Of the newest step, removals included; 0 when the index of projects does not name it. */
+  revision: number;
   parts: ProjectParts | undefined;
 }
 
 export async function readProject(gateway: Gateway, keyring: Keyring, ref: ProjectRef): Promise<KnownProject> {
-  const [fields, credentials] = await Promise.all([
+  const { projects } = configKeys;
+  const [fields, credentials, entry] = await Promise.all([
     gateway.read(projectKey(ref), "HGETALL", projectKey(ref)),
     gateway.read(credentialsKey(ref), "HGETALL", credentialsKey(ref)),
+    gateway.read(projects, "HGET", projects, projectName(ref)),
   ]);
   const texts = [...fieldsOf(fields), ...fieldsOf(credentials)];
-  const known = new Map(texts.map(([field, text]) => [field, knownField(text)]));
-  const opened = await Promise.all(
-    texts.map(async ([field, text]) => ({ field, content: await openField(keyring, { ref, field }, text) })),
-  );
-  return { fields: known, parts: partsOf(opened) };
-}
-
-export function newestRevision({ fields }: KnownProject): number {
-  let newest = 0;
-  for (const { revision } of fields.values()) newest = Math.max(newest, revision);
-  return newest;
+  const read = await Promise.all(texts.map(([field, text]) => readField(keyring, { ref, field }, text)));
+  return {
+    fields: new Map(read.map(({ field, known }) => [field, known])),
+    revision: readEntry(optionalText(entry) ?? "")?.revision ?? 0,
+    parts: partsOf(read),
+  };
 }
 
 /** Of a compact JWE: its protected header is plain to read. */
@@ -63,38 +67,42 @@ export function kidOf(sealed: string): string {
   }
 }
 
-function knownField(text: string): KnownField {
-  const value = readPublished(text);
-  if (value === undefined) return { contentHash: "", revision: 0, kid: "" };
-  return { contentHash: value.contentHash, revision: value.revision, kid: kidOf(value.sealed) };
-}
-
 interface Place {
   readonly ref: ProjectRef;
   readonly field: string;
 }
 
-async function openField(keyring: Keyring, { ref, field }: Place, text: string): Promise<string | undefined> {
+interface ReadField {
+  readonly field: string;
+  readonly known: KnownField;
+  /** Undefined when it can't be opened. */
+  readonly content: string | undefined;
+}
+
+async function readField(keyring: Keyring, { ref, field }: Place, text: string): Promise<ReadField> {
   const value = readPublished(text);
-  if (value === undefined) return undefined;
-  const place = { namespace: ref.namespace, name: ref.name, field, revision: value.revision };
+  if (value === undefined) return { field, known: { contentHash: "", kid: "" }, content: undefined };
+  const { revision, sealed } = value;
+  const kid = kidOf(sealed);
+  const content = await opened(open(keyring, { namespace: ref.namespace, name: ref.name, field, revision }, sealed));
+  // The hash is not sealed: alone it says nothing of what stands beside it.
+  const contentHash = content === undefined ? "" : value.contentHash;
+  return { field, known: { contentHash, kid }, content };
+}
+
+async function opened(opening: ReturnType<typeof open>): Promise<string | undefined> {
   try {
-    return (await open(keyring, place, value.sealed)).text;
+    return (await opening).text;
   } catch (error) {
     if (error instanceof SealBroken) return undefined;
     throw error;
   }
 }
 
-interface OpenedField {
-  readonly field: string;
-  readonly content: string | undefined;
-}
-
 /** Undefined without the project's own field and its ring: the rest is worth nothing then. */
-function partsOf(opened: readonly OpenedField[]): ProjectParts | undefined {
+function partsOf(read: readonly ReadField[]): ProjectParts | undefined {
   const found: FoundParts = { resources: new Map(), rootKeys: new Map(), users: new Map(), keys: new Map() };
-  for (const { field, content } of opened) if (content !== undefined) put(found, field, content);
+  for (const { field, content } of read) if (content !== undefined) put(found, field, content);
   const { project, signing, ...maps } = found;
   return project === undefined || signing === undefined ? undefined : { project, signing, ...maps };
 }

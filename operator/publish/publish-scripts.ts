@@ -11,6 +11,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { listOf, numberOf, textOf } from "../../core/redis/reply.ts";
 import { loadScript } from "../../core/redis/script.ts";
+import type { Numbered } from "./revisions.ts";
 
 /** Entries that the stream of hints keeps, about: whoever missed more reads the index of projects instead. */
 const streamLength = 10_000;
@@ -20,12 +21,26 @@ export type RecordText = string;
 export const unchangedRecord: RecordText = "=";
 export const noRecord: RecordText = "";
 
-export interface PublishStep {
+export interface Beginning {
+  readonly owner: string;
+  /** The epoch that stood there before the caller made sure that it may take another; empty = none. */
+  readonly seen: string;
+  /** Names the writer from now on. */
+  readonly epoch: string;
+  /** Names this filling of Redis, unless it has a name: replicas see by it that Redis was emptied. */
+  readonly instance: string;
+  readonly format: number;
+  readonly takeOver: boolean;
+}
+
+export type BeginReply =
+  | { readonly outcome: "begun"; readonly revision: string }
+  | { readonly outcome: "foreign" }
+  | { readonly outcome: "overtaken" };
+
+export interface PublishStep extends Numbered {
   readonly ref: ProjectRef;
-  readonly epoch: number;
-  /** What meta must say, so that the sealed values' revision is the next one. */
-  readonly lastRevision: string;
-  readonly revision: number;
+  readonly epoch: string;
 }
 
 export interface Publication extends PublishStep {
@@ -41,22 +56,30 @@ export type PublishReply =
   | { readonly outcome: "overtaken"; readonly revision: string };
 
 export interface PublishScripts {
+  begin(beginning: Beginning): Promise<BeginReply>;
   publish(publication: Publication): Promise<PublishReply>;
   withdraw(step: PublishStep & { readonly record: RecordText }): Promise<PublishReply>;
-  recordData(epoch: number, ref: ProjectRef, record: RecordText): Promise<PublishReply>;
+  recordData(epoch: string, ref: ProjectRef, record: RecordText): Promise<PublishReply>;
   /** `order` empty = forget it. */
-  orderPurge(epoch: number, id: string, order: string): Promise<PublishReply>;
-  complete(epoch: number): Promise<PublishReply>;
+  orderPurge(epoch: string, id: string, order: string): Promise<PublishReply>;
+  complete(epoch: string): Promise<PublishReply>;
 }
 
 export function createPublishScripts(gateway: Gateway): PublishScripts {
   const folder = new URL("./scripts/", import.meta.url);
+  const begin = loadScript(folder, "begin-1", "write");
   const publish = loadScript(folder, "publish-6", "write");
   const withdraw = loadScript(folder, "withdraw-6", "write");
   const recordData = loadScript(folder, "record-data-2", "write");
   const orderPurge = loadScript(folder, "order-purge-3", "write");
   const complete = loadScript(folder, "complete-2", "write");
   return {
+    async begin({ owner, seen, epoch, instance, format, takeOver }) {
+      const args = [owner, seen, epoch, instance, format, takeOver ? "1" : ""];
+      const [code, revision] = listOf(await gateway.run(begin, [configKeys.meta], args));
+      if (numberOf(code) === 0) return { outcome: "begun", revision: textOf(revision) };
+      return { outcome: numberOf(code) === 1 ? "foreign" : "overtaken" };
+    },
     async publish({ ref, epoch, lastRevision, revision, entry, record, values, removed }) {
       const fields = JSON.stringify([...values.map((value) => value.field), ...removed]);
       const place = [epoch, lastRevision, revision, projectName(ref), entry, streamLength];

@@ -1,4 +1,5 @@
-// Reads what the live replicas have acknowledged. Live = heartbeat younger than fifteen seconds by Redis' clock.
+// Reads what the live replicas have acknowledged, in order of their names. Live = heartbeat younger than fifteen seconds by
+// Redis' clock.
 
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
@@ -20,7 +21,7 @@ export async function liveReplicas(gateway: Gateway): Promise<readonly ReplicaSt
   const [seconds, microseconds] = textsOf(await gateway.read(replicas, "TIME"));
   const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
   const names = textsOf(await gateway.read(replicas, "ZRANGEBYSCORE", replicas, now - liveMilliseconds, "+inf"));
-  return Promise.all(names.map((name) => stateOf(gateway, name)));
+  return Promise.all(names.toSorted().map((name) => stateOf(gateway, name)));
 }
 
 async function stateOf(gateway: Gateway, replica: string): Promise<ReplicaState> {

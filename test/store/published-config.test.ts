@@ -12,7 +12,8 @@ import { textOf, textsOf } from "../../core/redis/reply.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
-import { createPublisher, NotTheWriter, type Publisher } from "../../operator/publish/publisher.ts";
+import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
+import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { eventually } from "../support/eventually.ts";
 import {

@@ -1,0 +1,11 @@
+// Why a publisher refuses to write, beside the store's own errors.
+
+/** Another publisher has begun, or the configuration was emptied or lost writes: begin anew and publish everything. */
+export class NotTheWriter extends Error {
+  override readonly name = "NotTheWriter";
+}
+
+/** The Redis belongs to another installation, or to one whose key ring was lost. */
+export class ForeignInstance extends Error {
+  override readonly name = "ForeignInstance";
+}

@@ -1,0 +1,207 @@
+// What one beginning of a publisher may write, until another one begins, Redis is emptied or it loses writes: then every write
+// is refused with NotTheWriter, also of a publish that is under way. What Redis holds is remembered, for nobody else writes it.
+
+import { projectName } from "../../core/config/config-keys.ts";
+import type { Keyring } from "../../core/config/keyring.ts";
+import { writeEntry, writePublished } from "../../core/config/published-value.ts";
+import { seal } from "../../core/config/seal.ts";
+import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import type { DataRecord } from "../data-record.ts";
+import type { PublishedProject } from "../published-project.ts";
+import { type Change, changesOf, resealsOf } from "./changes.ts";
+import { readDataRecord, recordText, settledRecord } from "./data-records.ts";
+import { type KnownProject, readProject } from "./known-project.ts";
+import {
+  noRecord,
+  type PublishReply,
+  type PublishScripts,
+  type PublishStep,
+  type RecordText,
+  unchangedRecord,
+} from "./publish-scripts.ts";
+import type { Published } from "./publisher.ts";
+import { lostWriter, type Revisions } from "./revisions.ts";
+
+export interface TenureDeps {
+  readonly gateway: Gateway;
+  readonly scripts: PublishScripts;
+  readonly keyring: () => Keyring;
+  readonly epoch: string;
+  readonly revisions: Revisions;
+  /** As they stood in Redis when it began. */
+  readonly records: Map<string, DataRecord>;
+}
+
+/** What to record of stored data with the step that gets this revision. */
+type RecordAt = (revision: number) => DataRecord | undefined;
+
+interface Writing {
+  readonly known: KnownProject;
+  readonly parts: ProjectParts;
+  readonly recordAt: RecordAt;
+}
+
+export class Tenure {
+  readonly epoch: string;
+  readonly revisions: Revisions;
+  /** By `<namespace>/<name>`. */
+  readonly records: Map<string, DataRecord>;
+  readonly #gateway: Gateway;
+  readonly #scripts: PublishScripts;
+  readonly #keyring: () => Keyring;
+  readonly #known = new Map<string, KnownProject>();
+
+  constructor({ gateway, scripts, keyring, epoch, revisions, records }: TenureDeps) {
+    this.#gateway = gateway;
+    this.#scripts = scripts;
+    this.#keyring = keyring;
+    this.epoch = epoch;
+    this.revisions = revisions;
+    this.records = records;
+  }
+
+  async load(ref: ProjectRef): Promise<PublishedProject> {
+    const { parts, revision } = await this.#knownOf(ref);
+    const data = this.#recordOf(ref);
+    return { revision, ...(parts !== undefined && { parts }), ...(data !== undefined && { data }) };
+  }
+
+  async publish(parts: ProjectParts, data: DataRecord | undefined): Promise<Published> {
+    const ref = parts.project;
+    const known = await this.#knownOf(ref);
+    const steps = changesOf(parts, this.#keyring(), known);
+    for (const step of steps) {
+      // What comes is on record before it is served; what is doomed is doomed once the last of it is out of service.
+      const recordAt: RecordAt = (revision) => (step.last ? settledRecord(data, revision) : data);
+      await this.#write(step, { known, parts, recordAt });
+    }
+    known.parts = parts;
+    if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.revisions.newest()));
+    return this.#published(ref, { changed: sizeOf(steps), revision: known.revision });
+  }
+
+  async withdraw(ref: ProjectRef, data: DataRecord | undefined): Promise<Published> {
+    const known = await this.#knownOf(ref);
+    if (known.fields.size === 0 && known.revision === 0) {
+      await this.writeData(ref, settledRecord(data, this.revisions.newest()));
+      return this.#published(ref, { changed: 0, revision: this.revisions.newest() });
+    }
+    const recordAt: RecordAt = (revision) => settledRecord(data, revision);
+    const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
+    this.#known.delete(projectName(ref));
+    return this.#published(ref, { changed: known.fields.size, revision });
+  }
+
+  async writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void> {
+    const record = this.#recordText(ref, data);
+    if (record === unchangedRecord) return;
+    await this.#orForget(ref, () => this.fenced((epoch) => this.#scripts.recordData(epoch, ref, record)));
+    this.#remember(ref, data);
+  }
+
+  async reseal(ref: ProjectRef): Promise<number> {
+    const known = await this.#knownOf(ref);
+    const { parts } = known;
+    if (parts === undefined) return 0;
+    const steps = resealsOf(parts, this.#keyring(), known.fields);
+    const recordAt: RecordAt = () => this.#recordOf(ref);
+    for (const step of steps) await this.#write(step, { known, parts, recordAt });
+    return sizeOf(steps);
+  }
+
+  async sealedWith(ref: ProjectRef): Promise<ReadonlySet<string>> {
+    return new Set([...(await this.#knownOf(ref)).fields.values()].map(({ kid }) => kid));
+  }
+
+  async fenced(write: (epoch: string) => Promise<PublishReply>): Promise<void> {
+    const reply = await write(this.epoch);
+    if (reply.outcome !== "published") throw lostWriter();
+  }
+
+  // ---------------------------------------------------------------------------------------------------------------- inside
+
+  async #knownOf(ref: ProjectRef): Promise<KnownProject> {
+    const name = projectName(ref);
+    const cached = this.#known.get(name);
+    if (cached !== undefined) return cached;
+    const [read, record] = await Promise.all([
+      readProject(this.#gateway, this.#keyring(), ref),
+      readDataRecord(this.#gateway, ref),
+    ]);
+    this.#remember(ref, record);
+    this.#known.set(name, read);
+    return read;
+  }
+
+  async #write({ changed, removed }: Change, { known, parts, recordAt }: Writing): Promise<void> {
+    const { project } = parts;
+    const { namespace, name, uid, hosts } = project;
+    const ring = this.#keyring();
+    const revision = await this.#step(project, recordAt, async (step) => {
+      const { revision } = step;
+      const values = await Promise.all(
+        changed.map(async ({ field, text, contentHash }) => {
+          const sealed = await seal(ring, { namespace, name, uid, field, revision }, text);
+          return { field, value: writePublished({ revision, contentHash, sealed }) };
+        }),
+      );
+      return this.#scripts.publish({ ...step, entry: writeEntry({ revision, hosts }), values, removed });
+    });
+    const { kid } = ring.keys[0];
+    for (const { field, contentHash } of changed) known.fields.set(field, { contentHash, kid });
+    for (const field of removed) known.fields.delete(field);
+    known.revision = revision;
+  }
+
+  /** One step with the next revision, and what is on record from it on. */
+  async #step(
+    ref: ProjectRef,
+    recordAt: RecordAt,
+    run: (step: PublishStep & { readonly record: RecordText }) => Promise<PublishReply>,
+  ): Promise<number> {
+    const revision = await this.#orForget(ref, () =>
+      this.revisions.advance((numbered) => {
+        const record = this.#recordText(ref, recordAt(numbered.revision));
+        return run({ ...numbered, ref, epoch: this.epoch, record });
+      }),
+    );
+    this.#remember(ref, recordAt(revision));
+    return revision;
+  }
+
+  /** What failed is perhaps written, perhaps not: Redis is looked at before the next step. */
+  async #orForget<T>(ref: ProjectRef, write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      this.#known.delete(projectName(ref));
+      throw error;
+    }
+  }
+
+  #recordOf(ref: ProjectRef): DataRecord | undefined {
+    return this.records.get(projectName(ref));
+  }
+
+  #recordText(ref: ProjectRef, data: DataRecord | undefined): RecordText {
+    const [before, after] = [recordText(this.#recordOf(ref)), recordText(data)];
+    if (before === after) return unchangedRecord;
+    return data === undefined ? noRecord : after;
+  }
+
+  #remember(ref: ProjectRef, data: DataRecord | undefined): void {
+    if (data === undefined) this.records.delete(projectName(ref));
+    else this.records.set(projectName(ref), data);
+  }
+
+  #published(ref: ProjectRef, done: Omit<Published, "data">): Published {
+    const data = this.#recordOf(ref);
+    return data === undefined ? done : { ...done, data };
+  }
+}
+
+/** Fields written or removed. */
+function sizeOf(steps: readonly Change[]): number {
+  return steps.reduce((sum, { changed, removed }) => sum + changed.length + removed.length, 0);
+}
