@@ -1,0 +1,122 @@
+// Two operators, of which one leads: what happens when it is killed, stopped or paused. Nothing of that is seen by clients.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import type { OperatorProcess } from "../support/operator-process.ts";
+import { type OperatorUser, operatorUserOf, writesOf } from "../support/operator-users.ts";
+import { askRedis } from "../support/redis-line.ts";
+import { shop } from "../support/shop.ts";
+import { startTraffic, type Traffic } from "../support/traffic.ts";
+
+interface Operator {
+  readonly user: OperatorUser;
+  readonly process: OperatorProcess;
+}
+
+let fleet: Fleet;
+let namespace: string;
+let traffic: Traffic;
+let operators: Operator[] = [];
+let named = 0;
+
+beforeAll(async () => {
+  fleet = await startFleet({ operators: 0, replicas: 0, api: { audit: true } });
+  await start();
+  await fleet.addReplica();
+  namespace = await fleet.api.namespace();
+  await fleet.api.apply(shop(), { namespace });
+  await fleet.ready(namespace);
+});
+afterAll(() => fleet?.stop());
+
+beforeEach(() => {
+  const [replica] = fleet.replicas;
+  traffic = startTraffic(
+    () => replica?.send(`/${namespace}/shop/api/items`) ?? Promise.reject(new Error("No replica")),
+  );
+  return async () => {
+    const { answered, failures } = await traffic.stop();
+    expect(failures).toEqual([]);
+    expect(answered).toBeGreaterThan(50);
+  };
+});
+
+async function start(...args: readonly string[]): Promise<Operator> {
+  named += 1;
+  const user = await operatorUserOf(fleet.api, `operator-${named}`);
+  const process = await fleet.addOperator({ kubeconfig: await fleet.api.kubeconfig(user), args });
+  operators.push({ user, process });
+  return { user, process };
+}
+
+async function leader(): Promise<Operator> {
+  const leading = await Promise.all(operators.map(async (operator) => (await operator.process.leads()) && operator));
+  const [first, ...others] = leading.filter((operator) => operator !== false);
+  if (first === undefined || others.length > 0) throw new Error(`${others.length + (first ? 1 : 0)} operators lead`);
+  return first;
+}
+
+/** Ends the leader, and returns how many seconds nobody led. */
+async function replaced(how: (leader: Operator) => Promise<unknown>): Promise<number> {
+  const former = await eventually(leader);
+  operators = operators.filter((operator) => operator !== former);
+  const since = Date.now();
+  await how(former);
+  await eventually(leader, { withinMs: 30_000 });
+  return (Date.now() - since) / 1000;
+}
+
+async function meta(field: string): Promise<string> {
+  return askRedis(fleet.redis.port, `HGET ${configKeys.meta} ${field}`);
+}
+
+/** An edit that only its leader can make live. */
+async function edited(longest: number): Promise<void> {
+  await fleet.api.apply(shop({ longest }), { namespace });
+  const key = await fleet.secret(namespace, "web-api-key", "apiKey");
+  const asked = { method: "POST", body: { title: "x".repeat(longest + 1) }, as: `apikey ${key}` };
+  await eventually(async () => {
+    const answer = await fleet.replicas[0]?.send(`/${namespace}/shop/api/items`, asked);
+    expect(answer?.text).toContain(` ${longest} `);
+  });
+}
+
+describe("the leader", () => {
+  it("is replaced within 20 seconds when it is killed", async () => {
+    await start();
+    expect(await replaced(({ process }) => process.stop("SIGKILL"))).toBeLessThan(20);
+    await edited(30);
+  });
+
+  it("is replaced within 3 seconds when it is stopped", async () => {
+    await start();
+    let code: number | null = null;
+    const seconds = await replaced(async ({ process }) => {
+      code = await process.stop("SIGTERM");
+    });
+    expect(seconds).toBeLessThan(3);
+    expect(code).toBe(0);
+    await edited(31);
+  });
+
+  it("writes nothing and ends when it was paused until another one led", async () => {
+    await start("--lease-duration", "4s");
+    await replaced(({ process }) => process.stop());
+    await start("--lease-duration", "4s");
+    const paused = await eventually(leader);
+    operators = operators.filter((operator) => operator !== paused);
+    // Work that is there for it when it wakes up.
+    paused.process.signal("SIGSTOP");
+    await fleet.api.apply(shop({ name: "meanwhile", keys: { unseen: "one" } }), { namespace });
+    await eventually(leader, { withinMs: 30_000 });
+    await edited(32);
+    await fleet.ready(namespace);
+    const before = await Promise.all([writesOf(fleet.api, paused.user), meta("epoch"), meta("revision")]);
+    paused.process.signal("SIGCONT");
+    expect(await paused.process.ended()).toBe(1);
+    expect(await Promise.all([writesOf(fleet.api, paused.user), meta("epoch"), meta("revision")])).toEqual(before);
+    await edited(33);
+  });
+});
