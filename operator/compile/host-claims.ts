@@ -4,8 +4,8 @@
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Project } from "../objects.ts";
+import { hostsOf, isDeleting } from "./claimed-hosts.ts";
 import type { Claimant } from "./claims.ts";
-import { hostsOf, isDeleting } from "./hosts.ts";
 
 /** The UID that holds a host in what is published. */
 export interface Holders {

@@ -3,6 +3,7 @@
 
 import type { Project } from "../objects.ts";
 import type { Fault } from "../verdict.ts";
+import { hostsOf, isDeleting } from "./claimed-hosts.ts";
 import { awardNames } from "./claims.ts";
 import type { Holders, HostClaims } from "./host-claims.ts";
 import type { HostPolicy } from "./host-policy.ts";
@@ -70,15 +71,6 @@ export function grantFor(project: Project, claims: HostClaims, incumbents: Holde
 
 function claimsOf(project: Project): readonly HostClaim[] {
   return hostsOf(project).map((host) => ({ metadata: project.metadata, host }));
-}
-
-/** What a Project asks for, in the order of its manifest. */
-export function hostsOf(project: Project): readonly string[] {
-  return (project.spec.hosts ?? []).map((host) => host.toLowerCase());
-}
-
-export function isDeleting(project: Project): boolean {
-  return project.metadata.deletionTimestamp !== undefined;
 }
 
 function grantOf(project: Project, holders: ReadonlyMap<string, HostClaim>, policy: HostPolicy): HostGrant {

@@ -7,20 +7,9 @@ import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { type Claims, createClaims } from "./claims.ts";
 import { keepLease } from "./keep-lease.ts";
+import type { LeadObservation } from "./lead-observation.ts";
 import type { Leadership } from "./leadership.ts";
-
-export type LeadObservation =
-  /** Another holder than before; empty = nobody. */
-  | { readonly kind: "holder"; readonly holder: string }
-  | { readonly kind: "acquired"; readonly transitions: number }
-  /** A call failed; the next one follows. */
-  | { readonly kind: "failed"; readonly error: unknown }
-  | { readonly kind: "ended"; readonly why: EndReason }
-  /** The Lease could not be given back: others wait until it is over. */
-  | { readonly kind: "not_given_back"; readonly error: unknown };
-
-/** `overdue` = not renewed in time, or this process was paused; `taken` = the Lease is another's, or gone. */
-export type EndReason = "overdue" | "taken" | "released";
+import { type LeaseTimes, leaseTimes } from "./lease-times.ts";
 
 export interface ElectorOptions {
   /** One that does not ask who leads. */
@@ -37,22 +26,6 @@ export interface ElectorOptions {
   readonly times?: Partial<LeaseTimes>;
   readonly observe?: (observation: LeadObservation) => void;
 }
-
-export interface LeaseTimes {
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryMs: number;
-  /** One call to the API server. */
-  readonly callMs: number;
-}
-
-/** Of 15 seconds: a renewal every 2, 5 for one call, and 10 without a renewal until the leader stops. */
-export function leaseTimesOf(leaseDurationMs: number): LeaseTimes {
-  const part = leaseDurationMs / 15;
-  return { leaseDurationMs, renewDeadlineMs: 10 * part, retryMs: 2 * part, callMs: 5 * part };
-}
-
-export const leaseTimes: LeaseTimes = leaseTimesOf(15_000);
 
 /** Standbys spread their attempts by this part to both sides. */
 const jitter = 0.2;

@@ -3,8 +3,9 @@
 
 import { pause, type Timers } from "../../core/timers.ts";
 import type { Claims, Moment } from "./claims.ts";
-import type { EndReason, LeadObservation, LeaseTimes } from "./elector.ts";
+import type { EndReason, LeadObservation } from "./lead-observation.ts";
 import { type Leadership, NotTheLeader } from "./leadership.ts";
+import type { LeaseTimes } from "./lease-times.ts";
 
 export interface KeepOptions {
   readonly claims: Claims;

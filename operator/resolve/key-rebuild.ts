@@ -5,7 +5,15 @@ import type { KeyConfig } from "../../core/config/types.ts";
 import type { ApiKey } from "../objects.ts";
 import type { KeyRecord } from "./key-record.ts";
 import { rfc3339 } from "./resolution.ts";
-import type { ShownKey } from "./resolve-key.ts";
+import type { RotationMark } from "./rotation-mark.ts";
+
+/** The key as its Secret shows it. */
+export interface ShownKey {
+  readonly apiKey: string;
+  readonly sha256: string;
+  /** Asked for only where a rotation or a loss has to be judged: it costs a seal. */
+  readonly mark: () => RotationMark | undefined;
+}
 
 export interface KeyTraces {
   readonly key: ApiKey;

@@ -9,11 +9,11 @@ import type { ApiKey } from "../objects.ts";
 import { isOwn, keyHashSecretName, keySecretName } from "../secret-names.ts";
 import { type Notice, refuse } from "../verdict.ts";
 import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
-import { rebuildKeyRecord } from "./key-rebuild.ts";
+import { rebuildKeyRecord, type ShownKey } from "./key-rebuild.ts";
 import { type KeyRecord, readKeyRecord } from "./key-record.ts";
 import { keyIdOf, mintApiKey, sha256Hex } from "./mint.ts";
 import { earliest, type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
-import { isMarkedFor, markOf, type RotationMark, readMark } from "./rotation-mark.ts";
+import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
 import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 
@@ -23,14 +23,6 @@ export interface KeyStatus {
   readonly rotationID?: string;
   readonly rotatedAt: string;
   readonly previousKeyExpiresAt?: string;
-}
-
-/** The key as its Secret shows it. */
-export interface ShownKey {
-  readonly apiKey: string;
-  readonly sha256: string;
-  /** Asked for only where a rotation or a loss has to be judged: it costs a seal. */
-  readonly mark: () => RotationMark | undefined;
 }
 
 interface Situation {

@@ -5,8 +5,10 @@ import { systemClock } from "../../core/clock.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { createElector, type LeadObservation, type LeaseTimes } from "../../operator/lead/elector.ts";
+import { createElector } from "../../operator/lead/elector.ts";
+import type { LeadObservation } from "../../operator/lead/lead-observation.ts";
 import type { Leadership } from "../../operator/lead/leadership.ts";
+import type { LeaseTimes } from "../../operator/lead/lease-times.ts";
 import { startApiServer, type TestApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createElector, type LeadObservation } from "../../../../operator/lead/elector.ts";
+import { createElector } from "../../../../operator/lead/elector.ts";
+import type { LeadObservation } from "../../../../operator/lead/lead-observation.ts";
 import type { Leadership } from "../../../../operator/lead/leadership.ts";
 import { FakeApiObjects, type StoredObject } from "../../../support/fake-api-objects.ts";
 import { type LeaseApi, leaseApi } from "../../../support/lease-api.ts";
