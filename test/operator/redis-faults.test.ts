@@ -1,0 +1,149 @@
+// Redis restarted, emptied, or full of what nobody declared, under a running fleet.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { askRedis } from "../support/redis-line.ts";
+import { shop } from "../support/shop.ts";
+import { startTraffic } from "../support/traffic.ts";
+
+let fleet: Fleet;
+
+beforeAll(async () => {
+  fleet = await startFleet({ operatorArgs: ["--lease-duration", "4s"] });
+});
+afterAll(() => fleet?.stop());
+
+const seconds = 1_000;
+
+/** A served project of its own. */
+async function served(name = "shop"): Promise<string> {
+  const namespace = await fleet.api.namespace();
+  await fleet.api.apply(shop({ name, keys: { [`${name}-key`]: "one" } }), { namespace });
+  await fleet.ready(namespace);
+  return namespace;
+}
+
+function get(path: string, key?: string) {
+  const [replica] = fleet.replicas;
+  if (replica === undefined) throw new Error("There is no replica");
+  return replica.send(path, key === undefined ? {} : { as: `apikey ${key}` });
+}
+
+async function ask(...words: readonly string[]): Promise<string> {
+  return await askRedis(fleet.redis.port, words.join(" "));
+}
+
+/** Names of the projects that Redis holds configuration of. */
+async function isPublished(name: string): Promise<boolean> {
+  return (await ask("HEXISTS", configKeys.projects, name)).startsWith(":1");
+}
+
+/** An edit becomes live, and is said to be. */
+async function expectWorking(namespace: string, longest: number): Promise<void> {
+  await fleet.api.apply(shop({ keys: { "shop-key": "one" }, longest }), { namespace });
+  const key = await fleet.secret(namespace, "shop-key-api-key", "apiKey");
+  const asked = { method: "POST", body: { title: "x".repeat(longest + 1) }, as: `apikey ${key}` };
+  await eventually(async () => {
+    const answer = await fleet.replicas[0]?.send(`/${namespace}/shop/api/items`, asked);
+    expect(answer?.text).toContain(` ${longest} `);
+  });
+  await fleet.ready(namespace);
+}
+
+describe("Redis", () => {
+  it("restarted empty is filled again by itself, and configuration is served throughout", async () => {
+    const namespace = await served();
+    const key = await fleet.secret(namespace, "shop-key-api-key", "apiKey");
+    expect((await get(`/${namespace}/shop/api/items`, key)).status).toBe(200);
+    await fleet.redis.restart();
+    await eventually(async () => expect(await isPublished(`${namespace}/shop`)).toBe(true), { withinMs: 20 * seconds });
+    await eventually(async () => expect((await get(`/${namespace}/shop/api/items`, key)).status).toBe(200));
+    await expectWorking(namespace, 20);
+  });
+
+  it("emptied while it runs is filled again within seconds, and no request fails", async () => {
+    const namespace = await served();
+    const key = await fleet.secret(namespace, "shop-key-api-key", "apiKey");
+    const path = `/${namespace}/shop/api/items`;
+    expect((await get(path, key)).status).toBe(200);
+    const traffic = startTraffic(
+      () => get(path),
+      () => get(path, key),
+    );
+    const projects = await ask("HLEN", configKeys.projects);
+    await ask("FLUSHALL");
+    await eventually(
+      async () => {
+        expect(await ask("HLEN", configKeys.projects)).toBe(projects);
+        expect(await ask("HGET", configKeys.meta, "complete")).toContain("1");
+      },
+      { withinMs: 8 * seconds },
+    );
+    await expectWorking(namespace, 21);
+    const { answered, failures } = await traffic.stop();
+    expect(failures).toEqual([]);
+    expect(answered).toBeGreaterThan(20);
+  });
+
+  it("emptied refuses keys that were withdrawn before", async () => {
+    const namespace = await served();
+    const key = await fleet.secret(namespace, "shop-key-api-key", "apiKey");
+    const path = `/${namespace}/shop/api/items`;
+    await fleet.api.kubectl(["delete", "jkey", "shop-key", "--namespace", namespace]);
+    await eventually(async () => expect((await get(path, key)).status).toBe(401));
+    await ask("FLUSHALL");
+    const traffic = startTraffic(async () => {
+      const answer = await get(path, key);
+      return answer.status === 401 ? { ...answer, status: 200 } : { ...answer, status: 599 };
+    });
+    await eventually(async () => expect(await isPublished(`${namespace}/shop`)).toBe(true), { withinMs: 8 * seconds });
+    await expectWorking(namespace, 22);
+    expect((await traffic.stop()).failures).toEqual([]);
+  });
+});
+
+describe("a project whose objects went while no operator ran", () => {
+  it("is withdrawn when one comes, and what remains is served throughout", async () => {
+    const [left, gone] = [await served(), await served()];
+    await stopOperators();
+    await deleteAll(gone);
+    const traffic = startTraffic(() => get(`/${left}/shop/api/items`));
+    await fleet.addOperator();
+    await eventually(async () => expect((await get(`/${gone}/shop/api/items`)).status).toBe(404), {
+      withinMs: 20 * seconds,
+    });
+    expect(await isPublished(`${gone}/shop`)).toBe(false);
+    expect((await traffic.stop()).failures).toEqual([]);
+  });
+
+  it("is looked for twice when most have gone, and withdrawn then", async () => {
+    const namespace = await fleet.api.namespace();
+    const names = Array.from({ length: 24 }, (_, index) => `shop-${index}`);
+    await fleet.api.apply(names.map((name) => shop({ name, keys: {} })).join("\n---\n"), { namespace });
+    await fleet.ready(namespace, 60);
+    await stopOperators();
+    await deleteAll(namespace);
+    const operator = await fleet.addOperator();
+    await eventually(
+      async () => {
+        for (const name of names) expect(await isPublished(`${namespace}/${name}`)).toBe(false);
+      },
+      { withinMs: 120 * seconds },
+    );
+    expect(operator.log()).toContain("Most projects have no object any more");
+  });
+});
+
+async function stopOperators(): Promise<void> {
+  await Promise.all(fleet.operators.map((operator) => operator.stop()));
+}
+
+async function deleteAll(namespace: string): Promise<void> {
+  // Nothing runs that could do what a finalizer asks for.
+  await fleet.api.kubectl(["delete", "jsonplane", "--all", "--namespace", namespace, "--wait=false"]);
+  await eventually(async () => {
+    expect(await fleet.api.kubectl(["get", "jsonplane", "--namespace", namespace, "-o", "name"])).toBe("");
+  });
+}
