@@ -1,0 +1,233 @@
+// What a publisher finds in Redis, writes there and leaves alone, on one Redis and on a Cluster.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import {
+  changed,
+  project,
+  withHosts,
+  withKey,
+  withoutKey,
+  withoutUser,
+  withResource,
+  withRootKey,
+  withUser,
+} from "../support/projects.ts";
+import {
+  begunPublisher,
+  entry,
+  newPublisher,
+  openGateway,
+  recordWith,
+  storedFields,
+  storedRecord,
+  writesOf,
+} from "../support/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
+import { askRedis } from "../support/redis-line.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const ref = { namespace: "default", name: "shop" };
+const shop = project(
+  "shop",
+  withUser("ann"),
+  withKey("ci"),
+  withHosts("a.test", "b.test"),
+  withResource("books", { indexes: ["title"], schema: { type: "object", properties: { title: { type: "string" } } } }),
+  withRootKey("flags", { initialValue: '{"beta":1.0}' }),
+);
+const record = recordWith(entry("books"), entry("flags", { what: "rootkey", policy: "Retain" }));
+
+interface Place {
+  readonly gateway: Gateway;
+  readonly ports: readonly number[];
+}
+
+function describePublisher(name: string, open: () => Promise<Place>): void {
+  describe(`a publisher on ${name}`, () => {
+    let gateway: Gateway;
+    let ports: readonly number[];
+    let publisher: Publisher;
+
+    beforeAll(async () => {
+      ({ gateway, ports } = await open());
+    });
+    afterAll(() => gateway.disconnect());
+    beforeEach(async () => {
+      for (const port of ports) await askRedis(port, "FLUSHALL");
+      publisher = await begunPublisher({ gateway, keyring });
+    });
+
+    const successor = () => begunPublisher({ gateway, keyring });
+    const stored = () => storedRecord(gateway, "default/shop");
+
+    it("gives back what another one published, every kind of field, with the record and the revision", async () => {
+      expect(await publisher.load(ref)).toEqual({ revision: 0 });
+      const { revision } = await publisher.publish(shop, record);
+      const after = await successor();
+      expect(await after.load(ref)).toEqual({ revision, parts: shop, data: record });
+      expect(await publisher.published()).toEqual([{ ...ref, hosts: ["a.test", "b.test"] }]);
+    });
+
+    it("leaves a field out that can't be opened, and writes it anew, whatever its hash says", async () => {
+      await publisher.publish(shop);
+      const key = credentialsKey(ref);
+      const user = (await storedFields(gateway, ref)).find((field) => field.startsWith("user:")) ?? "";
+      const text = String(await gateway.read(key, "HGET", key, user));
+      await gateway.write(key, "HSET", key, user, `${text.slice(0, -6)}AAAAAA`);
+      await gateway.write(key, "HSET", key, "key:junk", "junk");
+      const after = await successor();
+      const { parts } = await after.load(ref);
+      expect(parts).toEqual({ ...shop, users: new Map() });
+      expect(await after.publish(shop)).toMatchObject({ changed: 2 });
+      expect((await (await successor()).load(ref)).parts).toEqual(shop);
+    });
+
+    it("finds no parts where the project's own field can't be opened, and writes it anew", async () => {
+      await publisher.publish(shop);
+      const key = projectKey(ref);
+      await gateway.write(key, "HSET", key, "project", "junk");
+      const after = await successor();
+      expect((await after.load(ref)).parts).toBeUndefined();
+      expect(await after.reseal(ref)).toBe(0);
+      expect(await after.publish(shop)).toMatchObject({ changed: 1 });
+    });
+
+    it("sends nothing but the taking of the epoch when nothing changed", async () => {
+      const { revision } = await publisher.publish(shop, record);
+      await publisher.complete();
+      const idle = async () => (await Promise.all(ports.map((port) => writesOnPort(port)))).toString();
+      const before = await idle();
+      expect(await publisher.publish(shop, record)).toEqual({ changed: 0, revision, data: record });
+      await publisher.writeData(ref, record);
+      expect(await publisher.reseal(ref)).toBe(0);
+      expect(await publisher.verify()).toBe("writer");
+      expect(await idle()).toBe(before);
+      const after = newPublisher({ gateway, keyring });
+      const epoch = async () => String(await gateway.read(configKeys.meta, "HGET", configKeys.meta, "epoch"));
+      const epochBefore = await epoch();
+      const metaBefore = await meta();
+      await after.begin();
+      expect(await epoch()).not.toBe(epochBefore);
+      expect({ ...(await meta()), epoch: "" }).toEqual({ ...metaBefore, epoch: "" });
+      const begun = await idle();
+      expect(await after.publish(shop, record)).toEqual({ changed: 0, revision, data: record });
+      expect(await idle()).toBe(begun);
+    });
+
+    it("puts a project back into the index that lost it", async () => {
+      await publisher.publish(shop);
+      const { projects } = configKeys;
+      await gateway.write(projects, "HDEL", projects, "default/shop");
+      const after = await successor();
+      expect(await after.publish(shop)).toMatchObject({ changed: 0 });
+      expect(await after.published()).toEqual([{ ...ref, hosts: ["a.test", "b.test"] }]);
+    });
+
+    it("answers with the revision of a removal, and remembers it over its own end", async () => {
+      const first = await publisher.publish(shop);
+      const second = await publisher.publish(changed(shop, withoutKey("ci"), withoutUser("ann")));
+      expect(second.changed).toBe(2);
+      expect(second.revision).toBeGreaterThan(first.revision);
+      expect((await (await successor()).load(ref)).revision).toBe(second.revision);
+    });
+
+    it("changes the record with a publish, with a withdrawal and alone, and lets it disappear", async () => {
+      await publisher.publish(shop, record);
+      expect(await stored()).toEqual(record);
+      const more = recordWith(entry("books"), entry("films"));
+      await publisher.publish(changed(shop, withResource("films")), more);
+      expect(await stored()).toEqual(more);
+      const alone = recordWith(entry("books", { retained: true }));
+      await publisher.publish(changed(shop, withResource("films")), alone);
+      expect(await stored()).toEqual(alone);
+      await publisher.withdraw(ref, more);
+      expect([await stored(), await storedFields(gateway, ref)]).toEqual([more, []]);
+      expect(await publisher.load(ref)).toEqual({ revision: 0, data: more });
+      expect([...publisher.dataRecords()]).toEqual([["default/shop", more]]);
+      await publisher.writeData(ref, alone);
+      expect(await stored()).toEqual(alone);
+      expect([...(await successor()).dataRecords()]).toEqual([["default/shop", alone]]);
+      await expect(publisher.writeData(ref, undefined)).rejects.toThrow("Another publisher");
+      publisher = await successor();
+      await publisher.writeData(ref, undefined);
+      expect([await stored(), publisher.dataRecords().size]).toEqual([undefined, 0]);
+      await publisher.publish(shop, record);
+      await publisher.withdraw(ref);
+      expect([await stored(), await publisher.published()]).toEqual([undefined, []]);
+    });
+
+    it("gives doomed entries the revision from which on nobody serves them", async () => {
+      await publisher.publish(shop, record);
+      const doomed = (name: string, doomedAt: number) => entry(name, { doomedAt, doomedBy: "p" });
+      const without = { ...shop, resources: new Map() };
+      const done = await publisher.publish(without, recordWith(doomed("books", 0), doomed("old", 7)));
+      expect(done.data).toEqual(recordWith(doomed("books", done.revision), doomed("old", 7)));
+      expect(await stored()).toEqual(done.data);
+      // Not served before it was doomed: all that was ever published is older.
+      const later = await publisher.publish(without, recordWith(doomed("films", 0)));
+      expect(later).toMatchObject({ changed: 0, data: recordWith(doomed("films", publisher.newest())) });
+      const gone = await publisher.withdraw(ref, recordWith(doomed("books", 0)));
+      expect(gone.data).toEqual(recordWith(doomed("books", gone.revision)));
+      expect(gone.revision).toBeGreaterThan(later.revision);
+      expect((await publisher.withdraw(ref, recordWith(doomed("more", 0)))).data?.entries[0]?.doomedAt).toBe(
+        gone.revision,
+      );
+    });
+
+    async function meta(): Promise<Record<string, unknown>> {
+      const found = (await gateway.read(configKeys.meta, "HGETALL", configKeys.meta)) as readonly string[];
+      return Object.fromEntries(found.flatMap((name, at) => (at % 2 === 0 ? [[name, found[at + 1]]] : [])));
+    }
+  });
+}
+
+async function writesOnPort(port: number): Promise<number> {
+  const own = await openGateway(`redis://127.0.0.1:${port}`);
+  const writes = await writesOf(own);
+  own.disconnect();
+  return writes;
+}
+
+describe("configuration", () => {
+  let redis: TestRedis;
+  let cluster: TestRedisCluster;
+  beforeAll(async () => {
+    [redis, cluster] = await Promise.all([startRedis(), startRedisCluster()]);
+  });
+  afterAll(async () => {
+    await Promise.all([redis.stop(), cluster.stop()]);
+  });
+
+  describePublisher("one Redis", async () => ({ gateway: await openGateway(redis.url), ports: [redis.port] }));
+  describePublisher("a Cluster of three", async () => {
+    const addresses = cluster.nodes.map(({ host, port }) => `${host}:${port}`);
+    const ports = cluster.nodes.map(({ port }) => port);
+    return { gateway: await openGateway(`redis+cluster://${addresses.join(",")}`), ports };
+  });
+
+  it("costs less than 10 KiB and one field when one user of 5,000 changes", async () => {
+    const gateway = await openGateway(redis.url);
+    const publisher = await begunPublisher({ gateway, keyring });
+    const [user] = shop.users.values();
+    if (user === undefined) throw new Error("It has one");
+    const all = new Map(
+      Array.from({ length: 5_000 }, (_, at) => [`user-${at}`, { ...user, username: `user-${at}` }] as const),
+    );
+    const fleet = { ...shop, users: all };
+    await publisher.publish(fleet, record);
+    const received = async (): Promise<number> => {
+      const info = String(await gateway.read(configKeys.meta, "INFO", "stats"));
+      return Number(/total_net_input_bytes:(\d+)/.exec(info)?.[1]);
+    };
+    const changedUser = new Map(all).set("user-7", { ...user, username: "user-7", access: "Read" });
+    const before = await received();
+    expect((await publisher.publish({ ...fleet, users: changedUser }, record)).changed).toBe(1);
+    expect((await received()) - before).toBeLessThan(10_240);
+    gateway.disconnect();
+  });
+});
