@@ -1,0 +1,318 @@
+// A publisher that is cut off, replaced, or loses Redis in the middle of what it does: what Redis holds then, and that the next
+// publish completes it.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import { createPurges } from "../../operator/publish/purges.ts";
+import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
+import { eventually } from "../support/eventually.ts";
+import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
+import {
+  type Around,
+  begunPublisher,
+  entry,
+  gatewayAround,
+  manyUsers,
+  newPublisher,
+  openGateway,
+  recordWith,
+  storedFields,
+  storedRecord,
+} from "../support/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const ref = { namespace: "default", name: "shop" };
+const shop = project("shop", withUser("ann"), withKey("ci"), withResource("books"), withRootKey("flags"));
+/** Three steps of it. */
+const large = manyUsers(shop, 450);
+const other = project("other", withRootKey("flags"));
+const books = recordWith(entry("books"));
+
+class CutOff extends Error {}
+
+let redis: TestRedis;
+let gateway: Gateway;
+let publisher: Publisher;
+
+beforeAll(async () => {
+  redis = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", "always"] });
+  gateway = await openGateway(redis.url);
+});
+afterAll(async () => {
+  gateway.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  publisher = await begunPublisher({ gateway, keyring });
+});
+
+const around = (what: Omit<Around, "script">, script = "publish") =>
+  newPublisher({ gateway: gatewayAround(gateway, { script, ...what }), keyring });
+const cutOff = () => {
+  throw new CutOff();
+};
+const stored = () => storedRecord(gateway, "default/shop");
+
+async function expectWhole(): Promise<void> {
+  const { parts } = await (await begunPublisher({ gateway, keyring })).load(ref);
+  expect(parts).toEqual(large);
+}
+
+describe("a publish of several steps", () => {
+  it.each([1, 2, 3])("that is cut off before step %i is completed by the next one, with its record", async (call) => {
+    const broken = around({ call, before: cutOff });
+    await broken.begin();
+    await expect(broken.publish(large, books)).rejects.toThrow(CutOff);
+    // What may be served by now is on record; nothing is when nothing is served.
+    expect(await stored()).toEqual(call === 1 ? undefined : books);
+    const after = await begunPublisher({ gateway, keyring });
+    const fields = (await storedFields(gateway, ref)).length;
+    expect(fields).toBe([0, 200, 400][call - 1]);
+    expect((await after.publish(large, books)).changed).toBe(456 - fields);
+    expect(await stored()).toEqual(books);
+    await expectWhole();
+  });
+
+  it.each([1, 2, 3])("that is cut off after step %i is completed by the same publisher", async (call) => {
+    const broken = around({ call, after: cutOff });
+    await broken.begin();
+    await expect(broken.publish(large, books)).rejects.toThrow(CutOff);
+    expect((await broken.publish(large, books)).changed).toBe([256, 56, 0][call - 1]);
+    expect(await stored()).toEqual(books);
+    await expectWhole();
+  });
+
+  it("dooms nothing before the last step has taken it out of service", async () => {
+    await publisher.publish(large, books);
+    const doomed = (doomedAt: number) => recordWith(entry("books", { doomedAt, doomedBy: "p" }));
+    const broken = around({ call: 2, before: cutOff });
+    await broken.begin();
+    const next = { ...manyUsers(shop, 0), resources: new Map() };
+    await expect(broken.publish(next, doomed(0))).rejects.toThrow(CutOff);
+    expect(await stored()).toEqual(doomed(0));
+    const after = await begunPublisher({ gateway, keyring });
+    const { revision } = await after.publish(next, (await after.load(ref)).data);
+    expect(await stored()).toEqual(doomed(revision));
+  });
+
+  it("looks at the record again when nobody knows whether it was written", async () => {
+    await publisher.publish(shop, books);
+    const doomed = recordWith(entry("books", { doomedAt: 0, doomedBy: "p" }));
+    const broken = around({ call: 1, after: cutOff });
+    await broken.begin();
+    expect((await broken.load(ref)).data).toEqual(books);
+    await expect(broken.publish({ ...shop, resources: new Map() }, doomed)).rejects.toThrow(CutOff);
+    expect((await broken.load(ref)).data).toEqual(await stored());
+    expect((await stored())?.entries[0]?.doomedAt).toBeGreaterThan(0);
+    await broken.publish(shop, books);
+    expect(await stored()).toEqual(books);
+  });
+});
+
+describe("a publisher that is replaced", () => {
+  it("in the middle of a publish writes nothing more, and the new one publishes the rest", async () => {
+    const rival = newPublisher({ gateway, keyring });
+    const first = around({ call: 2, before: () => rival.begin() });
+    await first.begin();
+    await expect(first.publish(large, books)).rejects.toThrow(NotTheWriter);
+    expect(await storedFields(gateway, ref)).toHaveLength(200);
+    expect(first.writes()).toBe(false);
+    expect((await rival.publish(large, books)).changed).toBe(256);
+    await expectWhole();
+  });
+
+  it("is told by every way of writing, and by a look", async () => {
+    await publisher.publish(shop, books);
+    const purges = createPurges(gateway, publisher);
+    const lost = async (write: () => Promise<unknown>): Promise<void> => {
+      const mine = await begunPublisher({ gateway, keyring });
+      publisher = mine;
+      await begunPublisher({ gateway, keyring });
+      expect(mine.writes()).toBe(true);
+      await expect(write()).rejects.toThrow(NotTheWriter);
+      expect(mine.writes()).toBe(false);
+      await expect(mine.load(ref)).rejects.toThrow(NotTheWriter);
+    };
+    const order = { what: "resource", project: ref, name: "books" } as const;
+    await lost(() => publisher.publish(changed(shop, withUser("bob"))));
+    await lost(() => publisher.withdraw(ref));
+    await lost(() => publisher.writeData(ref, undefined));
+    await lost(() => publisher.complete());
+    await lost(() => createPurges(gateway, publisher).order("id", order));
+    await lost(() => createPurges(gateway, publisher).forget("id"));
+    expect(await purges.ordered()).toEqual([]);
+    await begunPublisher({ gateway, keyring });
+    expect([await publisher.verify(), publisher.writes()]).toEqual(["lost", false]);
+  });
+
+  it("takes nothing from whoever began while it stood still behind its question", async () => {
+    const rival = newPublisher({ gateway, keyring });
+    const late = newPublisher({ gateway, keyring });
+    const confirm = async () => {
+      await rival.begin();
+      return true;
+    };
+    await expect(late.begin({ confirm })).rejects.toThrow(NotTheWriter);
+    expect([late.writes(), await rival.verify()]).toEqual([false, "writer"]);
+  });
+
+  it("does not begin, and disturbs nobody, when it may not write", async () => {
+    const late = newPublisher({ gateway, keyring });
+    await expect(late.begin({ confirm: async () => false })).rejects.toThrow(NotTheWriter);
+    expect([late.writes(), await publisher.verify()]).toEqual([false, "writer"]);
+  });
+
+  it("refuses a reseal and purges of another publisher's time", async () => {
+    const rival = newPublisher({ gateway, keyring });
+    const purges = createPurges(gateway, publisher);
+    await purges.order("a", { what: "resource", project: ref, name: "books" });
+    await rival.begin();
+    await expect(purges.order("b", { what: "resource", project: ref, name: "books" })).rejects.toThrow(NotTheWriter);
+    expect(await purges.ordered()).toEqual(["a"]);
+  });
+});
+
+describe("a Redis that was emptied", () => {
+  it("in the middle of a publish gets nothing more until its publisher has begun anew", async () => {
+    const first = around({ call: 2, before: () => gateway.write(configKeys.meta, "FLUSHALL") });
+    await first.begin();
+    await expect(first.publish(large, books)).rejects.toThrow(NotTheWriter);
+    expect([await storedFields(gateway, ref), await stored()]).toEqual([[], undefined]);
+    await first.begin();
+    expect((await first.publish(large, books)).changed).toBe(456);
+    await expectWhole();
+  });
+
+  it("and begun anew in the middle of a publish gets nothing of that one", async () => {
+    const first = around({
+      call: 2,
+      before: async () => {
+        await gateway.write(configKeys.meta, "FLUSHALL");
+        await first.begin();
+      },
+    });
+    await first.begin();
+    await expect(first.publish(large, books)).rejects.toThrow(NotTheWriter);
+    expect(await storedFields(gateway, ref)).toEqual([]);
+    // The new beginning is not ended by the old one's refusal.
+    expect([first.writes(), await first.verify()]).toEqual([true, "writer"]);
+    expect((await first.publish(large, books)).changed).toBe(456);
+  });
+
+  it("never takes a new writer for one of before", async () => {
+    await gateway.write(configKeys.meta, "FLUSHALL");
+    await begunPublisher({ gateway, keyring });
+    await expect(publisher.publish(shop)).rejects.toThrow(NotTheWriter);
+    expect(await storedFields(gateway, ref)).toEqual([]);
+  });
+
+  it("is noticed by a look, has another name, and goes on with newer revisions", async () => {
+    const name = async () => String(await gateway.read(configKeys.meta, "HGET", configKeys.meta, "instance"));
+    const before = [await name(), (await publisher.publish(shop, books)).revision] as const;
+    await gateway.write(configKeys.meta, "FLUSHALL");
+    expect(await publisher.verify()).toBe("lost");
+    await publisher.begin();
+    const { revision } = await publisher.publish(shop, books);
+    expect(await name()).not.toBe(before[0]);
+    expect(revision).toBeGreaterThan(before[1]);
+  });
+
+  it("that lost its newest writes is noticed by a look and by the next publish", async () => {
+    await publisher.publish(shop, books);
+    // As a failover leaves it: the epoch is there, the last step is not.
+    const rewind = () => gateway.write(configKeys.meta, "HSET", configKeys.meta, "revision", "5");
+    await rewind();
+    expect(await publisher.verify()).toBe("lost");
+    await publisher.begin();
+    const { revision } = await publisher.publish(changed(shop, withUser("bob")), books);
+    await rewind();
+    await expect(publisher.publish(other)).rejects.toThrow(NotTheWriter);
+    await publisher.begin();
+    expect((await publisher.publish(other)).revision).toBeGreaterThan(revision);
+  });
+});
+
+describe("a Redis that goes away during a publish", () => {
+  let proxy: TcpProxy;
+  let through: Gateway;
+  beforeEach(async () => {
+    proxy = await startTcpProxy(redis.port);
+    through = await openGateway(`redis://127.0.0.1:${proxy.port}`, 500);
+    publisher = await begunPublisher({ gateway: through, keyring });
+  });
+
+  const lose = async (direction: "requests" | "replies", write: () => Promise<unknown>): Promise<void> => {
+    proxy.drop(direction);
+    const told = write().catch((error: unknown) => error);
+    await proxy.dropped();
+    proxy.cut();
+    expect(await told).toBeInstanceOf(OutcomeUnknown);
+    await eventually(() => expect(through.ready()).toBe(true));
+  };
+
+  it.each(["requests", "replies"] as const)(
+    "and loses the %s leaves an outcome that the next publish finds out",
+    async (direction) => {
+      await publisher.publish(shop, books);
+      const next = changed(shop, withUser("bob"), withResource("films"));
+      const record = recordWith(entry("books"), entry("films"));
+      await lose(direction, () => publisher.publish(next, record));
+      // Nobody else wrote: what was not answered is known to be one's own.
+      expect(await publisher.verify()).toBe("writer");
+      expect((await publisher.publish(next, record)).changed).toBe(direction === "requests" ? 2 : 0);
+      expect([await stored(), (await publisher.load(ref)).parts]).toEqual([record, next]);
+      await publisher.publish(other);
+      through.disconnect();
+      await proxy.stop();
+    },
+  );
+
+  it("and is killed, then back, is written by the same publisher", async () => {
+    await publisher.publish(shop, books);
+    await redis.kill("SIGKILL");
+    await expect(publisher.publish(large, books)).rejects.toThrow(Error);
+    await expect(publisher.verify()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(publisher.writes()).toBe(true);
+    await redis.restart();
+    await eventually(() => expect(through.ready()).toBe(true));
+    expect(await publisher.verify()).toBe("writer");
+    expect((await publisher.publish(large, books)).changed).toBe(450);
+    await eventually(() => expect(gateway.ready()).toBe(true));
+    await expectWhole();
+    through.disconnect();
+    await proxy.stop();
+  });
+});
+
+describe("many projects published at once", () => {
+  it("get growing revisions, one after the other, and nobody is overtaken", async () => {
+    const names = Array.from({ length: 40 }, (_, at) => project(`many-${at}`, withUser("ann")));
+    const done = await Promise.all(names.map((parts) => publisher.publish(parts)));
+    expect(new Set(done.map(({ revision }) => revision)).size).toBe(40);
+    expect(publisher.newest()).toBe(Math.max(...done.map(({ revision }) => revision)));
+    expect(await publisher.verify()).toBe("writer");
+  });
+});
+
+describe("a Redis of another installation", () => {
+  it("is refused, left as it is, and taken over only when that was said", async () => {
+    await publisher.publish(shop, books);
+    await publisher.complete();
+    const foreign = newPublisher({ gateway, keyring, owner: "another" });
+    await expect(foreign.begin()).rejects.toThrow(ForeignInstance);
+    expect(await publisher.verify()).toBe("writer");
+    await foreign.begin({ takeOver: true });
+    expect([foreign.writes(), await publisher.verify()]).toEqual([true, "lost"]);
+    // Replicas take nothing for gone until the new owner has published everything.
+    expect(await gateway.read(configKeys.meta, "HEXISTS", configKeys.meta, "complete")).toBe(0);
+    await expect(publisher.begin()).rejects.toThrow(ForeignInstance);
+    expect((await foreign.load(ref)).data).toEqual(books);
+  });
+});
