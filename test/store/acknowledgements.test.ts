@@ -1,0 +1,208 @@
+// What the operator learns of its replicas, on real Redis: some of them real, some whose heartbeats are written by hand.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { acknowledgementKey, configKeys, projectKey } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { textsOf } from "../../core/redis/reply.ts";
+import { systemTimers } from "../../core/timers.ts";
+import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
+import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
+import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import { eventually } from "../support/eventually.ts";
+import { manualTime } from "../support/manual-time.ts";
+import { changed, project, withResource, withRootKey } from "../support/projects.ts";
+import { begunPublisher, openGateway } from "../support/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const shop = project("shop", withResource("books"));
+const ref = { namespace: "default", name: "shop" };
+
+let redis: TestRedis;
+let gateway: Gateway;
+let publisher: Publisher;
+let acknowledgements: Acknowledgements;
+let changes = 0;
+const opened: FollowedConfig[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+});
+afterAll(async () => {
+  gateway.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  publisher = await begunPublisher({ gateway, keyring });
+  changes = 0;
+  acknowledgements = createAcknowledgements({ gateway, timers: systemTimers, onChange: () => (changes += 1) });
+});
+afterEach(async () => {
+  acknowledgements.stop();
+  for (const config of opened.splice(0)) await config.close();
+});
+
+async function replica(name: string): Promise<FollowedConfig> {
+  const config = await openRedisDirectory({
+    url: redis.url,
+    keyring: unchangingKeyring(keyring),
+    clock: systemClock,
+    replica: name,
+  });
+  opened.push(config);
+  return config;
+}
+
+/** A heartbeat as a replica writes it, so long ago by Redis' clock. */
+async function heartbeat(name: string, revision: number, agoMs = 0): Promise<void> {
+  const { replicas } = configKeys;
+  const [seconds, microseconds] = textsOf(await gateway.read(replicas, "TIME"));
+  const now = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+  await gateway.write(replicas, "ZADD", replicas, now - agoMs, name);
+  const key = acknowledgementKey(name);
+  await gateway.write(key, "HSET", key, "revision", revision, "nacks", "[]", "kids", "[]");
+}
+
+describe("a revision", () => {
+  it("is not waited for when there is no replica", async () => {
+    const { revision } = await publisher.publish(shop);
+    expect(await acknowledgements.reached(revision, 60_000)).toBe("no_replicas");
+  });
+
+  it("is programmed once the one replica has it", async () => {
+    await publisher.publish(shop);
+    await replica("a");
+    await eventually(() => expect(acknowledgements.figures().live).toBe(1));
+    const { revision } = await publisher.publish(changed(shop, withRootKey("x")));
+    expect(await acknowledgements.reached(revision, 60_000)).toBe("programmed");
+    expect(acknowledgements.reachOf(revision + 1)).toBe("waiting");
+  });
+
+  it("waits for the slower of two, and no longer once that one has stopped", async () => {
+    const { revision } = await publisher.publish(shop);
+    await replica("a");
+    await heartbeat("b", revision - 1);
+    await eventually(async () => expect(await acknowledgements.reached(revision, 0)).toBe("waiting"));
+    await eventually(() => expect(acknowledgements.figures().live).toBe(2));
+    const reached = acknowledgements.reached(revision, 60_000);
+    await gateway.write(configKeys.replicas, "ZREM", configKeys.replicas, "b");
+    expect(await reached).toBe("programmed");
+    const [config] = opened.splice(0);
+    await config?.close();
+    expect(await acknowledgements.reached(revision, 60_000)).toBe("no_replicas");
+  });
+
+  it("waits for a replica that died until its heartbeat is fifteen seconds old by Redis' clock", async () => {
+    await heartbeat("dead", 1, 13_000);
+    await heartbeat("alive", 9);
+    expect(await acknowledgements.reached(9, 200)).toBe("waiting");
+    expect(await acknowledgements.reached(9, 60_000)).toBe("programmed");
+    expect(acknowledgements.figures().live).toBe(1);
+    await heartbeat("dead", 1, 16_000);
+    expect(await acknowledgements.reached(9, 60_000)).toBe("programmed");
+  });
+
+  it("is given up after the time that its caller has, or when the caller ends", async () => {
+    await heartbeat("a", 1);
+    const time = manualTime();
+    const looking = createAcknowledgements({ gateway, timers: time.timers });
+    await eventually(() => expect(looking.figures().live).toBe(1));
+    let told: string | undefined;
+    const reached = looking.reached(2, 400).then((reach) => {
+      told = reach;
+    });
+    await time.advance(399);
+    expect(told).toBeUndefined();
+    await time.advance(1);
+    await reached;
+    expect(told).toBe("waiting");
+    const ending = new AbortController();
+    const ended = looking.reached(2, 400, ending.signal);
+    ending.abort();
+    expect(await ended).toBe("waiting");
+    expect(await looking.reached(2, 400, ending.signal)).toBe("waiting");
+    // What is left is the look now and then.
+    expect(time.waiting()).toBe(1);
+    looking.stop();
+    expect(time.waiting()).toBe(0);
+  });
+});
+
+describe("while Redis is away", () => {
+  it("everything waits before the first look, and the last look stands after it", async () => {
+    const proxy = await startTcpProxy(redis.port);
+    const through = await openGateway(`redis://127.0.0.1:${proxy.port}`, 60_000);
+    await heartbeat("a", 5);
+    proxy.drop("replies");
+    const looking = createAcknowledgements({ gateway: through, timers: systemTimers });
+    // In time, though Redis does not answer.
+    expect(await looking.reached(5, 100)).toBe("waiting");
+    expect(looking.figures()).toEqual({ live: 0, refusals: 0 });
+    proxy.cut();
+    await eventually(() => expect(looking.reachOf(5)).toBe("programmed"));
+    await proxy.stop();
+    await eventually(() => expect(through.ready()).toBe(false));
+    expect(await looking.reached(5, 100)).toBe("programmed");
+    expect(await looking.reached(6, 100)).toBe("waiting");
+    looking.stop();
+    through.disconnect();
+  });
+});
+
+describe("refusals", () => {
+  it("are told of by project and field, and taken back", async () => {
+    await publisher.publish(shop);
+    const { directory } = await replica("a");
+    await eventually(async () => expect((await directory.project(ref)).outcome).toBe("found"));
+    const key = projectKey(ref);
+    await gateway.write(key, "HSET", key, "resource:books", `9999999999999999 ${"0".repeat(64)} not.sealed`);
+    await publisher.publish(changed(shop, withRootKey("x")));
+    await eventually(() =>
+      expect(acknowledgements.refusalsOf(ref)).toEqual([
+        { project: "default/shop", field: "resource:books", reason: expect.any(String) },
+      ]),
+    );
+    expect(acknowledgements.refusalsOf({ namespace: "default", name: "other" })).toEqual([]);
+    expect([...acknowledgements.refusedProjects()]).toEqual(["default/shop"]);
+    expect(acknowledgements.figures()).toEqual({ live: 1, refusals: 1 });
+    await (await begunPublisher({ gateway, keyring })).publish(changed(shop, withRootKey("x")));
+    await eventually(() => expect(acknowledgements.refusalsOf(ref)).toEqual([]));
+  });
+});
+
+describe("a change", () => {
+  it("is told once, and heartbeats that say the same are none", async () => {
+    await heartbeat("a", 5);
+    await heartbeat("b", 5);
+    await acknowledgements.reached(5, 60_000);
+    await eventually(() => expect(changes).toBeGreaterThan(0));
+    const before = changes;
+    await heartbeat("a", 5, 2_000);
+    await acknowledgements.reached(6, 100);
+    await heartbeat("b", 5, 4_000);
+    await acknowledgements.reached(6, 100);
+    expect(changes).toBe(before);
+    await heartbeat("b", 6);
+    await acknowledgements.reached(6, 100);
+    expect(changes).toBe(before + 1);
+    await gateway.write(configKeys.replicas, "DEL", configKeys.replicas);
+    await acknowledgements.reached(6, 100);
+    expect(changes).toBe(before + 2);
+  });
+
+  it("is noticed although nobody waits, and not after the end", async () => {
+    await heartbeat("a", 5);
+    await eventually(() => expect(acknowledgements.reachOf(5)).toBe("programmed"));
+    const before = changes;
+    acknowledgements.stop();
+    await heartbeat("a", 6);
+    await acknowledgements.reached(6, 100);
+    expect(changes).toBe(before);
+  });
+});

@@ -1,0 +1,183 @@
+// The operator's right to write configuration, kept up over a Redis that is away, emptied or taken by another, on real Redis.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { systemTimers } from "../../core/timers.ts";
+import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
+import {
+  type ConfigWriter,
+  type ConfigWriterDeps,
+  createConfigWriter,
+  type OpenConfig,
+} from "../../operator/publish/config-writer.ts";
+import { createPurges } from "../../operator/publish/purges.ts";
+import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { changed, project, withRootKey, withUser } from "../support/projects.ts";
+import { begunPublisher, newPublisher, openGateway, storedFields } from "../support/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const ref = { namespace: "default", name: "shop" };
+const shop = project("shop", withUser("ann"));
+
+let redis: TestRedis;
+let gateway: Gateway;
+let writer: ConfigWriter;
+let opened = 0;
+let begun: (readonly string[])[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+});
+afterAll(async () => {
+  gateway.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  opened = 0;
+  begun = [];
+});
+
+async function open(url = redis.url): Promise<OpenConfig> {
+  opened += 1;
+  const own = await openGateway(url);
+  const publisher = newPublisher({ gateway: own, keyring });
+  return {
+    gateway: own,
+    publisher,
+    purges: createPurges(own, publisher),
+    acknowledgements: createAcknowledgements({ gateway: own, timers: systemTimers }),
+  };
+}
+
+function newWriter(deps: Partial<ConfigWriterDeps> = {}): ConfigWriter {
+  return createConfigWriter({
+    open,
+    confirm: async () => true,
+    takeOver: false,
+    // What stands in Redis when it is told.
+    onBegun: async ({ publisher }) => {
+      begun.push((await publisher.published()).map(({ name }) => name));
+    },
+    ...deps,
+  });
+}
+
+const clients = async () =>
+  String(await gateway.read("x", "CLIENT", "LIST"))
+    .trim()
+    .split("\n").length;
+
+describe("a writer of configuration", () => {
+  it("begins once for all who ask at the same time, and tells of it before anything is written", async () => {
+    writer = newWriter();
+    const configs = await Promise.all(
+      [1, 2, 3].map(async (number) => {
+        const config = await writer.begun();
+        await config.publisher.publish(project(`p${number}`));
+        return config;
+      }),
+    );
+    expect([new Set(configs).size, opened, begun]).toEqual([1, 1, [[]]]);
+    await writer.begun();
+    await writer.verify();
+    expect(begun).toHaveLength(1);
+    writer.close();
+  });
+
+  it("refuses while Redis is away at first, and begins when it is there", async () => {
+    const port = await freePort();
+    writer = newWriter({ open: () => open(`redis://127.0.0.1:${port}`) });
+    await expect(writer.begun()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(writer.verify()).rejects.toBeInstanceOf(StoreUnavailable);
+    const late = await startRedis({ port });
+    await writer.verify();
+    expect((await writer.begun()).publisher.writes()).toBe(true);
+    expect([opened, begun.length]).toEqual([3, 1]);
+    writer.close();
+    await late.stop();
+  });
+
+  it("begins anew when a look finds Redis emptied", async () => {
+    writer = newWriter();
+    const { publisher } = await writer.begun();
+    await publisher.publish(shop);
+    await gateway.write(configKeys.meta, "FLUSHALL");
+    await writer.verify();
+    expect(begun).toEqual([[], []]);
+    expect((await (await writer.begun()).publisher.publish(shop)).changed).toBe(3);
+    expect(opened).toBe(1);
+    writer.close();
+  });
+
+  it("begins anew, once, after publishes found that they could not write", async () => {
+    writer = newWriter();
+    const { publisher } = await writer.begun();
+    await publisher.publish(shop);
+    await begunPublisher({ gateway, keyring });
+    const refused = await Promise.allSettled(
+      [1, 2, 3].map((at) => publisher.publish(changed(shop, withRootKey(`k${at}`)))),
+    );
+    expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    await Promise.all([writer.begun(), writer.verify(), writer.begun()]);
+    expect(begun).toEqual([[], ["shop"]]);
+    writer.close();
+  });
+
+  it("does not begin for a process that lost the Lease, and asks again the next time", async () => {
+    let leads = false;
+    writer = newWriter({ confirm: async () => leads });
+    await expect(writer.begun()).rejects.toBeInstanceOf(NotTheWriter);
+    await expect(writer.verify()).rejects.toBeInstanceOf(NotTheWriter);
+    expect([begun, await gateway.read(configKeys.meta, "EXISTS", configKeys.meta)]).toEqual([[], 0]);
+    leads = true;
+    await writer.begun();
+    expect(begun).toEqual([[]]);
+    writer.close();
+  });
+
+  it("begins again when it could not be told of the beginning", async () => {
+    let fails = true;
+    writer = newWriter({
+      onBegun: async () => {
+        begun.push([]);
+        if (fails) throw new StoreUnavailable("away");
+      },
+    });
+    await expect(writer.begun()).rejects.toBeInstanceOf(StoreUnavailable);
+    fails = false;
+    await writer.begun();
+    expect(begun).toHaveLength(2);
+    writer.close();
+  });
+
+  it("refuses the Redis of another installation, every time, unless it is to be taken over", async () => {
+    await newPublisher({ gateway, keyring, owner: "another" }).begin();
+    writer = newWriter();
+    await expect(writer.begun()).rejects.toBeInstanceOf(ForeignInstance);
+    await expect(writer.begun()).rejects.toBeInstanceOf(ForeignInstance);
+    writer.close();
+    const taking = newWriter({ takeOver: true });
+    await (await taking.begun()).publisher.publish(shop);
+    expect(await storedFields(gateway, ref)).toHaveLength(3);
+    taking.close();
+  });
+
+  it("leaves no connection when it is closed while it opens, and opens none afterwards", async () => {
+    const before = await clients();
+    writer = newWriter();
+    const beginning = writer.begun();
+    writer.close();
+    await expect(beginning).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(writer.begun()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect([opened, begun]).toEqual([1, []]);
+    await eventually(async () => expect(await clients()).toBe(before));
+  });
+});

@@ -1,0 +1,121 @@
+// Configuration that is sealed anew when the fleet's key ring has changed, on real Redis.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { type Keyring, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import { changed, project, withKey, withoutKey, withResource, withUser } from "../support/projects.ts";
+import {
+  begunPublisher,
+  entry,
+  gatewayAround,
+  manyUsers,
+  newPublisher,
+  openGateway,
+  recordWith,
+  storedRecord,
+} from "../support/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+const former = parseKeyring(newKeyringText());
+const [old] = former.keys;
+const fresh = newRingKey((size) => crypto.getRandomValues(new Uint8Array(size)));
+const promoted: Keyring = { ...former, keys: [fresh, old] };
+const alone: Keyring = { ...former, keys: [fresh] };
+const ref = { namespace: "default", name: "shop" };
+const shop = project("shop", withUser("ann"), withKey("ci"), withResource("books"));
+const withBob = changed(shop, withUser("bob"));
+/** Of `shop`. */
+const fields = 5;
+
+let redis: TestRedis;
+let gateway: Gateway;
+let publisher: Publisher;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+});
+afterAll(async () => {
+  gateway.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  publisher = await begunPublisher({ gateway, keyring: former });
+});
+
+const kids = async () => [...(await publisher.sealedWith(ref))].sort();
+
+describe("a publisher whose ring has another first key", () => {
+  it("leaves what is sealed, seals what changes with the new key, and knows which keys seal", async () => {
+    expect(await kids()).toEqual([]);
+    await publisher.publish(shop);
+    expect(await kids()).toEqual([old.kid]);
+    publisher.setKeyring(promoted);
+    expect((await publisher.publish(shop)).changed).toBe(0);
+    expect(await kids()).toEqual([old.kid]);
+    expect((await publisher.publish(withBob)).changed).toBe(1);
+    expect(await kids()).toEqual([old.kid, fresh.kid].sort());
+  });
+
+  it("seals anew what the former key has sealed, once, with a newer revision, for a ring of the new key alone", async () => {
+    const before = await publisher.publish(shop);
+    publisher.setKeyring(promoted);
+    await publisher.publish(withBob);
+    expect(await publisher.reseal(ref)).toBe(fields);
+    expect(await publisher.reseal(ref)).toBe(0);
+    expect(await kids()).toEqual([fresh.kid]);
+    const after = await begunPublisher({ gateway, keyring: alone });
+    const loaded = await after.load(ref);
+    expect(loaded.parts).toEqual(withBob);
+    expect(loaded.revision).toBeGreaterThan(before.revision);
+    expect((await after.publish(withBob)).changed).toBe(0);
+  });
+
+  it("says nothing new of stored data", async () => {
+    const doomed = recordWith(entry("books", { doomedAt: 0, doomedBy: "p" }));
+    await publisher.publish(shop);
+    await publisher.writeData(ref, doomed);
+    publisher.setKeyring(promoted);
+    await publisher.reseal(ref);
+    expect(await storedRecord(gateway, "default/shop")).toEqual(doomed);
+    expect((await publisher.load(ref)).data).toEqual(doomed);
+  });
+
+  it("goes on where a reseal of several steps was cut off", async () => {
+    const large = manyUsers(shop, 450);
+    await publisher.publish(large);
+    const cutOff = () => {
+      throw new Error("cut off");
+    };
+    publisher = newPublisher({
+      gateway: gatewayAround(gateway, { script: "publish", call: 2, before: cutOff }),
+      keyring: promoted,
+    });
+    await publisher.begin();
+    await expect(publisher.reseal(ref)).rejects.toThrow("cut off");
+    expect(await kids()).toEqual([old.kid, fresh.kid].sort());
+    expect(await publisher.reseal(ref)).toBe(450 + fields - 200);
+    expect(await kids()).toEqual([fresh.kid]);
+    expect((await (await begunPublisher({ gateway, keyring: alone })).load(ref)).parts).toEqual(large);
+  });
+
+  it("keeps what was published after the reseal was ordered and before it ran", async () => {
+    await publisher.publish(shop);
+    publisher.setKeyring(promoted);
+    await publisher.publish(changed(shop, withoutKey("ci")));
+    await publisher.reseal(ref);
+    const after = await begunPublisher({ gateway, keyring: alone });
+    expect((await after.load(ref)).parts).toEqual(changed(shop, withoutKey("ci")));
+  });
+
+  it("writes anew what only a key that was lost opens", async () => {
+    await publisher.publish(shop);
+    const after = await begunPublisher({ gateway, keyring: alone });
+    expect((await after.load(ref)).parts).toBeUndefined();
+    expect((await after.publish(shop)).changed).toBe(fields);
+    expect(await after.sealedWith(ref)).toEqual(new Set([fresh.kid]));
+  });
+});
