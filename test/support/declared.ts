@@ -1,0 +1,116 @@
+// What tests of a fleet declare and read back: manifests as objects, single edits, conditions by type, Events of one object.
+// Everything goes straight to the API server: kubectl takes half a second a call. Throws with the server's answer when it refuses.
+
+import { apiCall } from "./api-server-call.ts";
+import { eventually, type Patience } from "./eventually.ts";
+import type { Fleet, FleetCondition, FleetObject } from "./fleet.ts";
+import type { Reply, SentRequest } from "./http-client.ts";
+
+export type DeclaredKind = "Project" | "ApiResource" | "ProjectUser" | "ApiKey" | "RootKey";
+
+export interface Declared {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly [member: string]: unknown };
+  readonly [member: string]: unknown;
+}
+
+/** A custom resource; children of the Project `shop` unless the spec says another. */
+export function declared(kind: DeclaredKind, name: string, spec: object = {}): Declared {
+  const projectRef = kind === "Project" ? {} : { projectRef: { name: "shop" } };
+  return { apiVersion: "jsonplane.io/v1alpha1", kind, metadata: { name }, spec: { ...projectRef, ...spec } };
+}
+
+export function secretOf(name: string, entries: Readonly<Record<string, string>>): Declared {
+  return { apiVersion: "v1", kind: "Secret", metadata: { name }, stringData: entries };
+}
+
+/** One namespace of a fleet. */
+export interface Place {
+  readonly fleet: Fleet;
+  readonly namespace: string;
+  /** One after the other, in their order. */
+  create(...objects: readonly Declared[]): Promise<void>;
+  /** Merges into the object, RFC 7396. */
+  patch(kind: string, name: string, patch: object): Promise<void>;
+  edit(kind: DeclaredKind, name: string, spec: object): Promise<void>;
+  remove(kind: string, name: string): Promise<void>;
+  get(kind: string, name: string): Promise<FleetObject>;
+  /** Waits until the condition Ready speaks of the newest generation and has this reason; returns all conditions by type. */
+  said(kind: DeclaredKind, name: string, reason: string, patience?: Patience): Promise<Conditions>;
+  /** Reasons of the Events about the object. */
+  events(kind: string, name: string): Promise<readonly EventSeen[]>;
+  /** A request below /<namespace>/shop to every replica, until each answers as expected; for a second or so. */
+  everywhere(path: string, sent: SentRequest, expected: (reply: Reply) => void, patience?: Patience): Promise<void>;
+}
+
+export type Conditions = Readonly<Partial<Record<string, FleetCondition>>>;
+
+export interface EventSeen {
+  readonly reason: string;
+  readonly type: string;
+  readonly note: string;
+}
+
+export async function newPlace(fleet: Fleet): Promise<Place> {
+  return placeAt(fleet, await fleet.api.namespace());
+}
+
+export function placeAt(fleet: Fleet, namespace: string): Place {
+  const call = async (path: string, more: Parameters<typeof apiCall>[2] = {}) => {
+    const answer = await apiCall(fleet.api, path, more);
+    if (answer.status >= 300) throw new Error(`${more.method ?? "GET"} ${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const get = async (kind: string, name: string) =>
+    (await call(`${folderOf(kind, namespace)}/${name}`)) as unknown as FleetObject;
+  const patch = async (kind: string, name: string, body: object) => {
+    const contentType = "application/merge-patch+json";
+    await call(`${folderOf(kind, namespace)}/${name}`, { method: "PATCH", body, contentType });
+  };
+  return {
+    fleet,
+    namespace,
+    get,
+    patch,
+    async create(...objects) {
+      for (const body of objects) await call(folderOf(body.kind, namespace), { method: "POST", body });
+    },
+    edit: (kind, name, spec) => patch(kind, name, { spec }),
+    async remove(kind, name) {
+      await call(`${folderOf(kind, namespace)}/${name}`, { method: "DELETE" });
+    },
+    said: (kind, name, reason, patience = { withinMs: 10_000 }) =>
+      eventually(async () => {
+        const object = await get(kind, name);
+        const conditions = conditionsOf(object);
+        const ready = conditions["Ready"];
+        const told = { reason: ready?.reason, of: ready?.observedGeneration };
+        const wanted = { reason, of: object.metadata.generation };
+        if (JSON.stringify(told) === JSON.stringify(wanted)) return conditions;
+        throw new Error(`${kind} ${name} says ${JSON.stringify(ready)}, and not ${JSON.stringify(wanted)}`);
+      }, patience),
+    async events(kind, name) {
+      const { items } = (await call(
+        `/apis/events.k8s.io/v1/namespaces/${namespace}/events?fieldSelector=regarding.kind=${kind},regarding.name=${name}`,
+      )) as unknown as { items: readonly EventSeen[] };
+      return items.map(({ reason, type, note }) => ({ reason, type, note }));
+    },
+    async everywhere(path, sent, expected, patience = { withinMs: 5_000 }) {
+      await Promise.all(
+        fleet.replicas.map((replica) =>
+          eventually(async () => expected(await replica.send(`/${namespace}/shop${path}`, sent)), patience),
+        ),
+      );
+    },
+  };
+}
+
+export function conditionsOf({ status }: FleetObject): Conditions {
+  return Object.fromEntries((status?.conditions ?? []).map((condition) => [condition.type, condition]));
+}
+
+function folderOf(kind: string, namespace: string): string {
+  const core = ["Secret", "ResourceQuota"].includes(kind);
+  return `${core ? "/api/v1" : "/apis/jsonplane.io/v1alpha1"}/namespaces/${namespace}/${kind.toLowerCase()}s`;
+}
