@@ -6,10 +6,12 @@ export interface ShopPlan {
   readonly keys?: Readonly<Record<string, string>>;
   /** Stands in the schema of the resource, so that an edit can be seen: what is longer is refused. */
   readonly longest?: number;
+  /** Users whose passwords are generated. */
+  readonly users?: readonly string[];
 }
 
 /** Manifests in one text. */
-export function shop({ name = "shop", keys = { web: "one" }, longest = 100 }: ShopPlan = {}): string {
+export function shop({ name = "shop", keys = { web: "one" }, longest = 100, users = [] }: ShopPlan = {}): string {
   const projectRef = { name };
   return [
     object("Project", name, {}),
@@ -19,6 +21,7 @@ export function shop({ name = "shop", keys = { web: "one" }, longest = 100 }: Sh
       access: { read: "Anyone", scope: { read: "All", write: "All" } },
       schema: { type: "object", properties: { title: { type: "string", maxLength: longest } } },
     }),
+    ...users.map((user) => object("ProjectUser", user, { projectRef, role: "Users", access: "Write" })),
     ...Object.entries(keys).map(([key, id]) => apiKey(key, { project: name, rotation: id })),
   ].join("\n---\n");
 }
