@@ -5,9 +5,9 @@ import type { Clock } from "../../core/clock.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { rereadMilliseconds } from "../../core/redis/stream-follower.ts";
 import { createAcknowledger } from "./acknowledge.ts";
 import type { Directory } from "./directory.ts";
-import { compareMilliseconds } from "./follow.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 import type { Nack } from "./load-project.ts";
 import { createRedisDirectory } from "./redis-directory.ts";
@@ -34,7 +34,7 @@ const commandTimeout = 2_000;
 export async function openRedisDirectory(options: FollowedConfigOptions): Promise<FollowedConfig> {
   const target = parseRedisUrl(options.url);
   const commands = createGateway(await connect({ target, name: "jsonplane-config", commandTimeout }));
-  const patience = compareMilliseconds + commandTimeout;
+  const patience = rereadMilliseconds + commandTimeout;
   const waiting = createGateway(
     await connect({ target, name: "jsonplane-config-changes", commandTimeout: patience }).catch((error: unknown) => {
       commands.disconnect();

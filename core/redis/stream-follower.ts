@@ -1,0 +1,92 @@
+// Follows something that others change in Redis: a stream's entries are hints and come at once, the whole is the truth and is
+// read at the start, every five seconds and after every interruption. No failure ends it once it runs; a reading that failed is
+// made again.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Gateway } from "./gateway.ts";
+import { fieldsOf, listOf, textOf } from "./reply.ts";
+
+/** Milliseconds between two readings of the whole; also how long the stream is waited for. */
+export const rereadMilliseconds = 5_000;
+const pauseAfterFailure = 250;
+const entriesPerRead = 1_000;
+
+export interface Followed {
+  readonly commands: Gateway;
+  /** A connection of its own: waiting for the stream holds it. It is ended with the follower. */
+  readonly waiting: Gateway;
+  readonly stream: string;
+  /** `anew` at the start and after an interruption: nothing that was read or heard before is to be relied on. */
+  readonly readWhole: (anew: boolean) => Promise<void>;
+  /** Awaited before the next one. When it rejects, the whole is read anew. */
+  readonly onHint: (fields: ReadonlyMap<string, string>) => Promise<void> | void;
+  /** Told of every failure; what failed will be tried again. */
+  readonly onFailure?: (failure: unknown) => void;
+}
+
+export class StreamFollower {
+  readonly #followed: Followed;
+  readonly #stopping = new AbortController();
+  #position = "0-0";
+  #interrupted = true;
+  #readAt = 0;
+
+  constructor(followed: Followed) {
+    this.#followed = followed;
+  }
+
+  /** The first reading, for who wants to know that it failed; otherwise `run` does it. */
+  async begin(): Promise<void> {
+    const { commands, stream } = this.#followed;
+    // The stream's end is noted before the whole is read, so that nothing can fall between the two.
+    const [last] = listOf(await commands.read(stream, "XREVRANGE", stream, "+", "-", "COUNT", 1));
+    this.#position = last === undefined ? "0-0" : textOf(listOf(last)[0]);
+    await this.#readWhole(true);
+    this.#interrupted = false;
+  }
+
+  /** Runs until it is stopped. */
+  async run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        await this.#goOn();
+      } catch (failure) {
+        if (signal.aborted) return;
+        this.#followed.onFailure?.(failure);
+        this.#interrupted = true;
+        await sleep(pauseAfterFailure, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    // Ends the waiting read.
+    this.#followed.waiting.disconnect();
+  }
+
+  async #goOn(): Promise<void> {
+    const due = this.#readAt + rereadMilliseconds - performance.now();
+    if (this.#interrupted) await this.begin();
+    else if (due <= 0) await this.#readWhole(false);
+    else await this.#readStream(Math.ceil(due));
+  }
+
+  async #readWhole(anew: boolean): Promise<void> {
+    await this.#followed.readWhole(anew);
+    this.#readAt = performance.now();
+  }
+
+  async #readStream(milliseconds: number): Promise<void> {
+    const { waiting, stream, onHint } = this.#followed;
+    const args = ["COUNT", entriesPerRead, "BLOCK", milliseconds, "STREAMS", stream, this.#position];
+    const reply = await waiting.read(stream, "XREAD", ...args);
+    if (reply === null) return;
+    for (const entry of listOf(listOf(listOf(reply)[0])[1])) {
+      const [position, fields] = listOf(entry);
+      await onHint(fieldsOf(fields));
+      this.#position = textOf(position);
+    }
+  }
+}
