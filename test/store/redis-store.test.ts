@@ -2,14 +2,13 @@
 // that the suite moves and has no more permissions than docs/reference/redis.md names; the second goes by the time of day, so
 // that Redis' own expiry is seen as well.
 
-import { readFileSync } from "node:fs";
-import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
+import { allowAsDocumented, documentedUrl } from "../support/redis-acl.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
@@ -21,13 +20,13 @@ describe("one Redis", () => {
   let redis: TestRedis;
   beforeAll(async () => {
     redis = await startRedis();
-    await allow(redis, documentedPermissions());
+    await allowAsDocumented(redis);
   });
   afterAll(() => redis.stop());
 
   describeStore("Redis store", async () => {
     const clock = manualClock();
-    const url = `redis://store:secret@${redis.host}:${redis.port}`;
+    const url = documentedUrl(redis, "jsonplane-dataplane");
     return { ...(await replicas(url, clock)), advance: (milliseconds) => clock.advance(milliseconds) };
   });
 });
@@ -50,22 +49,6 @@ function describeStore(name: string, make: MakeStore): void {
   describeDocumentStore(name, make);
   describeSessionStore(name, make);
   describeCounterStore(name, make);
-}
-
-function documentedPermissions(): readonly string[] {
-  const page = readFileSync(new URL("../../docs/reference/redis.md", import.meta.url), "utf8");
-  return (
-    /^```acl\n([^`]*)```$/m
-      .exec(page)?.[1]
-      ?.split(/\s+/)
-      .filter((word) => word !== "") ?? []
-  );
-}
-
-async function allow({ host, port }: TestRedis, permissions: readonly string[]): Promise<void> {
-  const admin = new Redis({ host, port });
-  await admin.acl("SETUSER", "store", "reset", "on", ">secret", ...permissions);
-  admin.disconnect();
 }
 
 /** A store, and as many others as are opened, all closed together. */

@@ -1,0 +1,208 @@
+// Operator and data plane at work on a real Redis with no more permissions than docs/reference/redis.md gives them, and what they
+// are refused.
+
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { acknowledgementKey, configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
+import { newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { systemTimers } from "../../core/timers.ts";
+import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
+import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import { createPurges } from "../../operator/publish/purges.ts";
+import { eventually } from "../support/eventually.ts";
+import { changed, project, withKey, withoutUser, withResource, withRootKey, withUser } from "../support/projects.ts";
+import { begunPublisher, entry, newPublisher, openGateway, recordWith } from "../support/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { allowAsDocumented, type DocumentedUser, documentedUrl } from "../support/redis-acl.ts";
+import { idOf, servedText } from "../support/stored-objects.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const ref = { namespace: "default", name: "shop" };
+const books = { project: ref, resource: "books" };
+const shop = project("shop", withUser("ann"), withKey("ci"), withResource("books"), withRootKey("flags"));
+const object = { id: idOf(1), owner: "user:a", text: servedText(idOf(1), [], "user:a") };
+const documentKey = `jp:{default/shop/books}:doc:${idOf(1)}`;
+
+let redis: TestRedis;
+let gateway: Gateway;
+let publisher: Publisher;
+let acknowledgements: Acknowledgements;
+let config: FollowedConfig;
+let store: Store;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  await allowAsDocumented(redis);
+  gateway = await openGateway(documentedUrl(redis, "jsonplane-operator"));
+  publisher = newPublisher({ gateway, keyring });
+  acknowledgements = createAcknowledgements({ gateway, timers: systemTimers });
+  const url = documentedUrl(redis, "jsonplane-dataplane");
+  store = await createRedisStore({ url, clock: systemClock });
+  config = await openRedisDirectory({ url, keyring: unchangingKeyring(keyring), clock: systemClock, replica: "r1" });
+});
+afterAll(async () => {
+  acknowledgements.stop();
+  await config.close();
+  await store.close();
+  gateway.disconnect();
+  await redis.stop();
+});
+
+describe("with the documented permissions", () => {
+  it("the operator publishes, records, reseals, withdraws and learns what replicas have", async () => {
+    await publisher.begin();
+    await publisher.publish(shop, recordWith(entry("books")));
+    await publisher.complete();
+    await eventually(() => expect(config.directory.synced()).toBe(true));
+    await eventually(async () => expect((await config.directory.project(ref)).outcome).toBe("found"));
+    publisher.setKeyring({ ...keyring, keys: [newRingKey((size) => Buffer.alloc(size, 7)), ...keyring.keys] });
+    expect(await publisher.reseal(ref)).toBe(6);
+    publisher.setKeyring(keyring);
+    expect(await publisher.reseal(ref)).toBe(6);
+    const { revision } = await publisher.publish(changed(shop, withoutUser("ann")), recordWith(entry("films")));
+    expect(await acknowledgements.reached(revision, 20_000)).toBe("programmed");
+    expect(await publisher.verify()).toBe("writer");
+    await publisher.withdraw(ref);
+    expect(await publisher.published()).toEqual([]);
+    const after = await begunPublisher({ gateway, keyring });
+    expect(await after.load(ref)).toEqual({ revision: 0 });
+    publisher = after;
+    await publisher.publish(shop, recordWith(entry("books")));
+  });
+
+  it("a replica stores, follows, carries out what the operator orders, and leaves the list when it stops", async () => {
+    const purges = createPurges(gateway, publisher);
+    await store.create(books, object, 1_000);
+    await purges.order("one", { what: "resource", project: ref, name: "books" });
+    expect([await purges.isOrdered("one"), await purges.ordered()]).toEqual([true, ["one"]]);
+    const failures: unknown[] = [];
+    const carrying = carryOutPurges({ gateway: config.gateway, store, onFailed: (error) => failures.push(error) });
+    await eventually(async () => expect(await purges.isDone("one")).toBe(true));
+    await carrying.stop();
+    await purges.forget("one");
+    expect([await purges.ordered(), await purges.isDone("one"), failures]).toEqual([[], false, []]);
+    expect((await store.pageByCreation(books, {}, { offset: 0, limit: 1, descending: false })).count).toBe(0);
+    const url = documentedUrl(redis, "jsonplane-dataplane");
+    const second = await openRedisDirectory({
+      url,
+      keyring: unchangingKeyring(keyring),
+      clock: systemClock,
+      replica: "r2",
+    });
+    await eventually(() => expect(acknowledgements.figures().live).toBe(2));
+    await second.close();
+    await eventually(() => expect(acknowledgements.figures().live).toBe(1));
+  });
+});
+
+/** `command arguments…`, refused for want of permission. */
+async function expectRefused(user: DocumentedUser, lines: readonly (readonly string[])[]): Promise<void> {
+  const client = new Redis(documentedUrl(redis, user));
+  const told = await Promise.all(
+    lines.map(async ([command = "", ...words]) => {
+      const answer = await client.call(command, ...words).then(
+        () => "done",
+        (error: Error) => error.message,
+      );
+      return [command, ...words, answer.slice(0, 6)];
+    }),
+  );
+  client.disconnect();
+  expect(told).toEqual(lines.map((line) => [...line, "NOPERM"]));
+}
+
+const { meta, projects, changes, data, purges, purged, replicas } = configKeys;
+const forNobody = [
+  ["FLUSHALL"],
+  ["FLUSHDB"],
+  ["KEYS", "*"],
+  ["SCAN", "0"],
+  ["CONFIG", "GET", "*"],
+  ["ACL", "LIST"],
+  ["CLIENT", "KILL", "TYPE", "normal"],
+  ["SHUTDOWN"],
+  ["DEBUG", "SLEEP", "0"],
+  ["MONITOR"],
+  ["REPLICAOF", "NO", "ONE"],
+  ["SCRIPT", "FLUSH"],
+  ["FUNCTION", "FLUSH"],
+  ["MODULE", "LIST"],
+  ["RENAME", meta, "elsewhere"],
+];
+
+describe("the operator's user is refused", () => {
+  it("stored data, sessions and counters, to read or to write", async () => {
+    await store.create(books, object, 1_000);
+    await expectRefused("jsonplane-operator", [
+      ["JSON.GET", documentKey],
+      ["JSON.SET", documentKey, "$", "1"],
+      ["HGETALL", "jp:{default/shop}:session:x"],
+      ["UNLINK", documentKey],
+      ["HGET", "jp:{default/shop/books}:indexes", "x"],
+      ["ZRANGEBYSCORE", "{jsonplane}:revocations:live", "0", "1"],
+      ["XADD", "{jsonplane}:revocations", "*", "a", "b"],
+      ["EVAL", "return redis.call('JSON.GET', KEYS[1])", "1", documentKey],
+    ]);
+  });
+
+  it("what replicas say of themselves, to write", async () => {
+    await expectRefused("jsonplane-operator", [
+      ["HSET", acknowledgementKey("r1"), "revision", "99"],
+      ["UNLINK", acknowledgementKey("r1")],
+      ["ZADD", replicas, "1", "r3"],
+      ["SET", configKeys.purgeLock, "x"],
+    ]);
+  });
+
+  it("everything else of the server", () => expectRefused("jsonplane-operator", forNobody));
+});
+
+describe("the data plane's user is refused", () => {
+  it("configuration, to write", async () => {
+    const fields = [meta, projects, projectKey(ref), credentialsKey(ref), purges];
+    await expectRefused("jsonplane-dataplane", [
+      ...fields.flatMap((key) => [
+        ["HSET", key, "a", "b"],
+        ["HDEL", key, "a"],
+        ["UNLINK", key],
+        ["DEL", key],
+        ["EXPIRE", key, "1"],
+        ["EVAL", "return redis.call('HSET', KEYS[1], 'a', 'b')", "1", key],
+      ]),
+      ["XADD", changes, "*", "a", "b"],
+      ["DEL", changes],
+      ["SET", meta, "x"],
+      ["JSON.SET", meta, "$", "1"],
+    ]);
+  });
+
+  it("what the operator notes of stored data, to read or to write", () =>
+    expectRefused("jsonplane-dataplane", [
+      ["HGETALL", data],
+      ["HSET", data, "a", "b"],
+      ["DEL", data],
+    ]));
+
+  it("writing of configuration inside a script that names no key of it", async () => {
+    const client = new Redis(documentedUrl(redis, "jsonplane-dataplane"));
+    const script = `return redis.call('HSET', '${meta}', 'epoch', 'mine')`;
+    await expect(client.call("EVAL", script, "0")).rejects.toThrow(/can't access at least one of the keys/);
+    client.disconnect();
+    expect(await publisher.verify()).toBe("writer");
+  });
+
+  it("everything else of the server", () => expectRefused("jsonplane-dataplane", forNobody));
+
+  it("and has what it needs of the orders that it carried out", async () => {
+    const client = new Redis(documentedUrl(redis, "jsonplane-dataplane"));
+    expect(await client.hkeys(purged)).toEqual([]);
+    client.disconnect();
+  });
+});
