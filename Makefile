@@ -2,7 +2,7 @@
 # Everything finer is an npm script: `npm run help` lists those.
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test build spec bench clean
+.PHONY: help run demo check test build spec bench clean
 
 with_node := sh tools/with-node.sh
 
@@ -11,6 +11,9 @@ help: ## list these commands
 
 run: ## serve the example manifests at http://127.0.0.1:8080
 	@bin/jsonplane dev examples/
+
+demo: ## a whole fleet on this machine, without Docker: a real Kubernetes API server, operator, two replicas, Redis JSON
+	@$(with_node) node test/demo/run.ts
 
 check: ## format, lint, types, layers, unit and meta tests: under a minute
 	@$(with_node) npm run --silent check

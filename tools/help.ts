@@ -21,6 +21,7 @@ const sentences: Readonly<Record<string, string>> = {
   build: "compiles the package into dist/",
   prepack: "what npm pack runs: build",
   generate: "types and manifest schemas from crds/",
+  demo: "a whole fleet on this machine with the examples: API server, operator, two replicas, Redis JSON",
   bench: "speed, as ratios in one run",
 };
 

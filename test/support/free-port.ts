@@ -16,7 +16,8 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port found between ${lowest} and ${highest}`);
 }
 
-async function isFree(port: number): Promise<boolean> {
+/** Whether nothing listens there now. */
+export async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {
     server.listen(port, "127.0.0.1");

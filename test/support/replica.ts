@@ -25,6 +25,11 @@ export interface ReplicaOptions {
   readonly redis: string;
   readonly keyring: string;
   readonly name: string;
+  /** Ports of the API and of probes; free ones by default. */
+  readonly port?: number;
+  readonly adminPort?: number;
+  /** Further flags, such as `["--log-level", "warn"]`. */
+  readonly args?: readonly string[];
   /** Waits until it is ready, by default. */
   readonly untilReady?: boolean;
 }
@@ -32,10 +37,10 @@ export interface ReplicaOptions {
 const main = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const { port = await freePort(), adminPort = await freePort() } = options;
   const args = ["--redis", options.redis, "--keyring", options.keyring, "--replica", options.name];
   const ports = ["--host", "127.0.0.1", "--port", String(port), "--admin-port", String(adminPort)];
-  const child = spawn(process.execPath, [main, "dataplane", ...args, ...ports], {
+  const child = spawn(process.execPath, [main, "dataplane", ...args, ...ports, ...(options.args ?? [])], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let text = "";

@@ -1,0 +1,40 @@
+// Turns a running demo into the text that it starts with: how to reach it with kubectl, where the API is, lines to try.
+
+import type { TestApiServer } from "../support/api-server.ts";
+import type { Replica } from "../support/replica.ts";
+
+export interface DemoParts {
+  readonly api: TestApiServer;
+  readonly kubeconfig: string;
+  readonly replicas: readonly Replica[];
+}
+
+export async function welcome({ api, kubeconfig, replicas }: DemoParts): Promise<readonly string[]> {
+  const objects = await api.kubectl(["get", "jproj,jres,juser,jkey,jroot"]);
+  const [first, second] = replicas;
+  const kubectl = api.programs.kubectl;
+  return [
+    "",
+    ...objects.trimEnd().split("\n"),
+    "",
+    "The cluster: in another terminal",
+    `  export KUBECONFIG=${kubeconfig}`,
+    `  alias kubectl=${kubectl}`,
+    "  kubectl get jsonplane",
+    "  kubectl describe jres books",
+    "",
+    "The API: two replicas that serve the same, and their usage figures",
+    ...replicas.map(({ origin, adminUrl }) => `  ${origin}/default/bookshop   ${adminUrl}/usage`),
+    "",
+    "Try",
+    `  KEY=$(${kubectl} --kubeconfig ${kubeconfig} get secret back-office-api-key -o jsonpath='{.data.apiKey}' | base64 -d)`,
+    `  curl -sS ${first?.origin}/default/bookshop/api/books -H "Authorization: apikey $KEY" -d '{"title":"Emma","author":{"name":"Jane Austen"},"price":9.5}'`,
+    `  curl -sS "${second?.origin}/default/bookshop/api/books?_sort=-price"`,
+    `  curl -sS ${first?.origin}/default/feature-flags/json/flags`,
+    "",
+    "Edit what is there, or apply manifests of your own: it is live on both replicas within a second. Ctrl-C stops all of it;",
+    "nothing is kept.",
+    "",
+    "Ready",
+  ];
+}
