@@ -51,17 +51,13 @@ export function createConfigWriter({ open, confirm, takeOver, onBegun }: ConfigW
   };
   const begin = async (): Promise<OpenConfig> => {
     const config = await opened();
-    refuseWhenClosed();
     await config.publisher.begin({ confirm, takeOver });
     await onBegun(config);
     current = config;
     return config;
   };
-  const refuseWhenClosed = (): void => {
-    if (closed) throw new StoreUnavailable("Configuration is not written any more");
-  };
   const begun = async (): Promise<OpenConfig> => {
-    refuseWhenClosed();
+    if (closed) throw new StoreUnavailable("Configuration is not written any more");
     if (beginning === undefined && current?.publisher.writes()) return current;
     beginning ??= begin().finally(() => {
       beginning = undefined;

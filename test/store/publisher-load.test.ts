@@ -128,6 +128,14 @@ function describePublisher(name: string, open: () => Promise<Place>): void {
       expect(await after.published()).toEqual([{ ...ref, hosts: ["a.test", "b.test"] }]);
     });
 
+    it("withdraws a project of which only the index knows", async () => {
+      await publisher.publish(shop);
+      for (const key of [projectKey(ref), credentialsKey(ref)]) await gateway.write(key, "DEL", key);
+      const after = await successor();
+      await after.withdraw(ref);
+      expect(await after.published()).toEqual([]);
+    });
+
     it("answers with the revision of a removal, and remembers it over its own end", async () => {
       const first = await publisher.publish(shop);
       const second = await publisher.publish(changed(shop, withoutKey("ci"), withoutUser("ann")));
