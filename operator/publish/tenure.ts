@@ -51,6 +51,8 @@ export class Tenure {
   readonly #scripts: PublishScripts;
   readonly #keyring: () => Keyring;
   readonly #known = new Map<string, KnownProject>();
+  /** Readings under way: whoever asks meanwhile gets the same object, for only one may be remembered. */
+  readonly #reading = new Map<string, Promise<KnownProject>>();
 
   constructor({ gateway, scripts, keyring, epoch, revisions, records }: TenureDeps) {
     this.#gateway = gateway;
@@ -121,16 +123,24 @@ export class Tenure {
 
   // ---------------------------------------------------------------------------------------------------------------- inside
 
-  async #knownOf(ref: ProjectRef): Promise<KnownProject> {
+  #knownOf(ref: ProjectRef): Promise<KnownProject> {
     const name = projectName(ref);
     const cached = this.#known.get(name);
-    if (cached !== undefined) return cached;
+    if (cached !== undefined) return Promise.resolve(cached);
+    const underWay = this.#reading.get(name);
+    if (underWay !== undefined) return underWay;
+    const reading = this.#read(ref).finally(() => this.#reading.delete(name));
+    this.#reading.set(name, reading);
+    return reading;
+  }
+
+  async #read(ref: ProjectRef): Promise<KnownProject> {
     const [read, record] = await Promise.all([
       readProject(this.#gateway, this.#keyring(), ref),
       readDataRecord(this.#gateway, ref),
     ]);
     this.#remember(ref, record);
-    this.#known.set(name, read);
+    this.#known.set(projectName(ref), read);
     return read;
   }
 

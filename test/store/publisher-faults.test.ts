@@ -301,6 +301,22 @@ describe("many projects published at once", () => {
   });
 });
 
+describe("a project that is looked at from two sides at once", () => {
+  it("is remembered once: what is published meanwhile goes when it is revoked", async () => {
+    await publisher.publish(shop, books);
+    const next = await begunPublisher({ gateway, keyring });
+    const [published] = await Promise.all([
+      next.load(ref).then(() => next.publish(changed(shop, withUser("eve")), books)),
+      // As the rotation of the ring asks, which is no worker of the project.
+      next.sealedWith(ref),
+    ]);
+    expect((await next.load(ref)).revision).toBe(published.revision);
+    const before = await storedFields(gateway, ref);
+    await next.publish(shop, books);
+    expect((await storedFields(gateway, ref)).length).toBe(before.length - 1);
+  });
+});
+
 describe("a Redis of another installation", () => {
   it("is refused, left as it is, and taken over only when that was said", async () => {
     await publisher.publish(shop, books);
