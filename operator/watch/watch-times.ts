@@ -21,7 +21,7 @@ export const usualWatchTimes: WatchTimes = {
   idleMs: 120_000,
   healthyMs: 5_000,
   backoffMs: 250,
-  backoffCapMs: 10_000,
+  backoffCapMs: 5_000,
   confirmMs: 1_000,
   watchSeconds: [300, 600],
 };

@@ -120,3 +120,16 @@ describe("the leader", () => {
     await edited(33);
   });
 });
+
+describe("a fleet without an operator", () => {
+  it("lets a replica that starts meanwhile serve what was published last", async () => {
+    const key = await fleet.secret(namespace, "web-api-key", "apiKey");
+    await Promise.all(operators.map(({ process }) => process.stop("SIGKILL")));
+    // What nobody looks at changes nothing.
+    await fleet.api.apply(shop({ longest: 1 }), { namespace });
+    const replica = await fleet.addReplica();
+    const asked = { method: "POST", body: { title: "Momo" }, as: `apikey ${key}` };
+    expect((await replica.send(`/${namespace}/shop/api/items`, asked)).status).toBe(201);
+    expect((await replica.send(`/${namespace}/shop/api/items`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,189 @@
+// The API server killed, away, without its history, cut off, contended and forbidding, under two operators: what was changed
+// meanwhile is live soon after, without anybody's help, and clients never notice.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { kubeconfigThrough } from "../support/kubeconfig-through.ts";
+import type { OperatorProcess } from "../support/operator-process.ts";
+import { grantOperator } from "../support/rbac.ts";
+import { shop } from "../support/shop.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { startTraffic, type Traffic } from "../support/traffic.ts";
+
+const seconds = 1_000;
+/** After the end of a fault. */
+const soon = 10;
+const patience = { withinMs: soon * seconds };
+/** Where the leader may have given up just before: until its Lease has run out, and another one leads. */
+const withNextLeader = 20;
+
+let fleet: Fleet;
+let proxy: TcpProxy;
+let kubeconfig: string;
+let namespace: string;
+let traffic: Traffic;
+let stopping = false;
+let kept: readonly Promise<void>[];
+let longest = 100;
+
+beforeAll(async () => {
+  fleet = await startFleet({ operators: 0, replicas: 0, api: { audit: true } });
+  proxy = await startTcpProxy(Number(new URL(fleet.api.url).port));
+  const user = await grantOperator(fleet.api, "cluster");
+  kubeconfig = await kubeconfigThrough(await fleet.api.kubeconfig(user), proxy.port);
+  kept = [keepOperator(), keepOperator()];
+  await fleet.addReplica();
+  namespace = await fleet.api.namespace();
+  await fleet.api.apply(shop(), { namespace });
+  await fleet.ready(namespace);
+});
+afterAll(async () => {
+  stopping = true;
+  await fleet?.stop();
+  await Promise.all(kept);
+  await proxy?.stop();
+});
+
+beforeEach(() => {
+  traffic = startTraffic(() => replica().send(`/${namespace}/shop/api/items`));
+});
+afterEach(async () => {
+  expect((await traffic.stop()).failures).toEqual([]);
+});
+
+/** As a kubelet does: an operator that ended, since it lost its Lease, is started again. */
+async function keepOperator(): Promise<void> {
+  while (!stopping) {
+    const operator = await fleet.addOperator({ kubeconfig, untilReady: false });
+    await operator.ended();
+    await sleep(500);
+  }
+}
+
+function replica() {
+  const [first] = fleet.replicas;
+  if (first === undefined) throw new Error("There is no replica");
+  return first;
+}
+
+async function leader(): Promise<OperatorProcess> {
+  for (const operator of fleet.operators) if (await operator.leads().catch(() => false)) return operator;
+  throw new Error("Nobody leads");
+}
+
+async function edit(): Promise<void> {
+  longest += 1;
+  await fleet.api.apply(shop({ longest }), { namespace });
+}
+
+/** The newest edit is served. */
+async function expectLive(withinSeconds = soon): Promise<void> {
+  const until = Date.now() + withinSeconds * seconds;
+  const key = await fleet.secret(namespace, "web-api-key", "apiKey");
+  const asked = { method: "POST", body: { title: "x".repeat(longest + 1) }, as: `apikey ${key}` };
+  await eventually(
+    async () => {
+      const answer = await replica().send(`/${namespace}/shop/api/items`, asked);
+      expect(answer.text).toContain(` ${longest} `);
+    },
+    { withinMs: withinSeconds * seconds },
+  );
+  await fleet.ready(namespace, Math.max(1, Math.ceil((until - Date.now()) / seconds)));
+}
+
+describe("an API server", () => {
+  it("whose connections are cut again and again", async () => {
+    for (let cut = 0; cut < 10; cut += 1) {
+      await edit();
+      proxy.cut();
+      await sleep(100);
+    }
+    await expectLive();
+  });
+
+  it("that swallows every answer for a while", async () => {
+    proxy.drop("replies");
+    await edit();
+    await sleep(3 * seconds);
+    proxy.cut();
+    await expectLive();
+  });
+
+  it("that is killed in the middle of work, and started again", async () => {
+    await edit();
+    await fleet.api.kill9ApiServer();
+    await fleet.api.restartApiServer();
+    await edit();
+    await expectLive(withNextLeader);
+  });
+
+  it("that has forgotten its history while it was away", async () => {
+    await edit();
+    await fleet.api.kill9ApiServer();
+    await fleet.api.compactEtcd();
+    await fleet.api.restartApiServer();
+    await expectLive(withNextLeader);
+    await edit();
+    await expectLive();
+  });
+
+  it("that is away for 30 seconds", async () => {
+    await edit();
+    await fleet.api.kill9ApiServer();
+    await sleep(30 * seconds);
+    await fleet.api.restartApiServer();
+    await edit();
+    await expectLive();
+  });
+
+  it("where others edit the same statuses and Secrets all the time", async () => {
+    let done = false;
+    let edits = 0;
+    const patch = async (...words: readonly string[]): Promise<void> => {
+      edits += 1;
+      await fleet.api.kubectl(["patch", "--namespace", namespace, "--type=merge", ...words]);
+    };
+    const contend = async (): Promise<void> => {
+      while (!done) {
+        const baseURL = JSON.stringify({ status: { baseURL: `http://edited.test/${edits}` } });
+        const entry = JSON.stringify({ data: { baseURL: Buffer.from(`edited ${edits}`).toString("base64") } });
+        await Promise.all([
+          patch("jproj", "shop", "--subresource=status", "-p", baseURL),
+          patch("secret", "web-api-key", "-p", entry),
+        ]);
+      }
+    };
+    const contending = contend();
+    for (let round = 0; round < 5; round += 1) {
+      await edit();
+      await sleep(500);
+    }
+    await expectLive();
+    done = true;
+    await contending;
+    // Whoever changes a status changes no object: it is put right with the next change of one, or within ten minutes.
+    await edit();
+    await expectLive();
+    expect(edits).toBeGreaterThan(10);
+    await eventually(async () => {
+      expect(await fleet.secret(namespace, "web-api-key", "baseURL")).toBe(`${fleet.publicUrl}/${namespace}/shop`);
+      const { status } = await fleet.get("jproj", namespace, "shop");
+      expect(status?.["baseURL"]).toBe(`${fleet.publicUrl}/${namespace}/shop`);
+    }, patience);
+  });
+
+  it("that forbids everything but the Lease until the rights are given back", async () => {
+    const before = await eventually(leader, patience);
+    await fleet.api.kubectl(["delete", "clusterrolebinding", "jsonplane-operator"]);
+    await edit();
+    // A watch that is open stays so; its next one is refused.
+    proxy.cut();
+    await sleep(5 * seconds);
+    expect(before.log()).toContain("forbidden");
+    await grantOperator(fleet.api, "cluster");
+    await expectLive();
+    expect(await leader()).toBe(before);
+  });
+});
