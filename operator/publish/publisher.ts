@@ -92,6 +92,8 @@ class RedisPublisher implements Publisher {
   readonly #scripts: PublishScripts;
   #keyring: Keyring;
   #tenure: Tenure | undefined;
+  /** What was published in the tenure before: the last good versions, should Redis have lost them. */
+  #formerParts: ReadonlyMap<string, ProjectParts> = new Map();
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
@@ -102,7 +104,7 @@ class RedisPublisher implements Publisher {
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<void> {
     const { gateway, clock, owner } = this.#deps;
     const { meta } = configKeys;
-    this.#tenure = undefined;
+    if (this.#tenure !== undefined) this.#end(this.#tenure);
     // Looked at before the question: who stood still after the answer takes nothing from whoever began meanwhile.
     const seen = optionalText(await gateway.read(meta, "HGET", meta, "epoch")) ?? "";
     if (confirm !== undefined && !(await confirm())) {
@@ -125,7 +127,9 @@ class RedisPublisher implements Publisher {
       epoch,
       revisions: new Revisions(begun.revision, clock),
       records: await readDataRecords(gateway),
+      formerParts: this.#formerParts,
     });
+    this.#formerParts = new Map();
   }
 
   writes(): boolean {
@@ -211,7 +215,10 @@ class RedisPublisher implements Publisher {
     }
   }
 
+  /** Ends this tenure, unless another one has begun meanwhile. */
   #end(tenure: Tenure): void {
-    if (this.#tenure === tenure) this.#tenure = undefined;
+    if (this.#tenure !== tenure) return;
+    this.#formerParts = tenure.allParts();
+    this.#tenure = undefined;
   }
 }

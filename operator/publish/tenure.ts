@@ -31,6 +31,8 @@ export interface TenureDeps {
   readonly revisions: Revisions;
   /** As they stood in Redis when it began. */
   readonly records: Map<string, DataRecord>;
+  /** What this process had published before, where Redis holds nothing of it any more: it was emptied. */
+  readonly formerParts: ReadonlyMap<string, ProjectParts>;
 }
 
 /** What to record of stored data with the step that gets this revision. */
@@ -50,17 +52,29 @@ export class Tenure {
   readonly #gateway: Gateway;
   readonly #scripts: PublishScripts;
   readonly #keyring: () => Keyring;
+  readonly #formerParts: Map<string, ProjectParts>;
   readonly #known = new Map<string, KnownProject>();
   /** Readings under way: whoever asks meanwhile gets the same object, for only one may be remembered. */
   readonly #reading = new Map<string, Promise<KnownProject>>();
 
-  constructor({ gateway, scripts, keyring, epoch, revisions, records }: TenureDeps) {
+  constructor({ gateway, scripts, keyring, epoch, revisions, records, formerParts }: TenureDeps) {
     this.#gateway = gateway;
     this.#scripts = scripts;
     this.#keyring = keyring;
     this.epoch = epoch;
     this.revisions = revisions;
     this.records = records;
+    this.#formerParts = new Map(formerParts);
+  }
+
+  /** The parts of each project as they were published last, as far as this tenure knows; by name. */
+  allParts(): ReadonlyMap<string, ProjectParts> {
+    const parts = new Map(this.#formerParts);
+    for (const [name, known] of this.#known) {
+      if (known.parts === undefined) parts.delete(name);
+      else parts.set(name, known.parts);
+    }
+    return parts;
   }
 
   async load(ref: ProjectRef): Promise<PublishedProject> {
@@ -92,6 +106,7 @@ export class Tenure {
     const recordAt: RecordAt = (revision) => settledRecord(data, revision);
     const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
     this.#known.delete(projectName(ref));
+    this.#formerParts.delete(projectName(ref));
     return this.#published(ref, { changed: known.fields.size, revision });
   }
 
@@ -140,6 +155,8 @@ export class Tenure {
       readDataRecord(this.#gateway, ref),
     ]);
     this.#remember(ref, record);
+    // An object that is broken now has its last good version nowhere else.
+    if (read.fields.size === 0) read.parts ??= this.#formerParts.get(projectName(ref));
     this.#known.set(projectName(ref), read);
     return read;
   }
