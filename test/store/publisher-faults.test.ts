@@ -301,7 +301,7 @@ describe("many projects published at once", () => {
   });
 });
 
-describe("a Redis that was emptied", () => {
+describe("an emptied Redis", () => {
   it("leaves the publisher the last good versions, which no object may say any more", async () => {
     await publisher.publish(shop, books);
     await gateway.write("x", "FLUSHALL");
