@@ -23,6 +23,7 @@ import type { Random } from "./resolve/mint.ts";
 import { type ProjectResolution, resolveProject } from "./resolve/resolve-project.ts";
 import { writeSecrets } from "./resolve/write-secrets.ts";
 import type { SecretBook } from "./secrets/secret-book.ts";
+import { dataEventsOf } from "./status/data-events.ts";
 import type { StatusTeller } from "./status/status-teller.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -91,6 +92,15 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
   const reach = await acknowledgements.reached(published.revision, acknowledgedWithinMs, signal);
   signal.throwIfAborted();
   const carried = await carryOn({ objects, deleted, record: published.data }, config, deps);
+  const { adopted } = data;
+  for (const { subject, note } of dataEventsOf({
+    objects,
+    deleted,
+    record: published.data,
+    purged: carried.purged,
+    adopted,
+  }))
+    deps.recorder.record(subject, note);
   await tell({ objects, verdicts, resolved, parts, reach, carried }, config, deps);
   return next({ resolved, reach, carried, revision: published.revision }, deps);
 }
@@ -237,7 +247,7 @@ function next({ resolved, reach, carried, revision }: Done, { clock }: Reconcile
   const moments: number[] = [];
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - clock.now()));
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
-  if (carried.purged) moments.push(0);
+  if (carried.purged.length > 0) moments.push(0);
   if (!resolved.isComplete) moments.push(refusedAgainMs);
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
   if (resolved.ringWaits) moments.push(ringAgainMs);

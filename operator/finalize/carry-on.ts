@@ -2,7 +2,7 @@
 // Secrets of objects that are gone swept.
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
-import type { DataRecord } from "../data-record.ts";
+import type { DataEntry, DataRecord } from "../data-record.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource, DeletionPolicy } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
@@ -22,8 +22,8 @@ export interface CarryOnDeps {
 }
 
 export interface CarriedOn {
-  /** True when data were purged just now: what waited for that can go on. */
-  readonly purged: boolean;
+  /** Data that were purged just now: what waited for that can go on. */
+  readonly purged: readonly DataEntry[];
   /** What each object's data wait for, by UID. */
   readonly waiting: ReadonlyMap<string, PurgeWait>;
   readonly waitingFor?: PurgeWait;
@@ -47,7 +47,7 @@ export async function carryOn(
   const gone = await settleFinalizers(objects, outcome?.record, deps);
   for (const object of deleted) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
-    purged: (outcome?.purged.length ?? 0) > 0,
+    purged: outcome?.purged ?? [],
     waiting: outcome?.waiting ?? new Map(),
     gone,
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),

@@ -1,0 +1,68 @@
+// Says which Events the stored data of one Project are worth: they were deleted with their object, were kept when it went, or
+// were taken over from an earlier namespace.
+
+import type { DataEntry, DataRecord } from "../data-record.ts";
+import type { CustomResource } from "../objects.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+import type { EventNote } from "../record/event-recorder.ts";
+import type { Subject } from "../verdict.ts";
+import { statusEventCatalogue } from "./events-of.ts";
+
+export interface DataHappening {
+  readonly objects: ProjectObjects;
+  /** Objects whose DELETED event came. */
+  readonly deleted: readonly CustomResource[];
+  /** As it is stored now. */
+  readonly record: DataRecord | undefined;
+  readonly purged: readonly DataEntry[];
+  readonly adopted: boolean;
+}
+
+export interface DataEvent {
+  readonly subject: Subject;
+  readonly note: EventNote;
+}
+
+export function dataEventsOf({ objects, deleted, record, purged, adopted }: DataHappening): readonly DataEvent[] {
+  const { project, resources, rootKeys } = objects;
+  const entries = record?.entries ?? [];
+  const owners: readonly CustomResource[] = [...resources, ...rootKeys, ...deleted];
+  const events = purged.flatMap((entry): readonly DataEvent[] => {
+    // Of an object that went long ago its Project tells, where there is one.
+    const owner = owners.find(({ metadata }) => metadata.uid === entry.uid) ?? project;
+    return owner === undefined ? [] : [event(owner, "DataPurged", `${dataOf(entry)} deleted, as deletionPolicy says`)];
+  });
+  for (const object of deleted) {
+    const note = keptNote(object, entries);
+    if (note !== undefined) events.push(event(object, "DataRetained", note));
+  }
+  if (adopted && project !== undefined) {
+    events.push(
+      event(project, "DataAdopted", "Data that an earlier namespace of this name left are served from now on"),
+    );
+  }
+  return events;
+}
+
+function keptNote(object: CustomResource, entries: readonly DataEntry[]): string | undefined {
+  const kept = entries.filter(({ doomedAt }) => doomedAt === undefined);
+  if (object.kind === "Project") {
+    if (kept.length === 0) return undefined;
+    return "Its stored data were kept; a Project of the same name in this namespace finds them again";
+  }
+  const own = kept.find(({ uid }) => uid === object.metadata.uid);
+  return own && `${dataOf(own)} kept for the next ${object.kind} of the same name`;
+}
+
+function dataOf({ what, name }: DataEntry): string {
+  return what === "resource" ? `The stored objects of "${name}" were` : `The stored value of "${name}" was`;
+}
+
+function event(
+  { kind, metadata: { namespace, name, uid } }: CustomResource,
+  reason: "DataPurged" | "DataRetained" | "DataAdopted",
+  note: string,
+): DataEvent {
+  const { type, action } = statusEventCatalogue[reason];
+  return { subject: { kind, namespace, name, uid }, note: { type, reason, action, note } };
+}

@@ -1,0 +1,252 @@
+// Every reason of the catalogue, on the real system: its conditions, a message that says what to do, an Event, and what heals it.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/reasons.ts";
+import { type Conditions, type DeclaredKind, declared, newPlace, type Place, secretOf } from "../support/declared.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { kstatusOf } from "../support/kstatus.ts";
+import { reasonCases } from "../support/reason-cases.ts";
+import { askRedis } from "../support/redis-line.ts";
+
+let fleet: Fleet;
+
+beforeAll(async () => {
+  fleet = await startFleet({
+    replicas: 2,
+    api: { controllers: ["namespace"] },
+    operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"],
+  });
+});
+afterAll(() => fleet?.stop());
+
+function isReason(reason: string): reason is Reason {
+  return Object.hasOwn(reasonCatalogue, reason);
+}
+
+function expectedOf(reason: string) {
+  if (!isReason(reason)) return { status: "True", kstatus: "Current", condition: undefined };
+  return healsByItself(reason)
+    ? { status: "False", kstatus: "InProgress", condition: "Reconciling" }
+    : { status: "False", kstatus: "Failed", condition: "Stalled" };
+}
+
+/** The conditions agree with each other and with how Helm and Flux read them. */
+async function expectTold(place: Place, kind: DeclaredKind, name: string, reason: string): Promise<Conditions> {
+  const conditions = await place.said(kind, name, reason, { withinMs: 20_000 });
+  const { Ready, Reconciling, Stalled } = conditions;
+  const { kstatus, status, condition } = expectedOf(reason);
+  expect(Ready?.status).toBe(status);
+  expect(kstatusOf(await place.get(kind, name))).toBe(kstatus);
+  const further = [Reconciling, Stalled].filter((each) => each !== undefined);
+  expect(further.map(({ type }) => type)).toEqual(condition === undefined ? [] : [condition]);
+  for (const each of further) expect(each).toMatchObject({ status: "True", reason, message: Ready?.message });
+  await eventually(async () => {
+    const event = (await place.events(kind, name)).find((each) => each.reason === reason);
+    expect(event?.note).toBe(Ready?.message);
+  });
+  return conditions;
+}
+
+describe.concurrent("the reason", () => {
+  for (const { reason, kind, name, when, given, says, heal } of reasonCases) {
+    it(`${reason}, when ${when}, is told with what to do, and mended`, async () => {
+      const place = await newPlace(fleet);
+      await given(place);
+      const { Ready } = await expectTold(place, kind, name, reason);
+      for (const part of says) expect(Ready?.message).toContain(part);
+      await heal(place);
+      const conditions = await place.said(kind, name, "Ready", { withinMs: 60_000 });
+      expect(Object.keys(conditions).sort()).toEqual(["Accepted", "Programmed", "Ready"]);
+      expect(kstatusOf(await place.get(kind, name))).toBe("Current");
+    });
+  }
+});
+
+describe("a broken edit of a schema", () => {
+  it("keeps the last good version live, says so, and touches no neighbour", async () => {
+    const place = await newPlace(fleet);
+    const open = { access: { create: "Anyone", read: "Anyone" } };
+    const good = { schema: { properties: { title: { maxLength: 5 } } } };
+    await place.create(declared("Project", "shop"));
+    await place.create(...["books", "films"].map((name) => declared("ApiResource", name, { ...open, ...good })));
+    await place.said("ApiResource", "books", "Ready");
+    await place.said("ApiResource", "films", "Ready");
+    const before = await place.get("ApiResource", "films");
+    await place.edit("ApiResource", "books", { schema: { properties: { title: { maxLength: -1 } } } });
+    const { Accepted, Programmed, Ready } = await expectTold(place, "ApiResource", "books", "InvalidSchema");
+    expect(Accepted?.status).toBe("False");
+    expect(Programmed?.status).toBe("False");
+    expect(Ready?.message).toContain("/spec/schema/properties/title/maxLength");
+    expect(Ready?.message).toContain("Its last good version goes on being served");
+    const books = await place.get("ApiResource", "books");
+    expect(books.status).toMatchObject({ observedGeneration: 2, liveGeneration: 1 });
+    const post = (title: string) => ({ method: "POST", body: { title } });
+    await place.everywhere("/api/books", post("Momo"), (reply) => expect(reply.status).toBe(201), { withinMs: 0 });
+    await place.everywhere("/api/books", post("longer"), (reply) => expect(reply.code).toBe("validation_failed"));
+    await place.everywhere("/api/films", post("Alien"), (reply) => expect(reply.status).toBe(201));
+    expect((await place.get("ApiResource", "films")).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    await place.edit("ApiResource", "books", { schema: { properties: { title: { maxLength: 6 } } } });
+    await place.said("ApiResource", "books", "Ready");
+    expect((await place.get("ApiResource", "books")).status).toMatchObject({ liveGeneration: 3 });
+    await place.everywhere("/api/books", post("longer"), (reply) => expect(reply.status).toBe(201), { withinMs: 0 });
+  });
+
+  it("is told of an ApiResource that never was good, which is served to nobody while its siblings are", async () => {
+    const place = await newPlace(fleet);
+    await place.create(
+      declared("Project", "shop"),
+      declared("ApiResource", "books", { schema: { type: "nonsense" } }),
+      declared("ApiResource", "films", { schema: {}, access: { read: "Anyone" } }),
+    );
+    await expectTold(place, "ApiResource", "books", "InvalidSchema");
+    await place.said("ApiResource", "films", "Ready");
+    expect((await place.get("ApiResource", "books")).status?.["liveGeneration"]).toBeUndefined();
+    await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_resource"));
+    await place.everywhere("/api/films", {}, (reply) => expect(reply.status).toBe(200));
+  });
+});
+
+describe("what becomes of data at an object's end", () => {
+  it("is told in an Event of the object: kept with Retain, deleted with Delete", async () => {
+    const place = await newPlace(fleet);
+    const resource = (name: string, deletionPolicy: string) =>
+      declared("ApiResource", name, { schema: {}, access: { create: "Anyone" }, deletionPolicy });
+    await place.create(declared("Project", "shop"), resource("books", "Retain"), resource("films", "Delete"));
+    for (const [name, reason] of [
+      ["books", "DataRetained"],
+      ["films", "DataPurged"],
+    ] as const) {
+      await place.said("ApiResource", name, "Ready");
+      await place.remove("ApiResource", name);
+      await eventually(async () => {
+        const events = await place.events("ApiResource", name);
+        expect(events.find((each) => each.reason === reason)?.note).toContain(`The stored objects of "${name}" were`);
+      });
+    }
+  });
+});
+
+/** A replica that only says things: alive until it is taken off the list. */
+const fake = "fake-replica";
+const farAhead = 9_000_000_000_000;
+
+async function ask(...words: readonly (string | number)[]): Promise<void> {
+  const reply = await askRedis(fleet.redis.port, words.join(" "));
+  if (reply.startsWith("-")) throw new Error(reply);
+}
+
+async function fakeSays(revision: number, nacks: readonly object[] = []): Promise<void> {
+  await ask("HSET", acknowledgementKey(fake), "revision", revision, "nacks", JSON.stringify(JSON.stringify(nacks)));
+  await ask("ZADD", configKeys.replicas, farAhead, fake);
+}
+
+async function dismissFake(): Promise<void> {
+  await ask("ZREM", configKeys.replicas, fake);
+  await ask("DEL", acknowledgementKey(fake));
+}
+
+describe("with replicas that", () => {
+  afterEach(dismissFake);
+
+  it("lag behind, an object says WaitingForReplicas, and Ready once they have followed", async () => {
+    const place = await newPlace(fleet);
+    await fakeSays(0);
+    await place.create(declared("Project", "shop"));
+    const { Accepted, Programmed, Ready } = await expectTold(place, "Project", "shop", "WaitingForReplicas");
+    expect(Accepted?.status).toBe("True");
+    expect(Programmed?.status).toBe("False");
+    expect(Ready?.message).toContain("may still serve an older version");
+    await fakeSays(farAhead);
+    await place.said("Project", "shop", "Ready");
+  });
+
+  it("go and come, an object that was Ready stays so", async () => {
+    const place = await newPlace(fleet);
+    await place.create(declared("Project", "shop"));
+    await place.said("Project", "shop", "Ready");
+    await fakeSays(0);
+    await place.create(declared("RootKey", "settings"));
+    await place.said("RootKey", "settings", "WaitingForReplicas");
+    await place.said("Project", "shop", "Ready", { withinMs: 0 });
+  });
+
+  it("can't use an object, it says RefusedByReplica and what the replica says, until they can", async () => {
+    const place = await newPlace(fleet);
+    const nack = { project: `${place.namespace}/shop`, field: "resource:books", reason: "an unknown keyword" };
+    await fakeSays(farAhead, [nack]);
+    await place.create(declared("Project", "shop"), declared("ApiResource", "books", { schema: {} }));
+    const { Ready } = await expectTold(place, "ApiResource", "books", "RefusedByReplica");
+    expect(Ready?.message).toContain("an unknown keyword");
+    expect(Ready?.message).toContain("upgrade the data plane");
+    await place.said("Project", "shop", "Ready");
+    await fakeSays(farAhead);
+    await place.said("ApiResource", "books", "Ready");
+  });
+
+  it("still serve what is deleted, it says Deleting, and its successor PurgePending, until they don't", async () => {
+    const place = await newPlace(fleet);
+    const spec = { schema: {}, deletionPolicy: "Delete", access: { create: "Anyone", read: "Anyone" } };
+    await place.create(declared("Project", "shop"), declared("ApiResource", "books", spec));
+    await place.said("ApiResource", "books", "Ready");
+    const post = { method: "POST", body: { title: "Momo" } };
+    await place.everywhere("/api/books", post, (reply) => expect(reply.status).toBe(201));
+    await fakeSays(0);
+    await place.remove("ApiResource", "books");
+    const { Ready } = await place.said("ApiResource", "books", "Deleting");
+    expect(Ready?.message).toContain("once all data-plane replicas have stopped serving it");
+    await place.create(declared("ApiResource", "novels", { ...spec, resourceName: "books" }));
+    const told = await expectTold(place, "ApiResource", "novels", "PurgePending");
+    expect(told["Ready"]?.message).toContain("are being deleted; it is served after that");
+    await dismissFake();
+    await place.said("ApiResource", "novels", "Ready");
+    await expect(place.get("ApiResource", "books")).rejects.toThrow("NotFound");
+    await eventually(async () => {
+      const events = await place.events("ApiResource", "books");
+      expect(events.map(({ reason }) => reason)).toEqual(expect.arrayContaining(["Deleting", "DataPurged"]));
+    });
+    const empty = (count: unknown) => expect(count).toBe(0);
+    await place.everywhere("/api/books", {}, (reply) => empty(reply.json()["count"]));
+  });
+
+  it("are all gone, an object says NoReplicas, and Ready once one is there", async () => {
+    const place = await newPlace(fleet);
+    await Promise.all(fleet.replicas.splice(0).map((replica) => replica.stop()));
+    await place.create(declared("Project", "shop"));
+    const { Ready } = await expectTold(place, "Project", "shop", "NoReplicas");
+    expect(Ready?.message).toContain("it is served as soon as one is");
+    await fleet.addReplica();
+    await place.said("Project", "shop", "Ready");
+  });
+});
+
+describe("while Redis is away", () => {
+  it("a new object says PublishFailed, one that was Ready stays so, and both are Ready after", async () => {
+    const place = await newPlace(fleet);
+    await place.create(secretOf("ada", { password: "correct horse" }), declared("Project", "shop"));
+    await place.said("Project", "shop", "Ready");
+    await fleet.redis.kill();
+    await place.create(declared("RootKey", "settings"));
+    const { Ready } = await expectTold(place, "RootKey", "settings", "PublishFailed");
+    expect(Ready?.message).toContain("it is tried again until it can");
+    await place.said("Project", "shop", "Ready", { withinMs: 0 });
+    await fleet.redis.restart();
+    await place.said("RootKey", "settings", "Ready", { withinMs: 60_000 });
+  });
+});
+
+describe("the catalogue", () => {
+  it("is reached as a whole", () => {
+    const byFleet = [
+      "WaitingForReplicas",
+      "RefusedByReplica",
+      "Deleting",
+      "PurgePending",
+      "NoReplicas",
+      "PublishFailed",
+    ];
+    const reached = new Set([...reasonCases.map(({ reason }) => reason), ...byFleet]);
+    expect([...reached].sort()).toEqual([...Object.keys(reasonCatalogue), ...Object.keys(noticeCatalogue)].sort());
+  });
+});
