@@ -37,6 +37,7 @@ const verifyMs = 2_000;
 const ringMs = 5_000;
 const resyncMs = 600_000;
 const orphansMs = 60_000;
+const suspicionMs = 15_000;
 
 export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const { queue, logger } = deps;
@@ -64,10 +65,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       entries.some((entry) => entry.doomedAt !== undefined),
     );
     for (const key of [...judgement.gone, ...doomed.map(([key]) => key)]) queue.add(key, "bulk");
-    if (suspected.size > 0)
-      logger.warn("Most projects have no object any more; looking again before they are withdrawn", {
-        projects: suspected.size,
-      });
+    if (suspected.size === 0) return;
+    logger.warn("Most projects have no object any more; looking again before they are withdrawn", {
+      projects: suspected.size,
+    });
+    void attempt("orphans", lookAgain);
+  };
+
+  const lookAgain = async (): Promise<void> => {
+    await pause(deps.timers, suspicionMs, deps.signal).catch(() => undefined);
+    if (!deps.signal.aborted) await orphans();
   };
 
   const complete = async (): Promise<void> => {
