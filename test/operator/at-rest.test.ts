@@ -114,7 +114,7 @@ async function everythingLookedAt(): Promise<void> {
 describe("connections to the API server", () => {
   it("are 16 at most for calls, and one for each watch, while much is applied", async () => {
     const namespace = await fleet.api.namespace("many");
-    const names = Array.from({ length: 60 }, (_, index) => `shop-${index}`);
+    const names = Array.from({ length: 30 }, (_, index) => `shop-${index}`);
     const operator = fleet.operators.at(-1);
     const port = Number(new URL(fleet.api.url).port);
     let most = 0;
