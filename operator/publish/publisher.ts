@@ -1,6 +1,6 @@
 // Writes compiled projects to Redis, field by field and only what changed, sealed, with one revision per step; beside them what
 // is known of stored data. Refuses with NotTheWriter once another publisher took over, with ForeignInstance a Redis of another
-// installation; the store's errors pass through, and the next publish finds out what holds.
+// installation; the store's errors pass through. After OutcomeUnknown it has to begin anew, which finds out what holds.
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -9,6 +9,7 @@ import { configFormat } from "../../core/config/fields.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, listOf, optionalText } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../data-record.ts";
@@ -210,7 +211,8 @@ class RedisPublisher implements Publisher {
     try {
       return await work(tenure);
     } catch (error) {
-      if (error instanceof NotTheWriter) this.#end(tenure);
+      // What was sent and not answered may take place later, under what was read meanwhile; never in another tenure.
+      if (error instanceof NotTheWriter || error instanceof OutcomeUnknown) this.#end(tenure);
       throw error;
     }
   }

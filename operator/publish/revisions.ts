@@ -2,7 +2,6 @@
 // with NotTheWriter once Redis says another revision than the one it was left with: it has lost writes, or somebody else wrote.
 
 import type { Clock } from "../../core/clock.ts";
-import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { PublishReply } from "./publish-scripts.ts";
 import { NotTheWriter } from "./refusals.ts";
 
@@ -16,8 +15,6 @@ export class Revisions {
   readonly #clock: Clock;
   #last: string;
   #given: number;
-  /** Revisions of steps since `#last` that were sent and not answered: one of them may have taken place. */
-  readonly #unanswered = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(last: string, clock: Clock) {
@@ -32,48 +29,20 @@ export class Revisions {
 
   /** Whether `found`, which meta says, is what this writer left there. Asks `find` while no step is under way. */
   stands(find: () => Promise<string>): Promise<boolean> {
-    return this.#inTurn(async () => this.#isOwn(await find()));
+    return this.#inTurn(async () => (await find()) === this.#last);
   }
 
   /** Runs one step with the next revision, and answers with it. */
   advance(run: (numbered: Numbered) => Promise<PublishReply>): Promise<number> {
     return this.#inTurn(async () => {
-      for (;;) {
-        // Milliseconds, so that revisions go on growing when Redis was emptied and the count began anew.
-        const revision = Math.max(this.#given + 1, this.#clock.now());
-        this.#given = revision;
-        const reply = await this.#attempt(revision, run);
-        if (reply.outcome === "published") {
-          this.#settle(String(revision));
-          return revision;
-        }
-        if (reply.outcome === "not_the_writer" || !this.#isOwn(reply.revision)) throw lostWriter();
-        // An earlier step of ours took place although it was not answered.
-        this.#settle(reply.revision);
-      }
-    });
-  }
-
-  async #attempt(revision: number, run: (numbered: Numbered) => Promise<PublishReply>): Promise<PublishReply> {
-    const text = String(revision);
-    this.#unanswered.add(text);
-    try {
+      // Milliseconds, so that revisions go on growing when Redis was emptied and the count began anew.
+      const revision = Math.max(this.#given + 1, this.#clock.now());
+      this.#given = revision;
       const reply = await run({ lastRevision: this.#last, revision });
-      this.#unanswered.delete(text);
-      return reply;
-    } catch (error) {
-      if (error instanceof StoreUnavailable) this.#unanswered.delete(text);
-      throw error;
-    }
-  }
-
-  #isOwn(found: string): boolean {
-    return found === this.#last || this.#unanswered.has(found);
-  }
-
-  #settle(revision: string): void {
-    this.#last = revision;
-    this.#unanswered.clear();
+      if (reply.outcome !== "published") throw lostWriter();
+      this.#last = String(revision);
+      return revision;
+    });
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -58,6 +58,9 @@ const around = (what: Omit<Around, "script">, script = "publish") =>
 const cutOff = () => {
   throw new CutOff();
 };
+const unanswered = () => {
+  throw new OutcomeUnknown("not answered");
+};
 const stored = () => storedRecord(gateway, "default/shop");
 
 async function expectWhole(): Promise<void> {
@@ -80,13 +83,38 @@ describe("a publish of several steps", () => {
     await expectWhole();
   });
 
-  it.each([1, 2, 3])("that is cut off after step %i is completed by the same publisher", async (call) => {
-    const broken = around({ call, after: cutOff });
+  it.each([1, 2, 3])("whose step %i was not answered is completed after a new beginning", async (call) => {
+    const broken = around({ call, after: unanswered });
     await broken.begin();
-    await expect(broken.publish(large, books)).rejects.toThrow(CutOff);
+    await expect(broken.publish(large, books)).rejects.toThrow(OutcomeUnknown);
+    expect(broken.writes()).toBe(false);
+    await broken.begin();
     expect((await broken.publish(large, books)).changed).toBe([256, 56, 0][call - 1]);
     expect(await stored()).toEqual(books);
     await expectWhole();
+  });
+
+  it("of which a step takes place late, after it was given up, is refused that step", async () => {
+    let late = (): Promise<unknown> => Promise.resolve();
+    const gatewayOfLate: Gateway = {
+      ...gateway,
+      async run(script, keys, args) {
+        if (!script.name.startsWith("publish") || !JSON.stringify(args).includes("resource:films")) {
+          return await gateway.run(script, keys, args);
+        }
+        late = () => gateway.run(script, keys, args);
+        throw new OutcomeUnknown("on its way");
+      },
+    };
+    const giving = newPublisher({ gateway: gatewayOfLate, keyring });
+    await giving.begin();
+    await giving.publish(shop, books);
+    await expect(giving.publish(changed(shop, withResource("films")), books)).rejects.toThrow(OutcomeUnknown);
+    await giving.begin();
+    await giving.load(ref);
+    await late();
+    await giving.publish(shop, books);
+    expect(await storedFields(gateway, ref)).not.toContain("resource:films");
   });
 
   it("dooms nothing before the last step has taken it out of service", async () => {
@@ -105,10 +133,11 @@ describe("a publish of several steps", () => {
   it("looks at the record again when nobody knows whether it was written", async () => {
     await publisher.publish(shop, books);
     const doomed = recordWith(entry("books", { doomedAt: 0, doomedBy: "p" }));
-    const broken = around({ call: 1, after: cutOff });
+    const broken = around({ call: 1, after: unanswered });
     await broken.begin();
     expect((await broken.load(ref)).data).toEqual(books);
-    await expect(broken.publish({ ...shop, resources: new Map() }, doomed)).rejects.toThrow(CutOff);
+    await expect(broken.publish({ ...shop, resources: new Map() }, doomed)).rejects.toThrow(OutcomeUnknown);
+    await broken.begin();
     expect((await broken.load(ref)).data).toEqual(await stored());
     expect((await stored())?.entries[0]?.doomedAt).toBeGreaterThan(0);
     await broken.publish(shop, books);
@@ -264,8 +293,8 @@ describe("a Redis that goes away during a publish", () => {
       const next = changed(shop, withUser("bob"), withResource("films"));
       const record = recordWith(entry("books"), entry("films"));
       await lose(direction, () => publisher.publish(next, record));
-      // Nobody else wrote: what was not answered is known to be one's own.
-      expect(await publisher.verify()).toBe("writer");
+      expect(await publisher.verify()).toBe("lost");
+      await publisher.begin();
       expect((await publisher.publish(next, record)).changed).toBe(direction === "requests" ? 2 : 0);
       expect([await stored(), (await publisher.load(ref)).parts]).toEqual([record, next]);
       await publisher.publish(other);
@@ -278,11 +307,10 @@ describe("a Redis that goes away during a publish", () => {
     await publisher.publish(shop, books);
     await redis.kill("SIGKILL");
     await expect(publisher.publish(large, books)).rejects.toThrow(Error);
-    await expect(publisher.verify()).rejects.toBeInstanceOf(StoreUnavailable);
-    expect(publisher.writes()).toBe(true);
+    await expect(publisher.begin()).rejects.toBeInstanceOf(StoreUnavailable);
     await redis.restart();
     await eventually(() => expect(through.ready()).toBe(true));
-    expect(await publisher.verify()).toBe("writer");
+    await publisher.begin();
     expect((await publisher.publish(large, books)).changed).toBe(450);
     await eventually(() => expect(gateway.ready()).toBe(true));
     await expectWhole();
