@@ -1,0 +1,130 @@
+// `helm install --wait` of manifests, without any chart of this project: it returns when all is served, and at once when
+// something needs a person.
+
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findHelm } from "../../tools/parts/helm.ts";
+import { type Declared, declared, newPlace, placeAt } from "../support/declared.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+
+const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
+
+let fleet: Fleet;
+let helm: string;
+let dir: string;
+let charts = 0;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "jsonplane-helm-"));
+  [fleet, helm] = await Promise.all([startFleet(), findHelm(process.env)]);
+}, 600_000);
+afterAll(async () => {
+  await fleet?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** A chart of these templates, by file name. */
+async function chartOf(templates: Readonly<Record<string, string>>): Promise<string> {
+  charts += 1;
+  const folder = join(dir, `chart-${charts}`);
+  await mkdir(join(folder, "templates"), { recursive: true });
+  await writeFile(join(folder, "Chart.yaml"), "apiVersion: v2\nname: shop\nversion: 0.1.0\n");
+  for (const [name, text] of Object.entries(templates)) await writeFile(join(folder, "templates", name), text);
+  return folder;
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly text: string;
+  readonly seconds: number;
+}
+
+async function run(...args: readonly string[]): Promise<Ran> {
+  const since = Date.now();
+  const kubeconfig = await fleet.api.kubeconfig();
+  const child = spawn(helm, args, {
+    env: { ...process.env, HOME: dir, KUBECONFIG: kubeconfig },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  return { code, text, seconds: (Date.now() - since) / 1_000 };
+}
+
+function yamlOf(...objects: readonly Declared[]): string {
+  return objects.map((each) => JSON.stringify(each)).join("\n---\n");
+}
+
+const shop = declared("Project", "shop");
+const good = declared("ApiResource", "books", { schema: {}, access: { read: "Anyone" } });
+/** The CRD takes it; that no regular expression ends like this only the operator sees. */
+const broken = declared("ApiResource", "books", { schema: { properties: { isbn: { pattern: "(" } } } });
+
+describe("helm install --wait", () => {
+  it("returns once the bookshop is served, whatever the order of its manifests", async () => {
+    const { namespace } = await newPlace(fleet);
+    const chart = await chartOf({ "bookshop.yaml": await readFile(bookshop, "utf8") });
+    const ran = await run("install", "shop", chart, "--wait", "--timeout", "120s", "--namespace", namespace);
+    expect(ran).toMatchObject({ code: 0 });
+    await fleet.ready(namespace, 0);
+    const reply = await fleet.replicas[0]?.send(`/${namespace}/bookshop/api/books`);
+    expect(reply?.status).toBe(200);
+  });
+
+  it("fails long before its time is over when a schema can't be used, and says where and why", async () => {
+    const place = await newPlace(fleet);
+    const chart = await chartOf({ "shop.yaml": yamlOf(shop, broken) });
+    const ran = await run("install", "shop", chart, "--wait", "--timeout", "300s", "--namespace", place.namespace);
+    expect(ran.code).not.toBe(0);
+    expect(ran.text).toContain("status: Failed, message: /spec/schema/properties/isbn/pattern: at character 2");
+    expect(ran.seconds).toBeLessThan(60);
+    await place.said("ApiResource", "books", "InvalidSchema", { withinMs: 0 });
+  });
+
+  it("waits for what heals by itself: the Project that another chart brings", async () => {
+    const { namespace } = await newPlace(fleet);
+    const [children, parent] = [await chartOf({ "a.yaml": yamlOf(good) }), await chartOf({ "a.yaml": yamlOf(shop) })];
+    const waiting = run("install", "children", children, "--wait", "--timeout", "120s", "--namespace", namespace);
+    const place = placeAt(fleet, namespace);
+    let isOver = false;
+    void waiting.finally(() => {
+      isOver = true;
+    });
+    await place.said("ApiResource", "books", "ProjectNotFound", { withinMs: 30_000 });
+    expect(isOver).toBe(false);
+    const ran = await run("install", "parent", parent, "--wait", "--timeout", "120s", "--namespace", namespace);
+    expect(ran).toMatchObject({ code: 0 });
+    expect(await waiting).toMatchObject({ code: 0 });
+  });
+});
+
+describe("helm upgrade and uninstall --wait", () => {
+  it("of a broken schema fails and leaves what is served; a mended one succeeds; uninstalling ends", async () => {
+    const place = await newPlace(fleet);
+    const [first, second] = [
+      await chartOf({ "a.yaml": yamlOf(shop, good) }),
+      await chartOf({ "a.yaml": yamlOf(shop, broken) }),
+    ];
+    const flags = ["--wait", "--timeout", "300s", "--namespace", place.namespace];
+    expect(await run("install", "shop", first, ...flags)).toMatchObject({ code: 0 });
+    const failed = await run("upgrade", "shop", second, ...flags);
+    expect(failed.code).not.toBe(0);
+    expect(failed.seconds).toBeLessThan(60);
+    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), { withinMs: 0 });
+    expect(await run("upgrade", "shop", first, ...flags)).toMatchObject({ code: 0 });
+    expect(await run("uninstall", "shop", ...flags)).toMatchObject({ code: 0 });
+    await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"));
+  });
+});

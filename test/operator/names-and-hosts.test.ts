@@ -1,0 +1,238 @@
+// Who holds a name, a host, a Project's name in a namespace: the incumbent, over restarts of the operator and over namespaces,
+// and when it passes on.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { declared, newPlace, type Place, secretOf } from "../support/declared.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+
+let fleet: Fleet;
+
+beforeAll(async () => {
+  fleet = await startFleet({
+    replicas: 2,
+    operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test,*=shared.test", "--lease-duration", "4s"],
+  });
+});
+afterAll(() => fleet?.stop());
+
+const now = { withinMs: 0 };
+
+async function restartOperator(): Promise<void> {
+  await Promise.all(fleet.operators.splice(0).map((operator) => operator.stop()));
+  const operator = await fleet.addOperator();
+  await eventually(async () => expect(await operator.leads()).toBe(true), { withinMs: 30_000 });
+}
+
+const open = { create: "Anyone", read: "Anyone", scope: { read: "All" } };
+const named = (name: string, resourceName: string, maxLength: number) =>
+  declared("ApiResource", name, { resourceName, access: open, schema: { properties: { title: { maxLength } } } });
+
+describe("a name within a Project", () => {
+  it("stays with its incumbent over a restart of the operator, whatever the alphabet says, and passes on once that is deleted", async () => {
+    const place = await newPlace(fleet);
+    await place.create(declared("Project", "shop"), named("zebra", "books", 4));
+    await place.said("ApiResource", "zebra", "Ready");
+    await place.create(named("aardvark", "books", 8));
+    const told = await place.said("ApiResource", "aardvark", "NameConflict");
+    expect(told["Stalled"]?.message).toContain('ApiResource "zebra" holds the resourceName "books" already');
+    const post = { method: "POST", body: { title: "eight ch" } };
+    await place.everywhere("/api/books", post, (reply) => expect(reply.code).toBe("validation_failed"), {
+      withinMs: 0,
+    });
+
+    await restartOperator();
+    await place.edit("ApiResource", "zebra", { limits: { maxObjects: 1000 } });
+    await place.said("ApiResource", "zebra", "Ready");
+    await place.edit("ApiResource", "aardvark", { limits: { maxObjects: 1000 } });
+    await place.said("ApiResource", "aardvark", "NameConflict");
+    await place.everywhere("/api/books", post, (reply) => expect(reply.code).toBe("validation_failed"), {
+      withinMs: 0,
+    });
+
+    await place.remove("ApiResource", "zebra");
+    await place.said("ApiResource", "aardvark", "Ready");
+    await place.everywhere("/api/books", post, (reply) => expect(reply.status).toBe(201), now);
+  });
+
+  it("of a user and of a root key stays with its incumbent too", async () => {
+    const place = await newPlace(fleet);
+    const user = (name: string) => declared("ProjectUser", name, { username: "ada", passwordSecretRef: { name } });
+    const rootKey = (name: string) => declared("RootKey", name, { key: "settings", initialValue: name });
+    await place.create(
+      secretOf("zebra", { password: "of the zebra" }),
+      secretOf("aardvark", { password: "of the aardvark" }),
+      declared("Project", "shop"),
+      user("zebra"),
+      rootKey("zebra"),
+    );
+    await fleet.ready(place.namespace);
+    await place.create(user("aardvark"), rootKey("aardvark"));
+    await place.said("ProjectUser", "aardvark", "NameConflict");
+    await place.said("RootKey", "aardvark", "NameConflict");
+    const login = (name: string) => {
+      const as = `Basic ${Buffer.from(`ada:of the ${name}`).toString("base64")}`;
+      return { method: "POST", as };
+    };
+    await place.everywhere("/json/settings", {}, (reply) => expect(reply.text).toBe('"zebra"'), now);
+    await place.everywhere("/sessions/", login("zebra"), (reply) => expect(reply.status).toBe(201), now);
+    await place.everywhere("/sessions/", login("aardvark"), (reply) => expect(reply.status).toBe(401), now);
+    await place.remove("ProjectUser", "zebra");
+    await place.remove("RootKey", "zebra");
+    await place.said("ProjectUser", "aardvark", "Ready");
+    await place.said("RootKey", "aardvark", "Ready");
+    await place.everywhere("/sessions/", login("aardvark"), (reply) => expect(reply.status).toBe(201), now);
+    await place.everywhere("/sessions/", login("zebra"), (reply) => expect(reply.status).toBe(401), now);
+  });
+
+  it("is left by an object that is renamed: deleted, and made anew under another name with the same path and data", async () => {
+    const place = await newPlace(fleet);
+    await place.create(declared("Project", "shop"), named("books", "books", 8));
+    await place.said("ApiResource", "books", "Ready");
+    const post = { method: "POST", body: { title: "Momo" } };
+    await place.everywhere("/api/books", post, (reply) => expect(reply.status).toBe(201));
+    await place.create(named("novels", "books", 8));
+    await place.said("ApiResource", "novels", "NameConflict");
+    await place.remove("ApiResource", "books");
+    await place.said("ApiResource", "novels", "Ready");
+    const count = { count: fleet.replicas.length };
+    await place.everywhere("/api/books", {}, (reply) => expect(reply.json()).toMatchObject(count), now);
+  });
+});
+
+interface Shop {
+  readonly place: Place;
+  /** Stands in its data, and in ada's password. */
+  readonly which: string;
+  readonly login: string;
+  readonly key: string;
+  readonly token: string;
+}
+
+async function openShop(which: string): Promise<Shop> {
+  const place = await newPlace(fleet);
+  await place.create(
+    secretOf("ada", { password: `password ${which}` }),
+    declared("Project", "shop"),
+    declared("ApiResource", "books", { schema: {} }),
+    declared("RootKey", "settings", { initialValue: which }),
+    declared("ProjectUser", "ada", { access: "Write", passwordSecretRef: { name: "ada" } }),
+    declared("ApiKey", "web", { access: "Write", role: "Administrators" }),
+  );
+  await fleet.ready(place.namespace);
+  const [replica] = fleet.replicas;
+  if (replica === undefined) throw new Error("There is no replica");
+  const base = `/${place.namespace}/shop`;
+  const key = `apikey ${await fleet.secret(place.namespace, "web-api-key", "apiKey")}`;
+  const login = `Basic ${Buffer.from(`ada:password ${which}`).toString("base64")}`;
+  const session = await replica.send(`${base}/sessions/`, { method: "POST", as: login });
+  await replica.send(`${base}/api/books`, { method: "POST", body: { title: which }, as: key });
+  return { place, which, login, key, token: `Bearer ${session.json()["access_token"]}` };
+}
+
+async function expectApart({ place, which, key, token }: Shop, other: Shop): Promise<void> {
+  const own = { count: 1, items: [{ title: which }] };
+  await place.everywhere("/json/settings", {}, (reply) => expect(reply.json()).toBe(which), now);
+  await place.everywhere("/api/books", { as: key }, (reply) => expect(reply.json()).toMatchObject(own), now);
+  await place.everywhere("/api/books", { as: token }, (reply) => expect(reply.status).toBe(200), now);
+  for (const as of [other.key, other.token]) {
+    await place.everywhere("/api/books", { as }, (reply) => expect(reply.status).toBe(401), now);
+  }
+  const login = { method: "POST", as: other.login };
+  await place.everywhere("/sessions/", login, (reply) => expect(reply.status).toBe(401), now);
+}
+
+describe("two Projects of one name in two namespaces", () => {
+  it("are apart: users of one name, keys, sessions and data", async () => {
+    const [one, two] = [await openShop("one"), await openShop("two")];
+    await expectApart(one, two);
+    await expectApart(two, one);
+    await one.place.remove("Project", "shop");
+    await one.place.everywhere("/json/settings", {}, (reply) => expect(reply.code).toBe("unknown_project"));
+    await two.place.everywhere("/json/settings", {}, (reply) => expect(reply.json()).toBe("two"), now);
+  });
+});
+
+/** Which Project answers at the root of the host, on every replica. */
+async function expectHolder(host: string, which: string | undefined, withinMs = 5_000): Promise<void> {
+  for (const replica of fleet.replicas) {
+    await eventually(
+      async () => {
+        const reply = await replica.send("/json/whose", { headers: { host } });
+        expect(reply.status === 200 ? reply.json() : undefined).toBe(which);
+      },
+      { withinMs },
+    );
+  }
+}
+
+/** A Project that answers with its own name at /json/whose. */
+async function claim(place: Place, name: string, hosts: readonly string[]): Promise<void> {
+  await place.create(
+    declared("Project", name, { hosts }),
+    declared("RootKey", `${name}-whose`, { projectRef: { name }, key: "whose", initialValue: name }),
+  );
+}
+
+describe("a host", () => {
+  it("stays with its incumbent over namespaces and restarts, serves only its project, and passes on when let go of or deleted", async () => {
+    const [one, two] = [await newPlace(fleet), await newPlace(fleet)];
+    const host = `${one.namespace}.shared.test`;
+    await claim(two, "zebra", [host]);
+    await two.said("Project", "zebra", "Ready");
+    await claim(one, "aardvark", [host]);
+    const told = await one.said("Project", "aardvark", "HostConflict");
+    expect(told["Stalled"]?.message).toContain(`/spec/hosts/0: Another Project holds the host "${host}"`);
+    expect(told["Stalled"]?.message).not.toContain(two.namespace);
+    await one.said("RootKey", "aardvark-whose", "Ready");
+    await expectHolder(host, "zebra", 0);
+
+    await restartOperator();
+    await one.edit("Project", "aardvark", { cors: { maxAge: "1m" } });
+    await one.said("Project", "aardvark", "HostConflict");
+    await expectHolder(host, "zebra", 0);
+
+    await two.edit("Project", "zebra", { hosts: [] });
+    await one.said("Project", "aardvark", "Ready");
+    await expectHolder(host, "aardvark", 0);
+    await two.edit("Project", "zebra", { hosts: [host] });
+    await two.said("Project", "zebra", "HostConflict");
+    await expectHolder(host, "aardvark", 0);
+
+    await one.remove("Project", "aardvark");
+    await two.said("Project", "zebra", "Ready");
+    await expectHolder(host, "zebra", 0);
+  });
+
+  it("that the platform does not allow the namespace is refused with what it does allow, and all else is served", async () => {
+    const [one, two] = [await newPlace(fleet), await newPlace(fleet)];
+    const [own, foreign] = [`a.${one.namespace}.apps.test`, `a.${two.namespace}.apps.test`];
+    await claim(one, "shop", [own, foreign]);
+    const { Stalled, Ready } = await one.said("Project", "shop", "InvalidSpec");
+    expect(Ready?.status).toBe("False");
+    expect(Stalled?.message).toContain(`/spec/hosts/1: The platform does not let namespace "${one.namespace}"`);
+    expect(Stalled?.message).toContain(`it allows ${one.namespace}.apps.test, shared.test, and names below`);
+    expect(Stalled?.message).toContain("All else of it is served");
+    await expectHolder(own, "shop");
+    await expectHolder(foreign, undefined, 0);
+    await claim(two, "shop", [foreign]);
+    await fleet.ready(two.namespace);
+    await expectHolder(foreign, "shop", 0);
+  });
+});
+
+describe("without --allowed-hosts", () => {
+  it("no namespace may claim a host", async () => {
+    const strict = await startFleet();
+    try {
+      const place = await newPlace(strict);
+      await place.create(declared("Project", "shop", { hosts: ["shop.example.org"] }));
+      const { Stalled } = await place.said("Project", "shop", "InvalidSpec", { withinMs: 20_000 });
+      expect(Stalled?.message).toContain("it allows this namespace no host at all");
+      const reply = await strict.replicas[0]?.send("/", { headers: { host: "shop.example.org" } });
+      expect(reply?.status).toBe(404);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
