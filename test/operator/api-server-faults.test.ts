@@ -16,7 +16,10 @@ const seconds = 1_000;
 /** After the end of a fault. */
 const soon = 10;
 const patience = { withinMs: soon * seconds };
-/** Where the leader may have given up just before: until its Lease has run out, and another one leads. */
+/**
+ * Where the leader has given up, since it could not renew its Lease: until that has run out and another one leads. A standby
+ * counts from the last renewal that it has seen, which it may see only now.
+ */
 const withNextLeader = 20;
 
 let fleet: Fleet;
@@ -135,7 +138,7 @@ describe("an API server", () => {
     await sleep(30 * seconds);
     await fleet.api.restartApiServer();
     await edit();
-    await expectLive();
+    await expectLive(withNextLeader);
   });
 
   it("where others edit the same statuses and Secrets all the time", async () => {
