@@ -55,9 +55,15 @@ async function referenced(
   { name, key }: { readonly name: string; readonly key: string },
 ): Promise<UserResolution> {
   const secret = situation.tools.findSecret(name);
-  if (secret === undefined) return missing(`Namespace "${situation.user.metadata.namespace}" has no Secret "${name}"`);
+  if (secret === undefined) {
+    const { namespace } = situation.user.metadata;
+    const message = `Namespace "${namespace}" has no Secret "${name}": create it, with the password in the entry "${key}"`;
+    return missing(message, "/spec/passwordSecretRef/name");
+  }
   const password = entryText(secret, key);
-  if (password === undefined) return missing(`Secret "${name}" has no entry "${key}", or an empty one`);
+  if (password === undefined) {
+    return missing(`Secret "${name}" has no entry "${key}", or an empty one`, "/spec/passwordSecretRef/key");
+  }
   return await take(situation, { password, secretName: name, given: true });
 }
 
@@ -254,8 +260,8 @@ function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, se
   }
 }
 
-function missing(message: string): UserResolution {
-  return { credential: refuse("SecretNotFound", message), writes: [], events: [] };
+function missing(message: string, pointer: string): UserResolution {
+  return { credential: refuse("SecretNotFound", message, pointer), writes: [], events: [] };
 }
 
 function conflict(secret: Secret): UserResolution {

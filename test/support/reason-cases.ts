@@ -70,7 +70,7 @@ const healing: readonly ReasonCase[] = [
     name: "ada",
     when: "there is no such Secret",
     given: (place) => place.create(project, ada),
-    says: ['has no Secret "ada"'],
+    says: ["/spec/passwordSecretRef/name", 'has no Secret "ada": create it'],
     heal: (place) => place.create(secretOf("ada", { password: "correct horse" })),
   },
   {
@@ -79,7 +79,7 @@ const healing: readonly ReasonCase[] = [
     name: "ada",
     when: "the Secret lacks the entry",
     given: (place) => place.create(project, secretOf("ada", { pasword: "correct horse" }), ada),
-    says: ['Secret "ada" has no entry "password"'],
+    says: ["/spec/passwordSecretRef/key", 'Secret "ada" has no entry "password"'],
     heal: (place) => place.patch("Secret", "ada", { stringData: { password: "correct horse" } }),
   },
   {

@@ -270,7 +270,7 @@ describe("generated Secrets", () => {
 describe("a password in a Secret of the folder", () => {
   it("is followed, and waited for", async () => {
     dev.edit("a.yaml", shop + manifest("ProjectUser", "alice", { passwordSecretRef: { name: "s" } }));
-    expect((await dev.pass())[0]).toContain('has no Secret "s" (SecretNotFound)');
+    expect((await dev.pass())[0]).toContain('has no Secret "s": create it');
     dev.edit("s.yaml", secret("s", "one"));
     expect(await dev.pass()).toEqual(["ProjectUser/default/alice is live"]);
     dev.edit("s.yaml", secret("s", "two"));
