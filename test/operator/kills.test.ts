@@ -135,7 +135,9 @@ function valuesOf<T>(seen: readonly T[], nameOf: (each: T) => string, textOf: (e
 const manyOf = (values: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] =>
   [...values].filter(([, each]) => each.size !== 1).map(([name]) => name);
 
-it(`${kills} kills later everything is Ready, each key was minted once, and only the newest ones are accepted`, async () => {
+it(`${kills} kills later everything is Ready, each key was minted once, and only the newest ones are accepted`, {
+  timeout: 600_000,
+}, async () => {
   const random = seededMoments(seed);
   const [replica] = fleet.replicas;
   if (replica === undefined) throw new Error("There is no replica");
