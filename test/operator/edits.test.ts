@@ -19,7 +19,7 @@ afterAll(() => fleet?.stop());
 
 const atOnce = { withinMs: 0 };
 
-describe("an edit that its object calls Ready is served by every replica:", () => {
+describe.concurrent("an edit that its object calls Ready is served by every replica:", () => {
   for (const { kind, name, field, spec, given, ask, see = asked, before, after } of edits) {
     it(`${kind} ${field}`, async () => {
       const shop = await openShop(fleet);
@@ -36,7 +36,7 @@ describe("an edit that its object calls Ready is served by every replica:", () =
   }
 });
 
-describe("an edit with more to it", () => {
+describe.concurrent("an edit with more to it", () => {
   it("Project limits.anonymousWritesPerMinute: the next write beyond it is refused", async () => {
     const shop = await openShop(fleet);
     await shop.edit("ApiResource", "items", { access: { create: "Anyone" } });
