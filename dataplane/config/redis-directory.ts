@@ -49,7 +49,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   let applied: number | undefined;
 
   const fetchProject = async (name: string): Promise<LoadedProject | undefined> => {
-    // Noted before the read, so that a change meanwhile leaves it older than the index and it is read again.
+    // Noted before the read: a change meanwhile leaves it older than the index, and whoever tells of that reads again.
     const revision = index.get(name)?.revision;
     const ring = keyring.current();
     const ref = projectOfName(name);
@@ -83,11 +83,11 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
     );
   };
 
-  /** Reads anew what is held and older than the index says; forgets what is gone. */
+  /** Reads anew what is held, or just being read, and older than the index says; forgets what is gone. */
   const refresh = async (name: string): Promise<void> => {
     const entry = index.get(name);
     if (!entry) held.delete(name);
-    else if (held.has(name) && held.peek(name)?.revision !== entry.revision) await load(name);
+    else if (loading.has(name) || (held.has(name) && held.peek(name)?.revision !== entry.revision)) await load(name);
   };
 
   const acknowledge = (): void => {

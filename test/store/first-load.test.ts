@@ -1,0 +1,74 @@
+// A project's first load on a replica while the project changes: what was read before the change must not stay.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { projectKey } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
+import { createRedisDirectory, type RedisDirectory } from "../../dataplane/config/redis-directory.ts";
+import { eventually } from "../support/eventually.ts";
+import { changed, project, withRootKey } from "../support/projects.ts";
+import { begunPublisher, openGateway } from "../support/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const ref = { namespace: "default", name: "shop" };
+const shop = project("shop");
+
+let redis: TestRedis;
+let gateway: Gateway;
+let waiting: Gateway;
+let replica: RedisDirectory | undefined;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+  waiting = await openGateway(redis.url, 10_000);
+});
+afterAll(async () => {
+  await replica?.stop();
+  gateway.disconnect();
+  await redis.stop();
+});
+
+it("is read again when the change comes before the first reading is taken over", async () => {
+  const publisher = await begunPublisher({ gateway, keyring });
+  await publisher.publish(shop);
+  await publisher.complete();
+  const held = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  let applied = 0;
+  const commands: Gateway = {
+    ...gateway,
+    async read(key, name, ...args) {
+      const reply = await gateway.read(key, name, ...args);
+      if (key === projectKey(ref) && name === "HGETALL") {
+        read.resolve();
+        await held.promise;
+      }
+      return reply;
+    },
+  };
+  replica = createRedisDirectory({
+    commands,
+    waiting,
+    keyring: unchangingKeyring(keyring),
+    clock: systemClock,
+    onApplied: (revision) => {
+      applied = revision;
+    },
+  });
+  const { directory } = replica;
+  await eventually(() => expect(directory.synced()).toBe(true));
+  const first = directory.project(ref);
+  await read.promise;
+  const { revision } = await publisher.publish(changed(shop, withRootKey("new")));
+  // Long enough for the hint to come while the reading stands still.
+  await eventually(() => expect([...directory.projects()]).toHaveLength(1));
+  setTimeout(held.resolve, 300);
+  await first;
+  await eventually(() => expect(applied).toBeGreaterThanOrEqual(revision));
+  const now = await directory.project(ref);
+  expect(now.outcome === "found" && now.value.rootKeys.has("new")).toBe(true);
+});
