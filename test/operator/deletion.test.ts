@@ -1,0 +1,165 @@
+// What becomes of data, Secrets and URLs when objects are deleted, on a real fleet: nothing hangs, and nothing goes that was to
+// stay.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { finalizer } from "../../operator/finalizer.ts";
+import { type Declared, declared, newPlace, type Place } from "../support/declared.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+
+const within = { withinMs: 20_000 };
+const books = (spec: object = {}): Declared =>
+  declared("ApiResource", "books", {
+    access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },
+    schema: { type: "object" },
+    ...spec,
+  });
+
+let fleet: Fleet;
+let place: Place;
+
+beforeAll(async () => {
+  fleet = await startFleet({ replicas: 2, api: { controllers: ["namespace"] } });
+});
+afterAll(() => fleet.stop());
+
+async function shop(project: object, ...children: readonly Declared[]): Promise<void> {
+  place = await newPlace(fleet);
+  await place.create(declared("Project", "shop", project), ...children);
+  for (const { kind, metadata } of children) await place.said(kind as "ApiResource", metadata.name, "Ready");
+}
+
+async function write(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const reply = await fleet.replicas[0]?.send(`/${place.namespace}/shop/api/books`, {
+      method: "POST",
+      body: { index },
+    });
+    expect(reply?.status).toBe(201);
+  }
+}
+
+/** How many objects every replica counts. */
+async function counted(count: number): Promise<void> {
+  await place.everywhere(
+    "/api/books",
+    {},
+    (reply) => expect(reply.json<{ count: number }>().count).toBe(count),
+    within,
+  );
+}
+
+async function gone(kind: string, name: string): Promise<void> {
+  await eventually(async () => {
+    await expect(place.get(kind, name)).rejects.toThrow("404");
+  }, within);
+}
+
+const finalizersOf = async (kind: string, name: string) => (await place.get(kind, name)).metadata.finalizers ?? [];
+
+describe("deletionPolicy Retain", () => {
+  it("holds no object back, and whoever declares the name again finds the data", async () => {
+    await shop({}, books());
+    await write(3);
+    expect(await finalizersOf("ApiResource", "books")).toEqual([]);
+    await place.remove("ApiResource", "books");
+    await gone("ApiResource", "books");
+    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
+    await place.create(books());
+    await place.said("ApiResource", "books", "Ready");
+    await counted(3);
+  });
+});
+
+describe("deletionPolicy Delete", () => {
+  it("purges the data, then lets the object go; its name begins empty", async () => {
+    await shop({}, books({ deletionPolicy: "Delete" }));
+    await write(250);
+    expect(await finalizersOf("ApiResource", "books")).toEqual([finalizer]);
+    await place.remove("ApiResource", "books");
+    await gone("ApiResource", "books");
+    await place.create(books());
+    await place.said("ApiResource", "books", "Ready");
+    await counted(0);
+    expect((await place.events("ApiResource", "books")).map(({ reason }) => reason)).toContain("DataPurged");
+  });
+
+  it("of the Project purges its children's data, but for those that say Retain, and deletes no child", async () => {
+    const kept = declared("RootKey", "kept", {
+      initialValue: { a: 1 },
+      deletionPolicy: "Retain",
+      access: { update: "Anyone" },
+    });
+    await shop({ deletionPolicy: "Delete", authentication: { policy: "Disabled" } }, books(), kept);
+    await write(2);
+    await fleet.replicas[0]?.send(`/${place.namespace}/shop/json/kept/a`, { method: "PUT", body: 2 });
+    await place.remove("Project", "shop");
+    await gone("Project", "shop");
+    await place.said("ApiResource", "books", "ProjectNotFound");
+    await place.create(declared("Project", "shop", { authentication: { policy: "Disabled" } }));
+    await place.said("ApiResource", "books", "Ready");
+    await counted(0);
+    await place.everywhere("/json/kept/a", {}, (reply) => expect(reply.json()).toBe(2));
+  });
+
+  it("follows the policy as it is edited: the finalizer comes and goes", async () => {
+    await shop({}, books());
+    await place.edit("Project", "shop", { deletionPolicy: "Delete" });
+    await eventually(async () => expect(await finalizersOf("ApiResource", "books")).toEqual([finalizer]), within);
+    await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
+    await eventually(async () => expect(await finalizersOf("ApiResource", "books")).toEqual([]), within);
+    expect(await finalizersOf("Project", "shop")).toEqual([finalizer]);
+  });
+
+  it("never hangs when a Project and its children are deleted together", async () => {
+    await shop({ deletionPolicy: "Delete" }, books(), declared("RootKey", "flags", { initialValue: {} }));
+    await write(1);
+    const names = ["rootkey/flags", "project/shop", "apiresource/books"];
+    await fleet.api.kubectl(["delete", ...names, "--namespace", place.namespace, "--timeout=30s"]);
+    await gone("Project", "shop");
+  });
+
+  it("goes with its namespace", async () => {
+    await shop({ deletionPolicy: "Delete" }, books(), declared("ApiKey", "web"));
+    await write(1);
+    await fleet.api.kubectl(["delete", "namespace", place.namespace, "--timeout=60s"]);
+    await eventually(async () => {
+      const reply = await fleet.replicas[0]?.send(`/${place.namespace}/shop/api/books`);
+      expect(reply?.code).toBe("unknown_project");
+    }, within);
+  });
+});
+
+describe("a deleted ApiKey", () => {
+  it("is refused by every replica, and its Secrets are swept, while a foreign Secret stays", async () => {
+    await shop({}, books({ access: { read: "Authenticated" } }), declared("ApiKey", "web"));
+    await place.create({ apiVersion: "v1", kind: "Secret", metadata: { name: "web-notes" } });
+    const key = await fleet.secret(place.namespace, "web-api-key", "apiKey");
+    const as = `apikey ${key}`;
+    await place.everywhere("/api/books", { as }, (reply) => expect(reply.status).toBe(200));
+    await place.remove("ApiKey", "web");
+    await place.everywhere("/api/books", { as }, (reply) => expect(reply.status).toBe(401));
+    await gone("Secret", "web-api-key");
+    await gone("Secret", "web-key-hash");
+    expect((await place.get("Secret", "web-notes")).metadata.name).toBe("web-notes");
+  });
+});
+
+describe("without a replica", () => {
+  it("a purge waits and says so; Retain lets the object go, a replica the others", async () => {
+    await shop({}, books({ deletionPolicy: "Delete" }), declared("RootKey", "flags", { deletionPolicy: "Delete" }));
+    for (const replica of fleet.replicas.splice(0)) await replica.stop();
+    await place.remove("ApiResource", "books");
+    await place.remove("RootKey", "flags");
+    await eventually(async () => {
+      const { status } = await place.get("ApiResource", "books");
+      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      expect(ready?.message).toContain("none is running");
+    }, within);
+    await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
+    await gone("ApiResource", "books");
+    expect((await place.get("RootKey", "flags")).metadata.deletionTimestamp).toBeDefined();
+    await fleet.addReplica();
+    await gone("RootKey", "flags");
+  });
+});
