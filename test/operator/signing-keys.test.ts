@@ -1,0 +1,77 @@
+// The signing keys of a Project are rotated under logins: no token is refused that was given, by whatever replica.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { declared, newPlace, type Place } from "../support/declared.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import type { Replica } from "../support/replica.ts";
+
+const within = { withinMs: 30_000 };
+let fleet: Fleet;
+let place: Place;
+let basic = "";
+
+beforeAll(async () => {
+  fleet = await startFleet({ replicas: 2 });
+  place = await newPlace(fleet);
+  await place.create(
+    declared("Project", "shop"),
+    declared("ApiResource", "notes", { schema: { type: "object" } }),
+    declared("ProjectUser", "ann"),
+  );
+  await place.said("ProjectUser", "ann", "Ready");
+  await place.said("ApiResource", "notes", "Ready");
+  const password = await fleet.secret(place.namespace, "ann-password", "password");
+  basic = `Basic ${Buffer.from(`ann:${password}`).toString("base64")}`;
+});
+afterAll(() => fleet.stop());
+
+async function login(replica: Replica | undefined): Promise<string> {
+  const reply = await replica?.send(`/${place.namespace}/shop/sessions`, { method: "POST", as: basic });
+  expect(reply?.status).toBe(201);
+  return reply?.json<{ access_token: string }>().access_token ?? "";
+}
+
+async function isAccepted(replica: Replica | undefined, token: string): Promise<void> {
+  const reply = await replica?.send(`/${place.namespace}/shop/api/notes`, { as: `bearer ${token}` });
+  expect(reply?.status).toBe(200);
+}
+
+function kidOf(token: string): string {
+  return (JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()) as { kid: string }).kid;
+}
+
+async function knownKids(replica: Replica): Promise<readonly string[]> {
+  const reply = await replica.send(`/${place.namespace}/shop/.well-known/jwks.json`);
+  return reply.json<{ keys: readonly { kid: string }[] }>().keys.map(({ kid }) => kid);
+}
+
+describe("rotating a Project's signing key", () => {
+  it("a new key signs once every replica knows it, a former one goes on verifying, and no token is refused meanwhile", async () => {
+    const [first, second] = fleet.replicas;
+    const former = await login(first);
+    let going = true;
+    const kids = new Set<string>();
+    const traffic = (async () => {
+      for (let turn = 0; going; turn += 1) {
+        const [here, there] = turn % 2 === 0 ? [first, second] : [second, first];
+        const token = await login(here);
+        kids.add(kidOf(token));
+        await isAccepted(there, token);
+        await isAccepted(there, former);
+      }
+    })();
+    traffic.catch(() => undefined);
+    await place.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/rotate-signing-key": "1" } } });
+    await eventually(() => expect(kids.size).toBe(2), within);
+    await eventually(async () => expect(kidOf(await login(first))).not.toBe(kidOf(former)), within);
+    going = false;
+    await traffic;
+    const now = kidOf(await login(second));
+    for (const replica of fleet.replicas)
+      expect((await knownKids(replica)).toSorted()).toEqual([kidOf(former), now].toSorted());
+    await isAccepted(second, former);
+    const reasons = (await place.events("Project", "shop")).map(({ reason }) => reason);
+    expect(reasons).toEqual(expect.arrayContaining(["SigningKeyAdded", "SigningKeyRotated"]));
+  });
+});
