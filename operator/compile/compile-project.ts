@@ -99,8 +99,8 @@ function single<C>(judged: Judged<C>): Judged<readonly C[]> {
 }
 
 function missingProject(ref: ProjectRef): Refusal {
-  return refuse("ProjectNotFound", `Namespace "${ref.namespace}" has no Project "${ref.name}"`, "/spec/projectRef/name")
-    .refusal;
+  const message = `Namespace "${ref.namespace}" has no Project "${ref.name}"; create it, or create this object anew with another projectRef`;
+  return refuse("ProjectNotFound", message, "/spec/projectRef/name").refusal;
 }
 
 function unacceptedProject(ref: ProjectRef): Refusal {
