@@ -23,6 +23,7 @@ const sentences: Readonly<Record<string, string>> = {
   generate: "types and manifest schemas from crds/",
   demo: "a whole fleet on this machine with the examples: API server, operator, two replicas, Redis JSON",
   bench: "speed, as ratios in one run",
+  "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
 };
 
 const path = new URL("../package.json", import.meta.url);

@@ -1,0 +1,42 @@
+// Reads figures of a running operator: from its metrics, and from the system.
+
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { OperatorProcess } from "../support/operator-process.ts";
+
+/** Sum of a counter's series whose labels match. */
+export function counter(metrics: string, name: string, labels: RegExp): number {
+  let sum = 0;
+  for (const line of metrics.split("\n")) {
+    const match = /^(\w+)(\{.*\})? (\S+)$/.exec(line);
+    if (match?.[1] === name && labels.test(match[2] ?? "{}")) sum += Number(match[3]);
+  }
+  return sum;
+}
+
+export function readyObjects(metrics: string): number {
+  return counter(metrics, "jsonplane_objects", /condition="Ready".*status="True"|status="True".*condition="Ready"/);
+}
+
+export async function untilReady(
+  operator: OperatorProcess,
+  objects: number,
+  say: (text: string) => void,
+): Promise<void> {
+  let told = 0;
+  for (;;) {
+    const ready = readyObjects(await operator.metrics());
+    if (ready >= objects) return;
+    if (ready - told >= objects / 10) {
+      told = ready;
+      say(`  ${ready} of ${objects} Ready`);
+    }
+    await sleep(500);
+  }
+}
+
+/** MiB, as the kernel counted it. */
+export async function peakMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024);
+}

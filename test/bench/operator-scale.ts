@@ -1,0 +1,124 @@
+// `npm run bench:operator`: a real API server with many Projects, one operator and two replicas. Prints how long a cold start
+// takes until everything is Ready, what it writes, how much memory it takes, how soon a change is live with all of them loaded,
+// and what a restart with nothing changed writes. `--projects N` (10,000), `--write` puts the table into docs/benchmarks.md.
+
+import { availableParallelism } from "node:os";
+import { createKubeApi } from "../../operator/kube/connect.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { counter, peakMemory, readyObjects, untilReady } from "./operator-figures.ts";
+import { type Change, measureChanges } from "./operator-latency.ts";
+import { declareMany, projectOf } from "./operator-objects.ts";
+import { type FigureLine, writeSection } from "./operator-report.ts";
+
+const projects = Number(option("--projects") ?? 10_000);
+const changes = Number(option("--changes") ?? 200);
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const quiet = ["--log-level", "warn"];
+
+// Replicas are there before the operator that is measured: they want a key ring, and a complete configuration of no project.
+const fleet = await startFleet({ operators: 1, replicas: 2, operatorArgs: quiet });
+try {
+  const { api } = await createKubeApi({
+    kubeconfig: await fleet.api.kubeconfig(),
+    environment: {},
+    observe: () => undefined,
+    monotonic: () => performance.now(),
+  });
+  await stopOperators();
+  const declared = performance.now();
+  const objects = await declareMany(api, projects);
+  say(`${objects} objects of ${projects} projects declared in ${seconds(declared)} s`);
+  const lines = [
+    ...(await coldStart(fleet, objects)),
+    ...(await changesLive(fleet, api)),
+    ...(await restart(fleet, objects)),
+  ];
+  await api.close();
+  for (const line of lines) say(`${line.what}: ${line.measured} (budget ${line.budget})`);
+  if (process.argv.includes("--write")) await writeSection({ projects, objects, cores: availableParallelism(), lines });
+} finally {
+  await fleet.stop();
+}
+
+async function coldStart(on: Fleet, objects: number): Promise<readonly FigureLine[]> {
+  const started = performance.now();
+  const operator = await on.addOperator();
+  const synced = seconds(started);
+  await untilReady(operator, objects, say);
+  const whole = seconds(started);
+  const text = await operator.metrics();
+  const writes = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)"/);
+  const runs = counter(text, "controller_runtime_reconcile_total", /./);
+  return [
+    { what: "cold start until all caches are complete", measured: `${synced} s`, budget: "–" },
+    { what: "cold start until every object is Ready", measured: `${whole} s`, budget: "120 s" },
+    {
+      what: "API writes per object meanwhile, Secrets and Events included",
+      measured: (writes / objects).toFixed(2),
+      budget: "–",
+    },
+    { what: "reconciles per project meanwhile", measured: (runs / projects).toFixed(2), budget: "–" },
+    { what: "operator's memory, peak RSS", measured: `${await peakMemory(operator.pid)} MiB`, budget: "1,024 MiB" },
+  ];
+}
+
+async function changesLive(
+  on: Fleet,
+  api: Parameters<typeof measureChanges>[0]["api"],
+): Promise<readonly FigureLine[]> {
+  const measured: readonly Change[] = await measureChanges({
+    api,
+    fleet: on,
+    changes,
+    projectOf: (index) => projectOf(index % projects),
+  });
+  const live = measured.map(({ liveMs }) => liveMs).sort((a, b) => a - b);
+  const at = (part: number): string => `${Math.round(live[Math.floor((live.length - 1) * part)] ?? Number.NaN)} ms`;
+  return [
+    { what: `apply → live on both replicas, p50 of ${changes} changes`, measured: at(0.5), budget: "200 ms" },
+    { what: `apply → live on both replicas, p99 of ${changes} changes`, measured: at(0.99), budget: "1,000 ms" },
+  ];
+}
+
+async function restart(on: Fleet, objects: number): Promise<readonly FigureLine[]> {
+  await stopOperators();
+  const started = performance.now();
+  const operator = await on.addOperator();
+  // Every project has been looked at once: none waits and none is worked on.
+  await untilQuiet(operator, projects);
+  const text = await operator.metrics();
+  const writes = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)"/);
+  const lease = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)".*leases/);
+  const ready = readyObjects(text);
+  return [
+    { what: "restart with nothing changed until all was looked at", measured: `${seconds(started)} s`, budget: "–" },
+    {
+      what: "API writes meanwhile, those of the Lease included",
+      measured: String(writes - lease),
+      budget: "the Lease's",
+    },
+    { what: "objects that are Ready still", measured: `${ready} of ${objects}`, budget: "all" },
+  ];
+}
+
+async function stopOperators(): Promise<void> {
+  for (const operator of fleet.operators) await operator.stop();
+}
+
+async function untilQuiet(operator: { metrics(): Promise<string> }, wanted: number): Promise<void> {
+  for (;;) {
+    const text = await operator.metrics();
+    if (counter(text, "controller_runtime_reconcile_total", /./) >= wanted) return;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+function seconds(since: number): number {
+  return Math.round((performance.now() - since) / 100) / 10;
+}
+
+function option(name: string): string | undefined {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
+}
