@@ -15,8 +15,10 @@ export interface PurgeDeps {
   readonly onFailed: (error: unknown) => void;
 }
 
-const lookMilliseconds = 2_000;
-const lockMilliseconds = 30_000;
+/** A look costs one read of a key that hardly ever is there; whoever deletes something waits for it. */
+const lookMilliseconds = 500;
+/** Renewed before every step; a replica that died in the middle is followed by another one after this time. */
+const lockMilliseconds = 5_000;
 const objectsPerStep = 200;
 
 /** Looks for orders until it is stopped. */
@@ -61,7 +63,11 @@ async function purge(
   signal: AbortSignal,
 ): Promise<boolean> {
   // Looked at before every step: when this replica stood still, another one may have finished, and what is stored by now is new.
-  const goesOn = async (): Promise<boolean> => !signal.aborted && (await isOpen(deps.gateway, id));
+  const goesOn = async (): Promise<boolean> => {
+    if (signal.aborted || !(await isOpen(deps.gateway, id))) return false;
+    await deps.gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
+    return true;
+  };
   if (order.what === "rootkey") {
     if (!(await goesOn())) return false;
     await deps.store.purgeDocument({ project: order.project, rootKey: order.name });
@@ -70,7 +76,6 @@ async function purge(
   const collection = { project: order.project, resource: order.name };
   while (await goesOn()) {
     if ((await deps.store.purge(collection, objectsPerStep)) === "done") return true;
-    await deps.gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
   }
   return false;
 }
