@@ -44,6 +44,8 @@ export async function resolveProject(
 ): Promise<ProjectResolution> {
   const { project } = objects;
   if (project === undefined || project.metadata.deletionTimestamp !== undefined) return nothing(objects.ref.name);
+  // Left as it is, and its children too: what is served is what was published, and nothing is made or rotated.
+  if (project.spec.suspend) return nothing(objects.ref.name);
   const sameProject = previous?.project.uid === project.metadata.uid;
   const signing = resolveSigning(project, sameProject ? previous?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...nothing(objects.ref.name), signing: signing.keys };

@@ -89,7 +89,6 @@ async function restart(on: Fleet, objects: number): Promise<readonly FigureLine[
   await untilQuiet(operator, projects);
   const text = await operator.metrics();
   const writes = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)"/);
-  const lease = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)".*leases/);
   const ready = readyObjects(text);
   return [
     { what: "restart with nothing changed until all was looked at", measured: `${seconds(started)} s`, budget: "–" },

@@ -21,6 +21,7 @@ const born = "2026-06-01T12:00:00Z";
 export interface Specs {
   annotation: string | undefined;
   refreshTokenTTL: string;
+  suspend?: boolean;
   user: Partial<ProjectUser["spec"]>;
   key: Partial<ApiKey["spec"]>;
 }
@@ -51,7 +52,7 @@ export class CredentialWorld {
       uid: `${name}-${this.uids}`,
       creationTimestamp: born,
     });
-    const { annotation, refreshTokenTTL } = this.specs;
+    const { annotation, refreshTokenTTL, suspend = false } = this.specs;
     const annotations = annotation === undefined ? {} : { "jsonplane.io/rotate-signing-key": annotation };
     const withStatus = (kind: string, metadata: StoredMeta, spec: object): unknown => {
       const status = this.statuses.get(metadata.uid);
@@ -59,7 +60,11 @@ export class CredentialWorld {
     };
     const child = { projectRef: { name: "shop" }, role: "Users", access: "Read" };
     const sessions = { accessTokenTTL: "5m", refreshTokenTTL };
-    const project = withStatus("Project", { ...meta("shop"), annotations }, { ...projectSpec, sessions }) as Project;
+    const project = withStatus(
+      "Project",
+      { ...meta("shop"), annotations },
+      { ...projectSpec, sessions, suspend },
+    ) as Project;
     const user = withStatus("ProjectUser", meta("ada"), { ...child, ...this.specs.user });
     const key = withStatus("ApiKey", meta("ci"), { ...child, ...this.specs.key });
     return {

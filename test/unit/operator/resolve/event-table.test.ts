@@ -343,3 +343,19 @@ describe("the Secret that a user's password comes from", () => {
     expect(world.login()).toEqual(before);
   });
 });
+
+describe("a suspended Project", () => {
+  it("has nothing made, rotated or repaired, and all of it once it goes on", async () => {
+    const keys = world.liveKeys();
+    world.specs.suspend = true;
+    world.specs.key = rotation("2");
+    world.specs.annotation = "now";
+    world.shelf.edit("ci-api-key", "baseURL", "elsewhere");
+    const { writes, events } = await world.reconcile();
+    expect([writes, events]).toEqual([[], []]);
+    expect(world.liveKeys()).toEqual(keys);
+    world.specs.suspend = false;
+    expect(told(await world.reconcile())).toContain("CredentialRotated");
+    expect(world.liveKeys()).toHaveLength(2);
+  });
+});
