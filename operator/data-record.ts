@@ -23,7 +23,7 @@ export interface DataEntry {
 }
 
 export interface DataRecord {
-  /** The Project's own policy when it was published last; Retain once its deletion has been acted on. */
+  /** The Project's own policy when it was seen last; Retain once its end has been acted on. */
   readonly policy: DeletionPolicy;
   /** UID of the Project that was published last. */
   readonly projectUid: string;

@@ -91,8 +91,9 @@ function judgeEntries(record: DataRecord, { objects, ordered }: DataInput): Data
     isOrdered: (entry) => ordered.has(purgeId(entry)),
   };
   const entries = record.entries.map((entry) => judgeEntry(entry, context));
-  // Acted on once. A child that drops its own Retain afterwards is not caught by it late.
-  return { ...record, policy: same === undefined ? "Retain" : record.policy, entries };
+  // Its end is acted on once: a child that drops its own Retain afterwards is not caught by it late. Until then what it says
+  // now is what counts when it has gone, also when it is no longer served.
+  return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
 }
 
 function objectsByUid({ resources, rootKeys }: ProjectObjects): DoomContext["objectOf"] {

@@ -13,6 +13,7 @@ import {
   programmedMessages,
   readyMessage,
   refusedMessage,
+  undeletableMessage,
   unprogrammedMessage,
 } from "./messages.ts";
 
@@ -85,12 +86,16 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
   return programmed?.status === "True" && programmed.observedGeneration === generation;
 }
 
-function acceptedOf({ verdict, deleting, dataWait }: Observation): Said {
+function acceptedOf({ verdict, deleting, dataWait, progress }: Observation): Said {
   // An object whose Project has gone too is told of its own end, not of that.
-  if (deleting) return { status: "False", reason: "Deleting", message: deletingMessage(dataWait) };
+  if (deleting) return { status: "False", reason: "Deleting", message: deletionOf(progress, dataWait) };
   if (!verdict.accepted) return { status: "False", reason: verdict.reason, message: refusedMessage(verdict) };
   const reason: NoticeReason | "Accepted" = verdict.notices[0]?.reason ?? "Accepted";
   return { status: "True", reason, message: acceptedMessage(verdict.notices) };
+}
+
+function deletionOf(progress: Progress, dataWait: PurgeWait | undefined): string {
+  return progress.state === "not_published" ? undeletableMessage(whyOf(progress)) : deletingMessage(dataWait);
 }
 
 function programmedOf(observation: Observation, accepted: Said): Said {
@@ -107,8 +112,7 @@ const programmedSaid: Said = { status: "True", reason: "Programmed", message: pr
 
 function byProgress(progress: Progress): Said {
   if (progress.state === "not_published") {
-    const why = progress.why ?? programmedMessages.PublishFailed;
-    return { status: "False", reason: "PublishFailed", message: why };
+    return { status: "False", reason: "PublishFailed", message: whyOf(progress) };
   }
   const waits = (reason: keyof typeof programmedMessages & Reason): Said => ({
     status: "False",
@@ -121,6 +125,10 @@ function byProgress(progress: Progress): Said {
   // Told with the acknowledgement of the same revision: earlier it would speak of an older version.
   const message = `${programmedMessages.RefusedByReplica}. It says: ${progress.refusal}`;
   return { status: "False", reason: "RefusedByReplica", message };
+}
+
+function whyOf({ why }: { readonly why?: string }): string {
+  return why ?? programmedMessages.PublishFailed;
 }
 
 function readyOf(accepted: Said, programmed: Said): Said {

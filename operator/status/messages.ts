@@ -29,6 +29,11 @@ export function deletingMessage(wait: PurgeWait | undefined): string {
   return wait === undefined ? message : `${message}. ${dataMessages[wait]}`;
 }
 
+/** Nothing was withdrawn yet: `why` says what that waits for. */
+export function undeletableMessage(why: string): string {
+  return `It is being deleted, and is withdrawn once that can be published. ${why}`;
+}
+
 export function acceptedMessage(notices: readonly Notice[]): string {
   return notices.length === 0 ? "The spec is valid, and what it refers to exists" : joined(notices);
 }

@@ -182,6 +182,17 @@ describe("while an object is going, data that are doomed", () => {
   });
 });
 
+describe("a Project that was released while it was going", () => {
+  it("takes no data along when it has gone then", () => {
+    const doomed = entry({ doomedAt: 5, doomedBy: "Project shop" });
+    const children = books("there", undefined);
+    const released = judged([...shop("going", "Retain"), ...children], record("Delete", doomed));
+    expect(released.openPurges).toEqual(new Set());
+    const planned = planData(released, { objects: projectObjects("shop"), namespaceUid });
+    expect(judged(children, planned).record).toEqual(record("Retain", entry()));
+  });
+});
+
 describe("data of an earlier namespace", () => {
   const foreign = entry({ namespaceUid: "namespace 0", policy: "Delete" });
   const adopting = stored("Project", "shop", {

@@ -111,6 +111,15 @@ describe("conditions", () => {
   });
 });
 
+describe("the deletion of an object", () => {
+  it("that can't be published says so, and does not say that it is out of service", () => {
+    const progress: Progress = { state: "not_published", why: "Redis is away" };
+    const { message } = found(conditionsOf(observed({ deleting: true, progress })), "Ready");
+    expect(message).toContain("withdrawn once that can be published. Redis is away");
+    expect(message).not.toContain("no longer served");
+  });
+});
+
 describe("Programmed", () => {
   const before = conditionsOf(observed({}));
 
