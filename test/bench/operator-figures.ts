@@ -31,7 +31,8 @@ export async function untilReady(
       told = ready;
       say(`  ${ready} of ${objects} Ready`);
     }
-    await sleep(500);
+    // A look walks over all objects: seldom, so that it costs little.
+    await sleep(2_000);
   }
 }
 
