@@ -12,6 +12,7 @@ import type { Absences } from "./finalize/absences.ts";
 import { type CarriedOn, type CarryOnDeps, carryOn } from "./finalize/carry-on.ts";
 import { type DataJudgement, judgeData, planData } from "./finalize/data-plan.ts";
 import { orderedPurges } from "./finalize/purge-doomed.ts";
+import { isForbidden } from "./kube/api.ts";
 import type { CustomResource, Project } from "./objects.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 import type { Reach } from "./publish/acknowledgements.ts";
@@ -81,7 +82,7 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
     return { againAfterMs: unprovenAgainMs, unproven: true };
   }
 
-  const namespaceUid = await deps.namespaceUid(ref.namespace);
+  const namespaceUid = await namespaceOf(objects, deps);
   const data = await judged({ objects, before, namespaceUid }, config, deps);
   const resolved = await resolve(objects, before, { config, deps });
   const { parts, verdicts } = compile({ objects, before, data, resolved }, deps);
@@ -103,6 +104,16 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
     deps.recorder.record(subject, note);
   await tell({ objects, verdicts, resolved, parts, reach, carried }, config, deps);
   return next({ resolved, reach, carried, revision: published.revision }, deps);
+}
+
+/** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
+async function namespaceOf({ ref, project }: ProjectObjects, deps: ReconcileDeps): Promise<string | undefined> {
+  try {
+    return await deps.namespaceUid(ref.namespace);
+  } catch (error) {
+    if (project === undefined && isForbidden(error)) return undefined;
+    throw error;
+  }
 }
 
 interface Judging {

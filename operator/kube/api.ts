@@ -153,6 +153,10 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 409;
 }
 
+export function isForbidden(error: unknown): boolean {
+  return error instanceof ApiFailure && error.status === 403;
+}
+
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 404;
 }
