@@ -13,6 +13,8 @@ export interface AuditedRequest {
   readonly name: string | undefined;
   /** The answer's status. */
   readonly code: number;
+  /** Whether RBAC let it pass: a 403 may also come from what the server checks afterwards, as in a namespace that is going. */
+  readonly authorized: boolean;
 }
 
 export const auditPolicy = (dir: string): string => join(dir, "audit-policy.yaml");
@@ -37,6 +39,7 @@ interface AuditEvent {
   readonly requestURI: string;
   readonly user?: { readonly username?: string };
   readonly responseStatus?: { readonly code?: number };
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly objectRef?: {
     readonly apiGroup?: string;
     readonly resource?: string;
@@ -62,7 +65,7 @@ export async function auditedRequests(dir: string, user: string): Promise<readon
   return [...new Map(events.map((event) => [event.auditID, requestOf(event)])).values()];
 }
 
-function requestOf({ verb, requestURI, objectRef, responseStatus }: AuditEvent): AuditedRequest {
+function requestOf({ verb, requestURI, objectRef, responseStatus, annotations }: AuditEvent): AuditedRequest {
   const path = requestURI.split("?")[0] ?? requestURI;
   return {
     verb,
@@ -70,6 +73,7 @@ function requestOf({ verb, requestURI, objectRef, responseStatus }: AuditEvent):
     namespace: objectRef?.namespace,
     name: objectRef?.name,
     code: responseStatus?.code ?? 0,
+    authorized: annotations?.["authorization.k8s.io/decision"] !== "forbid",
   };
 }
 

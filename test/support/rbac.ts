@@ -36,8 +36,17 @@ async function applyFile(server: TestApiServer, name: string, namespace?: string
 
 /** What the manifests of a form grant, in whatever namespace. */
 export async function grantedToOperator(form: RbacForm): Promise<ReadonlySet<string>> {
-  const files = ["operator.yaml", fileOf(form)].map((name) => readFile(new URL(name, folder), "utf8"));
-  return grantedVerbs((await Promise.all(files)).join("\n---\n"));
+  return (await grantedInItsNamespace()).union(await grantedElsewhere(form));
+}
+
+/** What the operator may do in its own namespace, whatever the form. */
+export async function grantedInItsNamespace(): Promise<ReadonlySet<string>> {
+  return grantedVerbs(await readFile(new URL("operator.yaml", folder), "utf8"));
+}
+
+/** What a form adds, in the namespaces that it is for. */
+export async function grantedElsewhere(form: RbacForm): Promise<ReadonlySet<string>> {
+  return grantedVerbs(await readFile(new URL(fileOf(form), folder), "utf8"));
 }
 
 interface RoleRule {
@@ -66,15 +75,22 @@ function inGroup(resource: string, group: string): string {
   return [`${name}.${group}`, ...below].join("/");
 }
 
-/** What a user asked for, granted or not; needs a server with `audit`. Paths outside the API's resources are left out. */
-export async function usedVerbs(server: TestApiServer, user: TestUser): Promise<ReadonlySet<string>> {
+/**
+ * What a user asked for, granted or not; needs a server with `audit`. Paths outside the API's resources are left out, and what
+ * `where` says no to; it is given the namespace of each request, undefined for all of them.
+ */
+export async function usedVerbs(
+  server: TestApiServer,
+  user: TestUser,
+  where: (namespace: string | undefined) => boolean = () => true,
+): Promise<ReadonlySet<string>> {
   const requests = await server.requests(user);
-  const resources = requests.filter(({ resource }) => !resource.startsWith("/"));
+  const resources = requests.filter(({ resource, namespace }) => !resource.startsWith("/") && where(namespace));
   return new Set(resources.map(({ verb, resource }) => `${verb} ${resource}`));
 }
 
-/** What a user was refused, oldest first; needs a server with `audit`. */
+/** What a user had no right to, oldest first; needs a server with `audit`. */
 export async function refusedVerbs(server: TestApiServer, user: TestUser): Promise<readonly string[]> {
-  const refused = (await server.requests(user)).filter(({ code }) => code === 403);
+  const refused = (await server.requests(user)).filter(({ authorized }) => !authorized);
   return refused.map(({ verb, resource, namespace }) => `${verb} ${resource}${namespace ? ` in ${namespace}` : ""}`);
 }
