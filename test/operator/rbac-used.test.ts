@@ -141,7 +141,7 @@ async function expectExactly(form: RbacForm): Promise<void> {
     const home = await usedVerbs(fleet.api, operatorUser, isHome);
     const elsewhere = await usedVerbs(fleet.api, operatorUser, (namespace) => !isHome(namespace));
     expect(sorted(home)).toEqual(sorted(await grantedInItsNamespace()));
-    expect(sorted(elsewhere)).toEqual(sorted(await grantedElsewhere(form)));
+    expect(sorted(without(elsewhere, seldom))).toEqual(sorted(without(await grantedElsewhere(form), seldom)));
   }, within);
   expect(await refusedVerbs(fleet.api, operatorUser)).toEqual([]);
 }
@@ -186,3 +186,10 @@ describe("the namespaced form", () => {
     await expectExactly([namespace]);
   });
 });
+
+/** Asked for one by one only where a namespace is younger than what the watch has told. */
+const seldom = "get namespaces";
+
+function without(verbs: ReadonlySet<string>, verb: string): ReadonlySet<string> {
+  return new Set([...verbs].filter((each) => each !== verb));
+}
