@@ -7,6 +7,7 @@ import { RedisFault } from "../core/redis/failure.ts";
 import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
+import { childrenOf } from "./project-objects.ts";
 import { ForeignInstance, NotTheWriter } from "./publish/refusals.ts";
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
@@ -14,6 +15,8 @@ import { NamespaceTerminating, SecretChanged } from "./secrets/secret-book.ts";
 
 export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   readonly className: string | undefined;
+  /** False while something of the namespace was never listed: nothing there may be taken for absent. */
+  readonly knows: (namespace: string) => boolean;
   /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
   readonly takeDeleted: (key: string) => readonly CustomResource[];
   readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
@@ -22,13 +25,11 @@ export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
 }
 
 const terminatingMs = 2_000;
+const unknownMs = 2_000;
 
 export async function handleKey(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
   const ref = projectOfName(key);
-  if (!isOurs(ref, deps)) {
-    deps.onHandled(key, { unwritten: false });
-    return undefined;
-  }
+  if (!deps.knows(ref.namespace) || !isOurs(ref, deps)) return leftAlone(key, deps);
   const deleted = deps.takeDeleted(key);
   try {
     const done = await reconcile(ref, { ...deps, deletedOf: () => deleted }, signal);
@@ -39,6 +40,14 @@ export async function handleKey(key: string, deps: HandleDeps, signal: AbortSign
     deps.giveBack(key, deleted);
     return await failed(key, error, deps);
   }
+}
+
+function leftAlone(key: string, { onHandled, knows, objectsOf }: HandleDeps): Handled {
+  onHandled(key, { unwritten: false });
+  const ref = projectOfName(key);
+  const { project, ...children } = objectsOf(ref);
+  const isEmpty = project === undefined && childrenOf(children).length === 0;
+  return knows(ref.namespace) || isEmpty ? undefined : { againAfterMs: unknownMs };
 }
 
 async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Handled> {

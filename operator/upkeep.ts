@@ -18,6 +18,8 @@ export interface UpkeepDeps {
   readonly signal: AbortSignal;
   /** Keys of all Projects that objects name. */
   readonly keys: () => Iterable<string>;
+  /** False of a namespace whose objects are not known. */
+  readonly knows: (namespace: string) => boolean;
   readonly publisher: () => Promise<Publisher>;
   readonly verify: () => Promise<void>;
   readonly rotateRing: () => Promise<unknown>;
@@ -58,7 +60,8 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const orphans = async (): Promise<void> => {
     const publisher = await deps.publisher();
     const present = new Set(deps.keys());
-    const published = new Set((await publisher.published()).map(projectName));
+    const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
+    const published = new Set(known.map(projectName));
     const judgement = judgeAbsence({ published, present, deleted: new Set(), suspected });
     suspected = judgement.suspected;
     const doomed = [...publisher.dataRecords()].filter(([, { entries }]) =>

@@ -9,8 +9,8 @@ import { customTypes, namespaceType, secretType } from "../kube/resource-types.t
 import type { CustomResource } from "../objects.ts";
 import { managedBy, managedByLabel } from "../secret-names.ts";
 import { concerns, createProjectIndex, customResource, type ProjectIndex } from "./project-index.ts";
-import { reflectNamespaces } from "./reflect-namespaces.ts";
-import type { Reflector, ReflectorObservation } from "./reflector.ts";
+import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
+import type { ReflectorObservation } from "./reflector.ts";
 import type { Watched, WatchSink } from "./watched.ts";
 
 export interface CacheListener {
@@ -29,7 +29,10 @@ export interface Caches {
   readonly namespaces?: Watched;
   start(): void;
   stop(): Promise<void>;
+  /** True once everything was listed that this process may list. */
   synced(): boolean;
+  /** False of a watched namespace of which something was never listed: what is absent there may only be unseen. */
+  knows(namespace: string): boolean;
   /** All objects of the five kinds. */
   all(): Iterable<CustomResource>;
   /** For each kind, milliseconds since the server was last heard of it; undefined = never. */
@@ -50,7 +53,7 @@ export interface CachesOptions {
 export function createCaches(options: CachesOptions): Caches {
   const { reader, namespaces, listener, timers, monotonic, random } = options;
   const index = createProjectIndex();
-  const reflectors = new Map<string, Reflector>();
+  const reflectors = new Map<string, NamespacesReflector>();
   const reflect = (name: string, what: Reflected): Watched => {
     const { type, scope, sink } = what;
     const common = { reader, type, scope, sink, timers, monotonic, random, observe: options.observe(name) };
@@ -93,6 +96,7 @@ export function createCaches(options: CachesOptions): Caches {
       for (const kind of kinds) for (const object of objects[kind].all()) yield customResource(kind, object);
     },
     synced: () => [...reflectors.values()].every(({ watched }) => watched.synced()),
+    knows: (namespace) => [...reflectors.values()].every((reflector) => reflector.knows(namespace)),
     informers: () =>
       [...reflectors].map(([kind, reflector]) => {
         const heard = reflector.lastActivity();

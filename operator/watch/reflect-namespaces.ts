@@ -1,4 +1,5 @@
 // One reflector for all namespaces, or one for each of those that are named, behind one view: whoever looks doesn't know which.
+// A namespace that the server tells nothing of, because the right to ask went with it, holds up none of the others.
 
 import type { KubeObject, ListScope } from "../kube/api.ts";
 import { createReflector, type Reflector, type ReflectorOptions } from "./reflector.ts";
@@ -10,8 +11,16 @@ export interface NamespacesOptions extends Omit<ReflectorOptions, "scope"> {
   readonly namespaces: readonly string[];
 }
 
-export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesOptions): Reflector {
-  if (namespaces.length === 0) return createReflector({ ...options, scope });
+export interface NamespacesReflector extends Reflector {
+  /** Whether what is kept of this namespace began with a complete list. True of one that is not watched. */
+  knows(namespace: string): boolean;
+}
+
+export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesOptions): NamespacesReflector {
+  if (namespaces.length === 0) {
+    const reflector = createReflector({ ...options, scope });
+    return { ...reflector, knows: () => reflector.watched.synced() };
+  }
   const byNamespace = new Map(
     [...new Set(namespaces)].map((namespace) => [
       namespace,
@@ -21,13 +30,15 @@ export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesO
   const reflectors = [...byNamespace.values()];
   return {
     watched: joined(byNamespace),
+    knows: (namespace) => byNamespace.get(namespace)?.watched.synced() ?? true,
+    forbidden: () => reflectors.every((reflector) => reflector.forbidden()),
     start() {
       for (const reflector of reflectors) reflector.start();
     },
     async stop() {
       await Promise.all(reflectors.map((reflector) => reflector.stop()));
     },
-    lastActivity: () => oldest(reflectors.map((reflector) => reflector.lastActivity())),
+    lastActivity: () => oldest(telling(reflectors).map((reflector) => reflector.lastActivity())),
   };
 }
 
@@ -38,10 +49,21 @@ function joined(byNamespace: ReadonlyMap<string, Reflector>): Watched {
     *all() {
       for (const { watched } of byNamespace.values()) yield* watched.all();
     },
-    synced: () => [...byNamespace.values()].every(({ watched }) => watched.synced()),
+    // With nothing but refusals nobody has told anything.
+    synced: () => {
+      const reflectors = [...byNamespace.values()];
+      const known = reflectors.filter(({ watched }) => watched.synced());
+      return known.length > 0 && reflectors.every((each) => known.includes(each) || each.forbidden());
+    },
     note: (object) => of(object)?.note(object),
     noteRemoved: (object) => of(object)?.noteRemoved(object),
   };
+}
+
+/** Those that the server tells something, or all of them where it tells none. */
+function telling(reflectors: readonly Reflector[]): readonly Reflector[] {
+  const allowed = reflectors.filter((reflector) => !reflector.forbidden());
+  return allowed.length === 0 ? reflectors : allowed;
 }
 
 /** The one that was heard longest ago says how old the view may be; undefined while one was never heard. */

@@ -5,6 +5,7 @@ import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import {
   ApiFailure,
   ApiUnreachable,
+  isForbidden,
   type KubeReader,
   type ListScope,
   type ResourceType,
@@ -49,6 +50,8 @@ export interface Reflector {
   stop(): Promise<void>;
   /** When the server was last heard, on the monotonic clock; undefined before that. */
   lastActivity(): number | undefined;
+  /** The server refuses to tell: the right was never given, or has gone. Until it tells something. */
+  forbidden(): boolean;
 }
 
 const fewObjects = 10;
@@ -60,12 +63,14 @@ export function createReflector(options: ReflectorOptions): Reflector {
     start: () => reflection.start(),
     stop: () => reflection.stop(),
     lastActivity: () => reflection.lastActivity,
+    forbidden: () => reflection.forbidden,
   };
 }
 
 class Reflection {
   readonly cache: ObjectCache;
   lastActivity: number | undefined;
+  forbidden = false;
   readonly #options: ReflectorOptions;
   readonly #times: WatchTimes;
   readonly #backoff: Backoff;
@@ -201,6 +206,7 @@ class Reflection {
       if (this.#silences > 1) this.#position = undefined;
     } else if (isGone(error) && this.#mayRelistAtOnce()) observe({ what: "gone" });
     else {
+      if (isForbidden(error)) this.forbidden = true;
       if (isUnusable(error)) this.#position = undefined;
       const pauseMs = this.#backoff.next(retryAfterMs(error));
       observe({ what: "failed", error, pauseMs });
@@ -222,6 +228,7 @@ class Reflection {
   }
 
   #heard(): void {
+    this.forbidden = false;
     this.lastActivity = this.#options.monotonic();
   }
 }

@@ -83,5 +83,45 @@ describe("an operator with rights in some namespaces only", () => {
     await withdrawn(placeAt(fleet, going));
     await placeAt(fleet, staying).edit("ApiResource", "books", { access: { read: "Nobody" } });
     await placeAt(fleet, staying).everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(403), within);
+
+    // What it may not see any more holds up neither its next start nor the others.
+    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    await fleet.addOperator({ kubeconfig, args: ["--watch-namespaces", `${going},${staying}`] });
+    await placeAt(fleet, staying).edit("ApiResource", "books", { access: { read: "Anyone" } });
+    await placeAt(fleet, staying).everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), within);
+    await fleet.api.kubectl(["create", "namespace", going]);
+    await grantOperator(fleet.api, [going]);
+    await placeAt(fleet, going).create(declared("Project", "shop"));
+    await placeAt(fleet, going).said("Project", "shop", "Ready", within);
+  });
+
+  it("takes nothing for gone that it may not see, and deletes no data for that", async () => {
+    fleet = await startFleet({ operators: 0, replicas: 0 });
+    const [halfSeen, seen] = [await fleet.api.namespace("half-seen"), await fleet.api.namespace("seen")];
+    await grantOperator(fleet.api, [halfSeen, seen]);
+    const start = async () =>
+      fleet.addOperator({
+        kubeconfig: await fleet.api.kubeconfig(operatorUser),
+        args: ["--watch-namespaces", `${halfSeen},${seen}`],
+      });
+    await start();
+    await fleet.addReplica();
+    const place = placeAt(fleet, halfSeen);
+    await served(place, books({ deletionPolicy: "Delete" }));
+    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    const lessOf = (resources: string) =>
+      fleet.api.kubectl([
+        ...["patch", "role", "jsonplane-operator", "--namespace", halfSeen, "--type=json"],
+        ...["-p", `[{"op":"replace","path":"/rules/0/resources","value":${resources}}]`],
+      ]);
+    await lessOf('["projects","projectusers","apikeys","rootkeys"]');
+    await start();
+    await served(placeAt(fleet, seen), books());
+    await place.edit("Project", "shop", { serving: "ReadOnly" });
+    const expectCount = (reply: { json<T>(): T }) => expect(reply.json<{ count: number }>().count).toBe(1);
+    await place.everywhere("/api/books", {}, expectCount);
+    await lessOf('["projects","apiresources","projectusers","apikeys","rootkeys"]');
+    await place.said("Project", "shop", "Ready", within);
+    await place.everywhere("/api/books", {}, expectCount);
   });
 });

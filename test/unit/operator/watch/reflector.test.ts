@@ -256,4 +256,35 @@ describe("several namespaces", () => {
     expect(reflector.watched.get("b", "two")).toBe(undefined);
     await reflector.stop();
   });
+
+  test("that the server refuses to tell of hold up none of the others, and are known for unknown", async () => {
+    const time = manualTime();
+    const scripted = scriptedReader();
+    const forbidden = new ApiFailure(403, { reason: "Forbidden", message: "no right" });
+    const reflector = reflectNamespaces({
+      reader: scripted.reader,
+      type: secretType,
+      scope: {},
+      namespaces: ["a", "b"],
+      sink: sinkRecord(),
+      timers: time.timers,
+      monotonic: time.monotonic,
+      random: () => 1 - 2 ** -30,
+      observe: () => undefined,
+    });
+    const known = () => ["a", "b", "elsewhere"].map((namespace) => reflector.knows(namespace));
+    scripted.answer(forbidden, forbidden);
+    reflector.start();
+    await settled();
+    expect([reflector.watched.synced(), reflector.forbidden(), known()]).toEqual([false, true, [false, false, true]]);
+    scripted.answer(page(10, [served("one", 1)]), forbidden);
+    await time.advance(250);
+    expect([reflector.watched.synced(), reflector.forbidden(), known()]).toEqual([true, false, [true, false, true]]);
+    await time.advance(249);
+    expect(reflector.lastActivity()).toBeCloseTo(250, 3);
+    scripted.answer(page(12, []));
+    await time.advance(2_000);
+    expect(known()).toEqual([true, true, true]);
+    await reflector.stop();
+  });
 });
