@@ -44,3 +44,9 @@ export function pause(timers: Timers, milliseconds: number, signal?: AbortSignal
     signal?.addEventListener("abort", onAbort, { once: true });
   });
 }
+
+/** The same for who goes on either way: false when the signal was aborted meanwhile. */
+export async function waited(timers: Timers, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  await pause(timers, milliseconds, signal).catch(() => undefined);
+  return !signal.aborted;
+}

@@ -1,19 +1,19 @@
 // One operator process, put together: the API server, caches that are kept warm whoever leads, the second port, and, while this
-// process holds the Lease, a leader's session. It ends by itself when leadership is lost.
+// process holds the Lease, a leader's session. When leadership is lost the session ends, and the process stands by again.
 
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log/logger.ts";
-import { pause, systemMonotonic, systemTimers } from "../core/timers.ts";
+import { systemMonotonic, systemTimers } from "../core/timers.ts";
 import type { KubeApi } from "./kube/api.ts";
 import type { CallObserved } from "./kube/wire.ts";
 import { createElector } from "./lead/elector.ts";
-import type { Leadership } from "./lead/leadership.ts";
 import { leaseTimesOf } from "./lead/lease-times.ts";
-import { LeaderSession } from "./leader-session.ts";
+import type { LeaderSession } from "./leader-session.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
 import type { ObjectCount } from "./observe/config-metrics.ts";
 import { createOperatorMetrics } from "./observe/metrics.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
+import { serveTerms } from "./serve-terms.ts";
 import { type CacheListener, type Caches, createCaches } from "./watch/caches.ts";
 
 export interface OperatorOptions {
@@ -28,8 +28,8 @@ export interface OperatorOptions {
 
 export interface RunningOperator {
   readonly adminUrl: string;
-  /** Resolves when leadership is lost: whatever was under way was stopped, and the process is to end. */
-  readonly lost: Promise<void>;
+  /** Resolves when this process can't come to lead any more, and is to end: its container starts anew. */
+  readonly failed: Promise<void>;
   /** Ends the work under way, gives the Lease back, and closes everything. */
   close(): Promise<void>;
 }
@@ -37,7 +37,6 @@ export interface RunningOperator {
 /** A kind that has been silent for so long although others are heard can only be mended by a restart. */
 const silentMs = 600_000;
 const heardMs = 120_000;
-const syncLookMs = 20;
 
 export async function startOperator(options: OperatorOptions): Promise<RunningOperator> {
   const { settings, clock, logger } = options;
@@ -81,7 +80,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   caches.start();
 
   const stopping = new AbortController();
-  const lost = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<void>();
   const elector = createElector({
     api,
     namespace: settings.namespace,
@@ -99,26 +98,26 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
       if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
     },
   });
-  const lead = async (leadership: Leadership): Promise<void> => {
-    leadership.ended.addEventListener("abort", () => stopping.signal.aborted || lost.resolve(), { once: true });
-    while (!caches.synced()) await pause(timers, syncLookMs, leadership.ended);
-    session = new LeaderSession(leadership, context);
-    session.start();
-  };
-  const leading = elector.acquire(stopping.signal).then(lead);
-  leading.catch((error: unknown) => {
+  const turns = serveTerms({
+    elector,
+    context,
+    stopping: stopping.signal,
+    onTurn: (next) => {
+      session = next;
+    },
+  });
+  const leading = turns.catch((error: unknown) => {
     if (stopping.signal.aborted) return;
     logger.error("Leading failed", { error: wordsOf(error) });
-    lost.resolve();
+    failed.resolve();
   });
 
   return {
     adminUrl,
-    lost: lost.promise,
+    failed: failed.promise,
     async close() {
       stopping.abort(new Error("the operator was stopped"));
-      await leading.catch(() => undefined);
-      await session?.stop();
+      await leading;
       await caches.stop();
       await admin.close();
       await api.close();

@@ -1,5 +1,4 @@
-// The operator as a program: reaches the API server, starts, and ends with exit code 1 once it lost the Lease, so that its
-// container starts anew as a standby.
+// The operator as a program: reaches the API server, starts, and runs until it is stopped, through lost Leases too.
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
@@ -33,7 +32,7 @@ export interface OperatorCommandOptions {
   readonly logLevel: LogLevel;
 }
 
-/** Resolves with the exit code once a signal has ended it, when it lost the Lease, or when it can't start. */
+/** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
 export async function runOperator(options: OperatorCommandOptions): Promise<number> {
   return await runProgram({ host: options.host, port: options.adminPort }, (closers) => start(options, closers));
 }
@@ -72,14 +71,14 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
     clock: systemClock,
     logger,
   });
-  let isLost = false;
-  // After a lost Lease nothing may be written any more: there is nothing to end gracefully.
-  closers.push(() => (isLost ? undefined : running.close()));
+  let hasFailed = false;
+  // What is stuck would not end gracefully either.
+  closers.push(() => (hasFailed ? undefined : running.close()));
   logger.info("Operator started", { adminUrl: running.adminUrl });
   logger.flush();
-  const ended = running.lost.then(() => {
-    isLost = true;
-    logger.error("The Lease was lost; this process ends");
+  const ended = running.failed.then(() => {
+    hasFailed = true;
+    logger.error("This process can't lead any more, and ends");
     return 1;
   });
   return { ended };

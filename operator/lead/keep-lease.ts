@@ -1,7 +1,7 @@
 // Leadership from the moment that the Lease was taken: renewed again and again, over at once when that fails for too long, when
 // somebody else has the Lease, or when this process slept.
 
-import { pause, type Timers } from "../../core/timers.ts";
+import { type Timers, waited } from "../../core/timers.ts";
 import type { Claims, Moment } from "./claims.ts";
 import type { EndReason, LeadObservation } from "./lead-observation.ts";
 import { type Leadership, NotTheLeader } from "./leadership.ts";
@@ -103,10 +103,4 @@ export function keepLease({ claims, times, timers, observe }: KeepOptions, since
       return released ?? Promise.resolve();
     },
   };
-}
-
-/** False when the signal was aborted meanwhile. */
-async function waited(timers: Timers, milliseconds: number, signal: AbortSignal): Promise<boolean> {
-  await pause(timers, milliseconds, signal).catch(() => undefined);
-  return !signal.aborted;
 }

@@ -1,5 +1,6 @@
 // Two operators, of which one leads: what happens when it is killed, stopped or paused. Nothing of that is seen by clients.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { eventually } from "../support/eventually.ts";
@@ -101,7 +102,7 @@ describe("the leader", () => {
     await edited(31);
   });
 
-  it("writes nothing and ends when it was paused until another one led", async () => {
+  it("writes nothing when it was paused until another one led, and stands by again", async () => {
     await start("--lease-duration", "4s");
     await replaced(({ process }) => process.stop());
     await start("--lease-duration", "4s");
@@ -115,9 +116,16 @@ describe("the leader", () => {
     await fleet.ready(namespace);
     const before = await Promise.all([writesOf(fleet.api, paused.user), meta("epoch"), meta("revision")]);
     paused.process.signal("SIGCONT");
-    expect(await paused.process.ended()).toBe(1);
+    await eventually(() => expect(paused.process.log()).toContain("No longer leading"));
+    // Longer than a term's work may last.
+    await sleep(3_000);
+    expect(await paused.process.leads()).toBe(false);
     expect(await Promise.all([writesOf(fleet.api, paused.user), meta("epoch"), meta("revision")])).toEqual(before);
     await edited(33);
+    operators.push(paused);
+    await replaced(({ process }) => process.stop());
+    expect(await leader()).toBe(paused);
+    await edited(34);
   });
 });
 
