@@ -6,9 +6,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface TcpProxy {
   readonly port: number;
-  /** From now on nothing is passed on in that direction; what arrives is dropped. */
-  drop(direction: "requests" | "replies"): void;
-  /** Resolves once something was dropped. */
+  /** From now on nothing is passed on in that direction; what arrives is dropped. `asked` = what the requests in question hold. */
+  drop(direction: "requests" | "replies", asked?: RegExp): void;
+  /** Resolves once something was dropped on a connection where it was asked for. */
   dropped(): Promise<void>;
   /** Ends all connections at once, and passes everything on for new ones. */
   cut(): void;
@@ -17,14 +17,19 @@ export interface TcpProxy {
 
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let dropping: "requests" | "replies" | undefined;
+  let dropping: { readonly direction: "requests" | "replies"; readonly asked: RegExp } | undefined;
   let noteDrop = (): void => undefined;
   let firstDrop = Promise.resolve();
 
+  /** Connections of clients that asked since the drop began. */
+  const asking = new Set<Socket>();
+
   const pass = (from: Socket, to: Socket, direction: "requests" | "replies") => {
+    const client = direction === "requests" ? from : to;
     from.on("data", (chunk) => {
-      if (dropping === direction) noteDrop();
-      else to.write(chunk);
+      if (direction === "requests" && dropping?.asked.test(chunk.toString("latin1"))) asking.add(client);
+      if (dropping?.direction !== direction) to.write(chunk);
+      else if (asking.has(client)) noteDrop();
     });
     from.on("close", () => to.destroy());
     from.on("error", () => to.destroy());
@@ -45,8 +50,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   };
   return {
     port: (server.address() as AddressInfo).port,
-    drop(direction) {
-      dropping = direction;
+    drop(direction, asked = /^/) {
+      asking.clear();
+      dropping = { direction, asked };
       firstDrop = new Promise((resolve) => {
         noteDrop = resolve;
       });
