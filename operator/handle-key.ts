@@ -8,7 +8,7 @@ import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
 import { childrenOf } from "./project-objects.ts";
-import { ForeignInstance, NotTheWriter } from "./publish/refusals.ts";
+import { ForeignInstance, NotTheWriter, RecordUnreadable } from "./publish/refusals.ts";
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
 import { NamespaceTerminating, SecretChanged } from "./secrets/secret-book.ts";
@@ -69,13 +69,13 @@ export function isOvertaken(error: unknown): boolean {
 }
 
 function isUnwritten(error: unknown): boolean {
-  return [StoreUnavailable, OutcomeUnknown, RedisFault, ForeignInstance, NotTheWriter].some(
+  return [StoreUnavailable, OutcomeUnknown, RedisFault, ForeignInstance, NotTheWriter, RecordUnreadable].some(
     (kind) => error instanceof kind,
   );
 }
 
 function whyOf(error: unknown): string {
-  if (error instanceof ForeignInstance) return error.message;
+  if (error instanceof ForeignInstance || error instanceof RecordUnreadable) return error.message;
   return "The configuration can't be written to Redis at the moment; it is tried again until it can";
 }
 

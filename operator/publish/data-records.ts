@@ -1,16 +1,17 @@
-// The data records of all projects, as their only writer remembers them, and their text in Redis. A record that can't be read
-// is refused loudly: what it said of purges and namespaces must not be guessed.
+// The data records of all projects, as their only writer remembers them, and their text in Redis. A project whose record can't be
+// read is refused until a person decides: what it said of purges and namespaces must not be guessed.
 
 import { configKeys, projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { listOf, optionalText, textOf, textsOf } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../data-record.ts";
+import { RecordUnreadable } from "./refusals.ts";
 
 /** Records of one HSCAN step, about. */
 const recordsPerStep = 1_000;
 
-/** By `<namespace>/<name>`. */
+/** By `<namespace>/<name>`; without those that can't be read, for the others' sake. */
 export async function readDataRecords(gateway: Gateway): Promise<Map<string, DataRecord>> {
   const records = new Map<string, DataRecord>();
   let cursor = "0";
@@ -21,16 +22,23 @@ export async function readDataRecords(gateway: Gateway): Promise<Map<string, Dat
     const texts = textsOf(pairs);
     for (let at = 0; at < texts.length; at += 2) {
       const [name = "", text = ""] = [texts[at], texts[at + 1]];
-      records.set(name, parseRecord(name, text));
+      const record = parseRecord(text);
+      if (record !== undefined) records.set(name, record);
     }
   } while (cursor !== "0");
   return records;
 }
 
+/** Throws RecordUnreadable. */
 export async function readDataRecord(gateway: Gateway, ref: ProjectRef): Promise<DataRecord | undefined> {
   const name = projectName(ref);
   const text = optionalText(await gateway.read(configKeys.data, "HGET", configKeys.data, name));
-  return text === undefined ? undefined : parseRecord(name, text);
+  if (text === undefined) return undefined;
+  const record = parseRecord(text);
+  if (record !== undefined) return record;
+  throw new RecordUnreadable(
+    `What Redis holds of this Project's data can't be read (field ${name} of the hash ${configKeys.data}). Restore it from a backup, or remove it with HDEL: the data that are served then count as this namespace's, and purges that waited are given up`,
+  );
 }
 
 /** The record with its revision where it waits for one. */
@@ -44,14 +52,12 @@ export function recordText(record: DataRecord | undefined): string {
   return record === undefined ? "" : JSON.stringify(record);
 }
 
-function parseRecord(name: string, text: string): DataRecord {
+function parseRecord(text: string): DataRecord | undefined {
   try {
-    return JSON.parse(text) as DataRecord;
-  } catch (cause) {
-    throw new Error(`The data record of ${name} in Redis can't be read`, { cause });
+    const record = JSON.parse(text) as Partial<DataRecord> | null;
+    return Array.isArray(record?.entries) && typeof record.projectUid === "string" ? (record as DataRecord) : undefined;
+  } catch {
+    // The caller says so, without quoting it.
+    return undefined;
   }
-}
-
-export function recordOf(records: ReadonlyMap<string, DataRecord>, ref: ProjectRef): DataRecord | undefined {
-  return records.get(projectName(ref));
 }

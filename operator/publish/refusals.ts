@@ -9,3 +9,8 @@ export class NotTheWriter extends Error {
 export class ForeignInstance extends Error {
   override readonly name = "ForeignInstance";
 }
+
+/** The data record of one project is broken; its message says what a person can do. */
+export class RecordUnreadable extends Error {
+  override readonly name = "RecordUnreadable";
+}

@@ -1,6 +1,7 @@
 // `npm run bench:operator`: a real API server with many Projects, one operator and two replicas. Prints how long a cold start
 // takes until everything is Ready, what it writes, how much memory it takes, how soon a change is live with all of them loaded,
-// and what a restart with nothing changed writes. `--projects N` (10,000), `--write` puts the table into docs/benchmarks.md.
+// what a restart with nothing changed writes, and what upheavals cost. `--projects N` (10,000), `--users N` (5,000 of one
+// project), `--write` puts the table into docs/benchmarks.md.
 
 import { availableParallelism } from "node:os";
 import { createKubeApi } from "../../operator/kube/connect.ts";
@@ -9,9 +10,11 @@ import { counter, peakMemory, readyObjects, untilReady } from "./operator-figure
 import { type Change, measureChanges } from "./operator-latency.ts";
 import { declareMany, projectOf } from "./operator-objects.ts";
 import { type FigureLine, writeSection } from "./operator-report.ts";
+import { measureEmptied, measureFailover, measureOneUser, measureRevokes, type Upheaval } from "./operator-upheaval.ts";
 
 const projects = Number(option("--projects") ?? 10_000);
 const changes = Number(option("--changes") ?? 200);
+const credentials = Number(option("--users") ?? 5_000);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const quiet = ["--log-level", "warn"];
@@ -33,6 +36,7 @@ try {
     ...(await coldStart(fleet, objects)),
     ...(await changesLive(fleet, api)),
     ...(await restart(fleet, objects)),
+    ...(await upheavals({ api, fleet })),
   ];
   await api.close();
   for (const line of lines) say(`${line.what}: ${line.measured} (budget ${line.budget})`);
@@ -74,11 +78,53 @@ async function changesLive(
     changes,
     projectOf: (index) => projectOf(index % projects),
   });
-  const live = measured.map(({ liveMs }) => liveMs).sort((a, b) => a - b);
-  const at = (part: number): string => `${Math.round(live[Math.floor((live.length - 1) * part)] ?? Number.NaN)} ms`;
+  return percentiles(
+    `apply → live on both replicas, of ${changes} changes`,
+    measured.map(({ liveMs }) => liveMs),
+    { p50: "200 ms", p99: "1,000 ms" },
+  );
+}
+
+/** In this order: a project more, then everything anew, then other leaders. */
+async function upheavals(on: Upheaval): Promise<readonly FigureLine[]> {
+  const count = Math.min(changes, projects);
+  const spread = Math.floor(projects / count);
+  const revoked = Array.from({ length: count }, (_, index) => projectOf(index * spread));
+  const revokes = await measureRevokes(on, revoked);
+  const bytes = await measureOneUser(on, credentials);
+  const emptied = await measureEmptied(on);
+  const stopped = await measureFailover(on, "SIGTERM");
+  const killed = await measureFailover(on, "SIGKILL");
   return [
-    { what: `apply → live on both replicas, p50 of ${changes} changes`, measured: at(0.5), budget: "200 ms" },
-    { what: `apply → live on both replicas, p99 of ${changes} changes`, measured: at(0.99), budget: "1,000 ms" },
+    ...percentiles(`revoke a key → refused by both replicas, of ${revokes.length}`, revokes, {
+      p50: "–",
+      p99: "1,000 ms",
+    }),
+    {
+      what: `bytes sent to Redis for one changed user of a project with ${credentials.toLocaleString("en")} credentials`,
+      measured: String(bytes),
+      budget: "–",
+    },
+    {
+      what: "Redis emptied → the configuration of all projects is back",
+      measured: `${(emptied / 1000).toFixed(1)} s`,
+      budget: "20 s for 6,000 objects",
+    },
+    { what: "leader stopped → another one leads", measured: `${(stopped / 1000).toFixed(1)} s`, budget: "3 s" },
+    { what: "leader killed → another one leads", measured: `${(killed / 1000).toFixed(1)} s`, budget: "20 s" },
+  ];
+}
+
+function percentiles(
+  what: string,
+  measured: readonly number[],
+  budgets: { readonly p50: string; readonly p99: string },
+): readonly FigureLine[] {
+  const sorted = [...measured].sort((a, b) => a - b);
+  const at = (part: number): string => `${Math.round(sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN)} ms`;
+  return [
+    { what: `${what}, p50`, measured: at(0.5), budget: budgets.p50 },
+    { what: `${what}, p99`, measured: at(0.99), budget: budgets.p99 },
   ];
 }
 

@@ -104,6 +104,26 @@ describe("Redis", () => {
   });
 });
 
+describe("a broken record of one Project's data", () => {
+  it("leaves that one as it is, says how to go on, and holds up no other", async () => {
+    const [broken, other] = [await served(), await served()];
+    const field = `${broken}/shop`;
+    await ask("HSET", configKeys.data, field, "nonsense");
+    await stopOperators();
+    await fleet.addOperator();
+    await expectWorking(other, 41);
+    await fleet.api.apply(shop({ keys: { "shop-key": "one" }, longest: 42 }), { namespace: broken });
+    await eventually(async () => {
+      const statuses = await fleet.api.kubectl(["get", "jsonplane", "--namespace", broken, "-o", "json"]);
+      expect(statuses).toContain(`field ${field} of the hash ${configKeys.data}`);
+    });
+    const key = await fleet.secret(broken, "shop-key-api-key", "apiKey");
+    expect((await get(`/${broken}/shop/api/items`, key)).status).toBe(200);
+    await ask("HDEL", configKeys.data, field);
+    await expectWorking(broken, 43);
+  });
+});
+
 describe("a project whose objects went while no operator ran", () => {
   it("is withdrawn when one comes, and what remains is served throughout", async () => {
     const [left, gone] = [await served(), await served()];
