@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { projectName, projectOfName } from "../core/config/config-keys.ts";
 import { userField } from "../core/config/fields.ts";
-import { hashPassword } from "../core/password/hash-password.ts";
+import { hashPassword, isPasswordOf } from "../core/password/hash-password.ts";
 import { createSchemaCheck } from "./compile/schema-check.ts";
 import { createAbsences } from "./finalize/absences.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
@@ -240,6 +240,7 @@ export class LeaderSession {
       recorder: this.#recorder,
       checkSchema: createSchemaCheck(),
       hashPassword,
+      isPasswordOf,
       random: randomBytes,
       sweep: this.#sweep,
       onPurged: (entries) => {

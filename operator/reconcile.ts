@@ -45,6 +45,7 @@ export interface ReconcileDeps extends CarryOnDeps {
   readonly recorder: EventRecorder;
   readonly checkSchema: CheckSchema;
   readonly hashPassword: (password: string) => Promise<string>;
+  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   readonly clock: Clock;
   readonly random: Random;
   readonly baseUrlOf: (ref: ProjectRef) => string;
@@ -156,6 +157,7 @@ async function resolve(
     random: deps.random,
     now: deps.clock.now(),
     hashPassword: deps.hashPassword,
+    isPasswordOf: deps.isPasswordOf,
     baseUrl: deps.baseUrlOf(objects.ref),
     ringAcknowledged: config.acknowledgements.reachOf(revision) === "programmed",
   });

@@ -30,6 +30,7 @@ export interface ClusterOptions {
   readonly random: Random;
   readonly newUid: () => string;
   readonly hashPassword: (password: string) => Promise<string>;
+  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }
 
@@ -131,6 +132,7 @@ async function compile(
     writeSecret: (write) => options.secretFiles.write(write),
     checkSchema: options.checkSchema,
     hashPassword: options.hashPassword,
+    isPasswordOf: options.isPasswordOf,
     random: options.random,
     baseUrlOf: options.baseUrlOf,
   });

@@ -26,6 +26,7 @@ export interface CompileTools {
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
   readonly writeSecret: (write: SecretWrite) => Promise<void>;
   readonly hashPassword: (password: string) => Promise<string>;
+  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   readonly random: Random;
   /** Unix milliseconds. */
   readonly now: number;
@@ -55,6 +56,7 @@ export async function compileFolder(known: Knowledge, before: Published, tools: 
       random: tools.random,
       now: tools.now,
       hashPassword: tools.hashPassword,
+      isPasswordOf: tools.isPasswordOf,
       baseUrl: tools.baseUrlOf(bundle.ref),
       // One process: what was published before is what every replica serves.
       ringAcknowledged: true,

@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
-import { hashPassword } from "../../core/password/hash-password.ts";
+import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -101,6 +101,7 @@ async function openCluster(parts: ClusterParts): Promise<Cluster> {
     random: randomBytes,
     newUid: randomUUID,
     hashPassword,
+    isPasswordOf,
     baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
   });
 }

@@ -1,7 +1,8 @@
-// Turns a password, as it comes out of a Secret, into the argon2id string that logins are compared with. It refuses what
-// no login could send: an empty password, or one so long that hashing it would be somebody's way to burn our time.
+// Turns a password, as it comes out of a Secret, into the argon2id string that logins are compared with, and tells whether such a
+// string is of a password. It refuses what no login could send: an empty password, or one so long that hashing it would be
+// somebody's way to burn our time.
 
-import { hash as argon2Hash, argon2id } from "argon2";
+import { hash as argon2Hash, argon2id, verify as argon2Verify } from "argon2";
 
 /** What one hash costs. Secrets in stored strings name their own; these are for new ones and for unknown users. */
 export interface PasswordCost {
@@ -39,4 +40,9 @@ export async function hashPassword(password: string, cost: PasswordCost = passwo
     timeCost: cost.passes,
     parallelism: cost.parallelism,
   });
+}
+
+/** Whether `hash` was made of this password, its final newline dropped. As much work as a hash. */
+export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
+  return await argon2Verify(hash, normalisePassword(password));
 }

@@ -18,6 +18,8 @@ export interface ResolveTools {
   readonly now: number;
   /** The argon2id string of a password. Throws PasswordRefused. */
   readonly hashPassword: (password: string) => Promise<string>;
+  /** Whether an argon2id string was made of a password. */
+  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   /** What clients reach the Project by; written beside an API key. */
   readonly baseUrl: string;
   /** Secret key of the project: seals records and makes credential revisions. */

@@ -15,7 +15,7 @@ import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
 import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
 import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
-import { passwordRevision, readUserRecord, type UserRecord } from "./user-record.ts";
+import { macOf, passwordRevision, readUserRecord, type UserRecord } from "./user-record.ts";
 
 export interface UserStatus {
   readonly username: string;
@@ -131,17 +131,42 @@ interface Taken {
 /** Uses a password as it stands in a Secret; hashes it only when it is not the one that was hashed before. */
 async function take(situation: Situation, taken: Taken): Promise<UserResolution> {
   const { password, secretName, given, event } = taken;
-  const { user, tools, sealing, known, published } = situation;
-  const revision = passwordRevision(password, sealing);
-  if (known !== undefined && known.revision === revision) return answer(situation, { record: known, secretName });
-  const same = published?.credentialRevision === revision ? published.passwordHash : undefined;
+  const { user, tools, sealing, known } = situation;
+  const mac = passwordRevision(password, sealing);
+  if (known !== undefined && macOf(known) === mac) return answer(situation, { record: known, secretName });
+  const same = await inForce(mac, taken, situation);
   const hashed: Resolved<string> =
-    same === undefined ? await hash(password, secretName, tools) : { ok: true, value: same };
+    same === undefined ? await hash(password, secretName, tools) : { ok: true, value: same.hash };
   if (!hashed.ok) return { credential: hashed, writes: [], events: [] };
-  const changed = { hash: hashed.value, revision, changedAt: rfc3339(tools.now), ...(given && { given }) };
+  const revision = same?.revision ?? mac;
+  const changed: UserRecord = {
+    hash: hashed.value,
+    revision,
+    ...(revision !== mac && { mac }),
+    changedAt: same?.changedAt ?? rfc3339(tools.now),
+    ...(given && { given }),
+  };
   const record = withRotation(changed, user.spec.rotation?.id ?? taken.rotationId ?? known?.rotationId);
-  const told = known === undefined && same !== undefined ? repairedHash(user) : eventOf(user, event, secretName);
+  const told = same === undefined ? eventOf(user, event, secretName) : repairedHash(user);
   return answer(situation, { record, secretName, events: [told], writes: [hashWrite(situation, record)] });
+}
+
+type InForce = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: string };
+
+/**
+ * What is remembered, else published, if it is of this very password. Its revision may have been made with a key of the Project
+ * that is lost: then argon2 tells, and no session has to end. A password that was made just now is no former one.
+ */
+async function inForce(
+  mac: string,
+  { password, event }: Taken,
+  { known, published, tools }: Situation,
+): Promise<InForce | undefined> {
+  const before: InForce | undefined =
+    known ?? (published && { hash: published.passwordHash, revision: published.credentialRevision });
+  if (before === undefined || before.revision === mac) return before;
+  const isSame = event === undefined && (await tools.isPasswordOf(before.hash, password));
+  return isSame ? before : undefined;
 }
 
 /** `replaced` = the revision of the password that it takes the place of. */

@@ -9,8 +9,13 @@ import { openRecord, type Sealing, sealOf } from "./sealed-record.ts";
 export interface UserRecord {
   /** argon2id string. */
   readonly hash: string;
-  /** HMAC of the password: another one means another password. */
+  /** What tokens carry; another one means another password. */
   readonly revision: string;
+  /**
+   * HMAC of the password where `revision` isn't it: that was made with a key of the Project that was lost since. The key is
+   * published nowhere: with it, a data plane could try passwords against revisions, at a fraction of what argon2 makes it cost.
+   */
+  readonly mac?: string;
   readonly rotationId?: string;
   /** RFC 3339. */
   readonly changedAt: string;
@@ -22,6 +27,11 @@ export interface UserRecord {
 export function readUserRecord(secret: Secret | undefined, sealing: Sealing): UserRecord | undefined {
   const record = openRecord(secret, sealing);
   return isUserRecord(record) ? (record as unknown as UserRecord) : undefined;
+}
+
+/** What `passwordRevision` answered for the password of this record. */
+export function macOf({ mac, revision }: UserRecord): string {
+  return mac ?? revision;
 }
 
 /**

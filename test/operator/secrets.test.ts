@@ -86,6 +86,7 @@ async function resolve(): Promise<ProjectResolution> {
     random: randomBytes,
     now,
     hashPassword: async (password) => `hash of ${password}`,
+    isPasswordOf: async (hash, password) => hash === `hash of ${password}`,
     baseUrl: `http://localhost/${namespace}/shop`,
     ringAcknowledged: false,
   });

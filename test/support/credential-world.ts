@@ -91,6 +91,7 @@ export class CredentialWorld {
         this.hashed.push(password);
         return `hash ${this.hashed.length} of ${password}`;
       },
+      isPasswordOf: async (hash, password) => hash.endsWith(` of ${password}`),
       baseUrl: "http://localhost/default/shop",
       ringAcknowledged: this.acknowledged,
     });

@@ -57,6 +57,7 @@ export async function devCluster(): Promise<DevCluster> {
         hashed.push(password);
         return `hash of ${password}`;
       },
+      isPasswordOf: async (hash, password) => hash === `hash of ${password}`,
       baseUrlOf: ({ namespace, name }) => `http://localhost/${namespace}/${name}`,
     });
   let cluster = await open();

@@ -2,6 +2,7 @@ import { verify } from "argon2";
 import { describe, expect, test } from "vitest";
 import {
   hashPassword,
+  isPasswordOf,
   maxPasswordBytes,
   normalisePassword,
   PasswordRefused,
@@ -20,6 +21,13 @@ describe("hashing a password", () => {
     expect(normalisePassword("a\nb")).toBe("a\nb");
     expect(normalisePassword("a\r\n")).toBe("a\r");
     expect(normalisePassword("\n")).toBe("");
+  });
+
+  test("is said to be of its password, with the final newline or without, and of no other", async () => {
+    const hash = await hashPassword("secret\n", cheap);
+    expect(await isPasswordOf(hash, "secret")).toBe(true);
+    expect(await isPasswordOf(hash, "secret\n")).toBe(true);
+    expect(await isPasswordOf(hash, "Secret")).toBe(false);
   });
 
   test("refuses an empty password, one that is only a newline, and one over the bound in bytes", async () => {

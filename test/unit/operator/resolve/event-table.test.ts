@@ -282,16 +282,34 @@ describe("what a rotation left in a Secret when it was interrupted", () => {
 });
 
 describe("the signing Secret", () => {
-  it("deleted: restored from what is published, and keys and logins go on", async () => {
-    const [kids, keys] = [world.kids(), world.liveKeys()];
+  it("deleted: restored from what is published, and keys, logins and sessions go on", async () => {
+    const [kids, keys, login] = [world.kids(), world.liveKeys(), world.login()];
     world.shelf.remove("shop-signing");
     const resolution = await world.reconcile();
     expect(resolution.ringReplaced).toBe(false);
     expect(told(resolution)).toContain("SecretRepaired");
     expect(world.kids()).toEqual(kids);
     expect(world.liveKeys()).toEqual(keys);
-    expect(world.login().hash).toMatch(new RegExp(`of ${world.text("ada-password", "password")}$`));
+    expect(world.login()).toEqual(login);
     expect((await world.settle()).writes).toEqual([]);
+    expect(world.hashed).toHaveLength(1);
+    // What was made again is sealed with another key; a changed password is seen for all that.
+    world.shelf.edit("ada-password", "password", "of her own");
+    await world.settle();
+    expect(world.login().hash).toMatch(/of of her own$/);
+    expect(world.login().revision).not.toBe(login.revision);
+  });
+
+  it("deleted together with a password: once the password is put back, sessions still go on", async () => {
+    const login = world.login();
+    const password = world.shelf.find("ada-password");
+    for (const name of ["shop-signing", "ada-password"]) world.shelf.remove(name);
+    await world.settle();
+    world.shelf.restore(new Map([...world.shelf.save(), ...(password ? [["ada-password", password] as const] : [])]));
+    await world.settle();
+    expect(world.login()).toEqual(login);
+    expect((await world.settle()).writes).toEqual([]);
+    expect(world.hashed).toHaveLength(1);
   });
 
   it("with the ring edited away and nothing published: a new ring, sessions end, and people are told", async () => {

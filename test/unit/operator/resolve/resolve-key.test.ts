@@ -43,6 +43,7 @@ function reconcile(key: ApiKey = apiKey()) {
     random: randomBytes,
     now,
     hashPassword: async () => "",
+    isPasswordOf: async () => false,
     baseUrl,
     projectKey,
   };

@@ -45,6 +45,7 @@ async function reconcile(object: ProjectUser = user()) {
       hashed.push(password);
       return `hash of ${password}`;
     },
+    isPasswordOf: async (hash: string, password: string) => hash === `hash of ${password}`,
     baseUrl: "http://localhost/default/shop",
     projectKey,
   };
@@ -214,6 +215,7 @@ describe("a password from a Secret of the user's own", () => {
     const { credential } = await resolveUser(user(fromSecret), undefined, {
       ...tools,
       hashPassword: () => Promise.reject(refusal),
+      isPasswordOf: async () => false,
     });
     expect(credential).toMatchObject({
       refusal: { reason: "SecretNotFound", faults: [{ message: 'Secret "given": The password is empty' }] },
