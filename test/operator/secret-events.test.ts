@@ -1,0 +1,332 @@
+// The table of docs/reference/secrets.md, row by row, on a whole fleet: what somebody does to a Secret, who is let in afterwards
+// by every replica, and what is said of it.
+
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { declared, secretOf } from "../support/declared.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
+import { everythingSaid, savedByRedis, secretsOf } from "../support/said-of-secrets.ts";
+
+const within = { withinMs: 30_000 };
+const web = declared("ApiKey", "web", { access: "Write" });
+const ann = declared("ProjectUser", "ann");
+const ben = declared("ProjectUser", "ben", { passwordSecretRef: { name: "of-ben" } });
+
+let fleet: Fleet;
+
+beforeAll(async () => {
+  // What it saves can be searched.
+  fleet = await startFleet({ replicas: 2, redis: { args: ["--rdbcompression", "no"] } });
+});
+afterAll(() => fleet?.stop());
+
+async function isGone(shop: GuardedShop, secret: string): Promise<boolean> {
+  return await shop.get("Secret", secret).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** Until the Secret stands there again. */
+async function backAgain(shop: GuardedShop, secret: string): Promise<void> {
+  await eventually(() => shop.get("Secret", secret), within);
+}
+
+async function edited(shop: GuardedShop, secret: string, entries: Readonly<Record<string, string>>): Promise<void> {
+  await shop.patch("Secret", secret, { stringData: entries });
+}
+
+/** Whatever an operator would do about it, it has done: it looked at the Project again, for another reason. */
+async function lookedAgain(shop: GuardedShop): Promise<void> {
+  await shop.edit("ApiResource", "notes", { schema: { title: String(Math.random()) } });
+  await shop.said("ApiResource", "notes", "Ready");
+}
+
+describe("the Secret of an API key", () => {
+  it("deleted: the key goes on working, is not made anew, and the object says so until somebody asks for a new one", async () => {
+    const shop = await openGuardedShop(fleet, web);
+    const key = await shop.key();
+    await shop.remove("Secret", "web-api-key");
+    const { Ready } = await shop.said("ApiKey", "web", "KeyNotRetrievable");
+    expect(Ready).toMatchObject({ status: "True" });
+    await lookedAgain(shop);
+    expect(await isGone(shop, "web-api-key")).toBe(true);
+    await shop.admitted(key);
+    await shop.edit("ApiKey", "web", { rotation: { id: "shown-again" } });
+    await shop.said("ApiKey", "web", "Ready");
+    expect(await shop.key()).not.toBe(key);
+    await shop.admitted(await shop.key());
+    await shop.admitted(key);
+  });
+
+  it("with its apiKey edited: the key goes on working, and the edit is no key", async () => {
+    const shop = await openGuardedShop(fleet, web);
+    const key = await shop.key();
+    await edited(shop, "web-api-key", { apiKey: `jp_${"a".repeat(43)}` });
+    await shop.said("ApiKey", "web", "KeyNotRetrievable");
+    await shop.admitted(key);
+    await shop.refused(await shop.key());
+    expect(await shop.key()).toBe(`apikey jp_${"a".repeat(43)}`);
+  });
+
+  it("with its id or baseURL edited: they are put right, and the key stays", async () => {
+    const shop = await openGuardedShop(fleet, web);
+    const [key, before] = [await shop.key(), (await shop.get("Secret", "web-api-key")).data];
+    await edited(shop, "web-api-key", { id: "mine", baseURL: "elsewhere" });
+    await eventually(async () => expect((await shop.get("Secret", "web-api-key")).data).toEqual(before), within);
+    expect(await shop.toldOf("ApiKey", "web", "SecretRepaired")).toContain('"web-api-key"');
+    await shop.admitted(key);
+  });
+});
+
+describe("a generated password", () => {
+  it("deleted: the login goes on working, and so does the session", async () => {
+    const shop = await openGuardedShop(fleet, ann);
+    const password = await shop.password();
+    const session = await shop.session("ann", password);
+    await shop.remove("Secret", "ann-password");
+    await shop.said("ProjectUser", "ann", "KeyNotRetrievable");
+    await lookedAgain(shop);
+    expect(await isGone(shop, "ann-password")).toBe(true);
+    await shop.goesOn(session);
+    await shop.session("ann", password);
+  });
+
+  it("edited: the edit is adopted, and sessions end", async () => {
+    const shop = await openGuardedShop(fleet, ann);
+    const password = await shop.password();
+    const session = await shop.session("ann", password);
+    await edited(shop, "ann-password", { password: "of her own", username: "eve" });
+    await shop.ended(session);
+    await shop.goesOn(await shop.session("ann", "of her own"));
+    expect((await shop.login("ann", password)).code).toBe("invalid_credentials");
+    expect(await shop.toldOf("ProjectUser", "ann", "PasswordAdopted")).toContain('"ann-password"');
+    expect(await fleet.secret(shop.namespace, "ann-password", "username")).toBe("ann");
+  });
+});
+
+describe("a hash Secret", () => {
+  const losses = [
+    ["deleted", (shop: GuardedShop, name: string) => shop.remove("Secret", name)],
+    ["edited", (shop: GuardedShop, name: string) => edited(shop, name, { record: '{"current":"00"}' })],
+  ] as const;
+
+  it.each(losses)("%s: it is made again from what people see, and nobody notices", async (_, lose) => {
+    const shop = await openGuardedShop(fleet, web, ann);
+    const [key, session] = [await shop.key(), await shop.session("ann", await shop.password())];
+    await lose(shop, "web-key-hash");
+    await lose(shop, "ann-user-hash");
+    await shop.toldOf("ApiKey", "web", "SecretRepaired");
+    await shop.toldOf("ProjectUser", "ann", "SecretRepaired");
+    await backAgain(shop, "web-key-hash");
+    await lookedAgain(shop);
+    await shop.admitted(key);
+    await shop.goesOn(session);
+    expect(await shop.key()).toBe(key);
+  });
+
+  it.each(losses)(
+    "%s, while the Secret that people see is gone: it is made again from what is published",
+    async (_, lose) => {
+      const shop = await openGuardedShop(fleet, web, ann);
+      const [key, password] = [await shop.key(), await shop.password()];
+      const session = await shop.session("ann", password);
+      await shop.remove("Secret", "web-api-key");
+      await shop.remove("Secret", "ann-password");
+      await lose(shop, "web-key-hash");
+      await lose(shop, "ann-user-hash");
+      await shop.toldOf("ApiKey", "web", "SecretRepaired");
+      await shop.toldOf("ProjectUser", "ann", "SecretRepaired");
+      await shop.said("ApiKey", "web", "KeyNotRetrievable");
+      await shop.said("ProjectUser", "ann", "KeyNotRetrievable");
+      await shop.admitted(key);
+      await shop.goesOn(session);
+      await shop.session("ann", password);
+    },
+  );
+});
+
+describe("the signing Secret", () => {
+  it("deleted: the keys come back as they were, and no session, key or login is lost", async () => {
+    const shop = await openGuardedShop(fleet, web, ann, secretOf("of-ben", { password: "correct horse" }), ben);
+    const [key, password] = [await shop.key(), await shop.password()];
+    const sessions = [await shop.session("ann", password), await shop.session("ben", "correct horse")];
+    const ring = await fleet.secret(shop.namespace, "shop-signing", "ring");
+    await shop.remove("Secret", "shop-signing");
+    expect(await shop.toldOf("Project", "shop", "SecretRepaired")).toContain('"shop-signing"');
+    await shop.toldOf("ApiKey", "web", "SecretRepaired");
+    await shop.toldOf("ProjectUser", "ben", "SecretRepaired");
+    await lookedAgain(shop);
+    expect(await fleet.secret(shop.namespace, "shop-signing", "ring")).toBe(ring);
+    await shop.admitted(key);
+    for (const session of sessions) await shop.goesOn(session);
+    await shop.session("ann", password);
+    // What was made again is sealed with another key, and can be read: a change is seen, and nothing else is taken for one.
+    await edited(shop, "of-ben", { password: "battery staple" });
+    await shop.ended(sessions[1] as (typeof sessions)[number]);
+    await shop.goesOn(sessions[0] as (typeof sessions)[number]);
+  });
+});
+
+describe("the Secret that a user's password comes from", () => {
+  it("changed: it is followed within seconds, and sessions end", async () => {
+    const shop = await openGuardedShop(fleet, secretOf("of-ben", { password: "correct horse" }), ben);
+    const session = await shop.session("ben", "correct horse");
+    await edited(shop, "of-ben", { password: "battery staple" });
+    await shop.ended(session);
+    await shop.goesOn(await shop.session("ben", "battery staple"));
+    expect((await shop.login("ben", "correct horse")).code).toBe("invalid_credentials");
+    await shop.toldOf("ProjectUser", "ben", "PasswordAdopted");
+  });
+
+  it("missing, or without the entry, or deleted later: the object says which, and it heals by itself", async () => {
+    const shop = await openGuardedShop(fleet);
+    await shop.create(ben);
+    expect((await shop.said("ProjectUser", "ben", "SecretNotFound")).Ready?.message).toContain('no Secret "of-ben"');
+    await shop.create(secretOf("of-ben", { pasword: "correct horse" }));
+    await eventually(async () => {
+      const { Ready } = await shop.said("ProjectUser", "ben", "SecretNotFound");
+      expect(Ready?.message).toContain('no entry "password"');
+    });
+    await edited(shop, "of-ben", { password: "correct horse" });
+    await shop.said("ProjectUser", "ben", "Ready");
+    const session = await shop.session("ben", "correct horse");
+    await shop.remove("Secret", "of-ben");
+    await shop.said("ProjectUser", "ben", "SecretNotFound");
+    await shop.goesOn(session);
+    await shop.session("ben", "correct horse");
+    await shop.create(secretOf("of-ben", { password: "correct horse" }));
+    await shop.said("ProjectUser", "ben", "Ready");
+    await shop.goesOn(session);
+  });
+});
+
+describe("a Secret of somebody else on one of these names", () => {
+  const names = [
+    ["web-api-key", "ApiKey", "web"],
+    ["web-key-hash", "ApiKey", "web"],
+    ["ann-password", "ProjectUser", "ann"],
+    ["ann-user-hash", "ProjectUser", "ann"],
+    ["shop-signing", "Project", "shop"],
+  ] as const;
+
+  it.each(names)("%s: is never touched, and what waits for it heals once it goes", async (secret, kind, name) => {
+    const shop = await openGuardedShop(fleet, web, ann);
+    const [key, session] = [await shop.key(), await shop.session("ann", await shop.password())];
+    await shop.remove(kind, name);
+    await eventually(async () => expect(await isGone(shop, secret)).toBe(true), within);
+    await shop.create(secretOf(secret, { apiKey: "mine", password: "mine", ring: "mine", record: "mine" }));
+    const { version, ...foreign } = await standing(shop, secret);
+    const object = [declared("Project", "shop"), web, ann].find((each) => each.metadata.name === name);
+    await shop.create(object ?? web);
+    const { Ready } = await shop.said(kind, name, "SecretConflict");
+    expect(Ready?.message).toContain(`"${secret}" was not made for this ${kind}`);
+    if (name !== "shop") await lookedAgain(shop);
+    expect(await standing(shop, secret)).toEqual({ ...foreign, version });
+
+    await shop.remove("Secret", secret);
+    await shop.said(kind, name, "Ready");
+    await shop.said("ApiKey", "web", "Ready");
+    await shop.admitted(await shop.key());
+    await shop.session("ann", await shop.password());
+    if (name === "web") await shop.refused(key);
+    if (name === "ann") await shop.ended(session);
+  });
+
+  async function standing(shop: GuardedShop, secret: string) {
+    const { data, metadata } = await shop.get("Secret", secret);
+    return { data, version: metadata.resourceVersion };
+  }
+});
+
+describe("passwords, keys and their hashes", () => {
+  it("stand in Secrets, and in no log, Event, status, metric or description, nor in Redis where it can be read", async () => {
+    const shop = await openGuardedShop(fleet, web, ann, secretOf("of-ben", { password: "correct horse" }), ben);
+    const { access, refresh } = await shop.session("ann", await shop.password());
+    const tokens = [access, refresh].map((token) => token.replace("Bearer ", ""));
+    const secrets = new Set(["a guessed password", "jp_aguessedkey", ...tokens, ...(await secretsOf(shop))]);
+    // What people do, and get wrong.
+    await shop.login("ann", "a guessed password");
+    await shop.refused("apikey jp_aguessedkey");
+    await edited(shop, "of-ben", { password: "battery staple" });
+    await edited(shop, "web-api-key", { apiKey: "jp_aguessedkey" });
+    await edited(shop, "ann-user-hash", { record: "{}" });
+    await edited(shop, "shop-signing", { ring: "no ring" });
+    await shop.edit("ApiKey", "web", { rotation: { id: "second" } });
+    await shop.edit("ProjectUser", "ann", { rotation: { id: "second" } });
+    await shop.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/rotate-signing-key": "second" } } });
+    await shop.toldOf("Project", "shop", "SigningKeyRotated");
+    await shop.toldOf("ProjectUser", "ann", "CredentialRotated");
+    await shop.toldOf("ApiKey", "web", "CredentialRotated");
+    await shop.admitted(await shop.key());
+    for (const secret of await secretsOf(shop)) secrets.add(secret);
+    expect(secrets.size).toBeGreaterThan(18);
+
+    const found = (text: string) => [...secrets].filter((secret) => text.includes(secret));
+    for (const [where, text] of Object.entries(await everythingSaid(shop))) {
+      expect(text.length, where).toBeGreaterThan(500);
+      expect(found(text), where).toEqual([]);
+    }
+    const saved = await savedByRedis(shop);
+    // A key's own name in Redis is its SHA-256: the key has 256 bits.
+    const named = new Set([...saved.matchAll(/key:([0-9a-f]{64})/g)].map(([, sha256]) => sha256));
+    expect(named.size).toBeGreaterThan(0);
+    expect(found(saved).filter((secret) => !named.has(secret))).toEqual([]);
+    expect(saved).not.toContain("$argon2");
+  });
+});
+
+describe("when Redis is emptied while no operator runs", () => {
+  it("what one of its Secrets still says goes on working; what none says is lost until somebody asks for a new one", async () => {
+    const kept = [declared("ApiKey", "shown"), declared("ApiKey", "hashed"), declared("ProjectUser", "ann")];
+    const lost = [declared("ApiKey", "lost"), declared("ProjectUser", "eve")];
+    const shop = await openGuardedShop(fleet, ...kept, ...lost);
+    const ringless = await openGuardedShop(fleet, web, ann);
+    const keys = await Promise.all(["shown", "hashed", "lost"].map((name) => shop.key(`${name}-api-key`)));
+    const passwords = { ann: await shop.password(), eve: await shop.password("eve-password") };
+    const before = await ringless.session("ann", await ringless.password());
+    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    for (const name of ["shown-key-hash", "hashed-api-key", "lost-api-key", "lost-key-hash"])
+      await shop.remove("Secret", name);
+    for (const name of ["ann-user-hash", "eve-password", "eve-user-hash"]) await shop.remove("Secret", name);
+    await ringless.remove("Secret", "shop-signing");
+    await emptied();
+    await fleet.addOperator();
+
+    await shop.said("ApiKey", "shown", "Ready", within);
+    await shop.said("ApiKey", "hashed", "KeyNotRetrievable", within);
+    await shop.said("ProjectUser", "ann", "Ready", within);
+    for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
+      const { Ready, Stalled } = await shop.said(kind, name, "KeyLost", within);
+      expect(Ready?.message).toContain("change spec.rotation.id");
+      expect(Stalled?.status).toBe("True");
+    }
+    await shop.admitted(keys[0] as string);
+    await shop.admitted(keys[1] as string);
+    await shop.refused(keys[2] as string);
+    await shop.session("ann", passwords.ann);
+    expect((await shop.login("eve", passwords.eve)).code).toBe("invalid_credentials");
+    expect(await isGone(shop, "lost-api-key")).toBe(true);
+
+    for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
+      await shop.edit(kind, name, { rotation: { id: "after-the-loss" } });
+      await shop.said(kind, name, "Ready", within);
+    }
+    await shop.admitted(await shop.key("lost-api-key"));
+    await shop.session("eve", await shop.password("eve-password"));
+
+    // Of a ring that was lost no token is good any more.
+    expect(await ringless.toldOf("Project", "shop", "SigningRingReplaced")).toContain("all sessions have ended");
+    await ringless.ended(before);
+    await ringless.admitted(await ringless.key());
+    await ringless.session("ann", await ringless.password());
+  });
+
+  async function emptied(): Promise<void> {
+    const redis = new Redis(fleet.redis.url);
+    await redis.flushall();
+    redis.disconnect();
+  }
+});
