@@ -9,7 +9,7 @@ import { startRedis } from "../support/redis.ts";
 import { findLoader, type Load, type Loader, type LoadRequest } from "./load.ts";
 import { measureLogins } from "./logins.ts";
 import { type Addresses, type Operation, operations } from "./operations.ts";
-import { operatorSection } from "./operator-report.ts";
+import { operatorSections } from "./operator-report.ts";
 import { startServer } from "./processes.ts";
 import { median, type Row, table } from "./report.ts";
 import { bookText } from "./subjects.ts";
@@ -34,7 +34,7 @@ try {
   process.stdout.write(text);
   if (process.argv.includes("--write")) {
     const page = new URL("../../docs/benchmarks.md", import.meta.url);
-    await writeFile(page, `${text}\n${await operatorSection()}`);
+    await writeFile(page, `${text}\n${await operatorSections()}`);
   }
 } finally {
   await Promise.all([plane.stop(), bare.stop(), jsonServer.stop()]);
