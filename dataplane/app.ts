@@ -1,5 +1,6 @@
 // The data plane, put together: authentication, preparer, pipeline, observation, and the two ports they answer on.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
@@ -42,6 +43,11 @@ export interface DataPlaneOptions {
   readonly requestTimeoutMs?: number;
   /** How long a connection may stand still, 60,000 by default: what a client does not read would stay in memory. */
   readonly unreadTimeoutMs?: number;
+  /**
+   * How long `close` still takes requests, 0 by default: load balancers need some time to notice. Each answer then ends its
+   * connection, so that clients turn to another replica.
+   */
+  readonly drainMs?: number;
   /** How long `close` waits for requests under way, 10,000 by default; then their connections are cut. */
   readonly closeTimeoutMs?: number;
   /** Of the stored hashes, when they are not made with the usual one. */
@@ -55,8 +61,8 @@ export interface DataPlane {
   readonly metrics: Metrics;
   readonly logger: Logger;
   /**
-   * Stops taking requests, answers those under way as long as `closeTimeoutMs` allows, then lets go of everything but the
-   * store's owner's store.
+   * Says that it is not ready and takes requests for `drainMs` more, answers those under way as long as `closeTimeoutMs`
+   * allows, then lets go of everything but the store's owner's store.
    */
   close(): Promise<void>;
 }
@@ -111,6 +117,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
       observer.ended(exchange, ending);
     },
     observeRefusal: observer.refused,
+    draining: () => stopping,
     logger,
     trustedProxies: options.trustedProxies ?? [],
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
@@ -129,7 +136,8 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     logger,
     async close() {
       stopping = true;
-      const { closeTimeoutMs = 10_000 } = options;
+      const { drainMs = 0, closeTimeoutMs = 10_000 } = options;
+      if (drainMs > 0) await sleep(drainMs);
       await closeWithin(server, closeTimeoutMs);
       await preparer.close();
       await authentication.close();

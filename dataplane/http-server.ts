@@ -18,6 +18,8 @@ export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<Answer>;
   readonly observe: (exchange: Exchange, ending: Ending) => void;
   readonly observeRefusal: ObserveRefusal;
+  /** True once clients are to turn to another replica: each answer ends its connection. */
+  readonly draining: () => boolean;
   readonly logger: Logger;
   /** Addresses or networks whose X-Forwarded-* headers are believed; empty = none. */
   readonly trustedProxies: readonly string[];
@@ -150,6 +152,7 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
     return reply;
   }
   response.once("close", ended);
+  if (options.draining()) response.shouldKeepAlive = false;
   if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
   response.writeHead(status, headers);
   // Node leaves the body out of an answer to HEAD by itself.

@@ -2,6 +2,7 @@
 
 import {
   adminPort,
+  drain,
   host,
   keyring,
   logLevel,
@@ -27,6 +28,7 @@ export const dataplaneCommand = defineCommand({
     trustedProxies,
     replica,
     maxProjects,
+    drain,
     logLevel,
   },
   run: async (settings) => {

@@ -26,6 +26,8 @@ export interface DataplaneOptions {
   readonly trustedProxies: readonly string[];
   readonly replica: string | undefined;
   readonly maxProjects: number;
+  /** Seconds. */
+  readonly drain: number;
   readonly logLevel: LogLevel;
 }
 
@@ -66,6 +68,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     trustedProxies,
     logLevel,
     clock: systemClock,
+    drainMs: options.drain * 1_000,
     ...(publicUrl !== undefined && { publicUrl }),
   });
   closers.push(() => plane.close());

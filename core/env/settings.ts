@@ -92,6 +92,14 @@ export const maxProjects = {
   read: readCount,
 } as const satisfies Setting<number>;
 
+export const drain = {
+  flag: "drain",
+  placeholder: "DURATION",
+  help: "How long it goes on taking requests once it is told to stop, such as 10s, so that load balancers notice; each answer ends its connection then",
+  fallback: "0s",
+  read: readDrainSeconds,
+} as const satisfies Setting<number>;
+
 export const kubeconfig = {
   flag: "kubeconfig",
   placeholder: "FILE",
@@ -247,6 +255,14 @@ function readLeaseSeconds(text: string): number {
   const seconds = durationSeconds(text) ?? 0;
   if (seconds >= fewestLeaseSeconds && seconds <= mostLeaseSeconds) return seconds;
   throw new InvalidSetting(`must be a duration from 3s to 5m, not ${JSON.stringify(text)}`);
+}
+
+const mostDrainSeconds = 300;
+
+function readDrainSeconds(text: string): number {
+  const seconds = durationSeconds(text) ?? Number.NaN;
+  if (seconds <= mostDrainSeconds) return seconds;
+  throw new InvalidSetting(`must be a duration up to 5m, such as 10s, not ${JSON.stringify(text)}`);
 }
 
 function readText(text: string): string {

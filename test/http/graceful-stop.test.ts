@@ -67,6 +67,21 @@ describeServed("a data plane that closes", (serve) => {
     await closed;
   });
 
+  it("takes new connections while it drains, and ends each with its answer", async () => {
+    const served = await serve(shop, { drainMs: 1_000 });
+    const idle = openRaw(served.origin);
+    idle.write(`GET ${served.base}/json/doc HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await idle.arrived('{"a":1}');
+    const closed = served.plane.close();
+    expect(await readiness(served)).toBe("stopping\n");
+    const asked = await served.send("/json/doc");
+    expect([asked.status, asked.headers["connection"]]).toEqual([200, "close"]);
+    idle.write(`GET ${served.base}/json/none HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(parseReplies(await idle.closed()).map(({ status }) => status)).toEqual([200, 404]);
+    await closed;
+    await expect(served.send("/json/doc")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
   it("lets go of idle connections at once, and of a busy one after its answer", async () => {
     const served = await serve(shop);
     const idle = openRaw(served.origin);

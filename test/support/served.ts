@@ -34,7 +34,9 @@ export interface Served {
 }
 
 export interface ServeOptions
-  extends Partial<Pick<DataPlaneOptions, "trustedProxies" | "publicUrl" | "requestTimeoutMs" | "closeTimeoutMs">> {
+  extends Partial<
+    Pick<DataPlaneOptions, "trustedProxies" | "publicUrl" | "requestTimeoutMs" | "closeTimeoutMs" | "drainMs">
+  > {
   readonly clock?: Clock;
   /** Replicas of one fleet share it, their store and their projects; by default a fresh one. */
   readonly namespace?: string;
