@@ -161,8 +161,10 @@ async function resolve(
     baseUrl: deps.baseUrlOf(objects.ref),
     ringAcknowledged: config.acknowledgements.reachOf(revision) === "programmed",
   });
-  const written = await writeSecrets(resolved, deps.secrets.write);
-  for (const { subject, note } of written.resolved.events) deps.recorder.record(subject, note);
+  const written = await writeSecrets(resolved, {
+    write: deps.secrets.write,
+    tell: ({ subject, note }) => deps.recorder.record(subject, note),
+  });
   return { ...written.resolved, isComplete: written.refused.length === 0 };
 }
 

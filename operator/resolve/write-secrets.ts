@@ -1,5 +1,6 @@
-// Does the writes of a resolution in their order. What the API server refuses for good (a quota, a policy) costs the object it
-// is about its new credential, and nobody else anything; everything else that goes wrong ends the run and is thrown.
+// Does the writes of a resolution: the Project's own first, then those of its children, of each child in their order and of several
+// children at once. What the API server refuses for good (a quota, a policy) costs the object it is about its new credential, and
+// nobody else anything; everything else that goes wrong ends the run and is thrown, once what was under way has ended.
 
 import { ApiFailure } from "../kube/api.ts";
 import { kindLabel, nameLabel } from "../secret-names.ts";
@@ -7,6 +8,12 @@ import { type Judged, refuse } from "../verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import type { ProjectResolution } from "./resolve-project.ts";
 import type { SecretWrite } from "./secret-write.ts";
+
+export interface WriteDeeds {
+  readonly write: (write: SecretWrite) => Promise<void>;
+  /** Of objects whose writes are done, also when the run fails at another: the next one finds nothing to tell of them. */
+  readonly tell: (event: CredentialEvent) => void;
+}
 
 export interface WrittenSecrets {
   /** What holds now: objects whose Secrets were refused have no credential, and nothing is told of them. */
@@ -23,35 +30,65 @@ interface Refused {
 /** By owner, `<kind>/<name>`. */
 type Refusals = ReadonlyMap<string, Refused>;
 
-export async function writeSecrets(
-  resolved: ProjectResolution,
-  write: (write: SecretWrite) => Promise<void>,
-): Promise<WrittenSecrets> {
-  const refusals = await writeInOrder(resolved.writes, write);
+/** A thousand new keys must be written in seconds; more at once would take the connections that other Projects need. */
+const writesAtATime = 8;
+
+export async function writeSecrets(resolved: ProjectResolution, { write, tell }: WriteDeeds): Promise<WrittenSecrets> {
+  const { undone, refusals, failures } = await writeAll(Map.groupBy(resolved.writes, ownerOf), write);
+  for (const event of resolved.events) if (!undone.has(subjectOf(event))) tell(event);
+  for (const { error } of failures) throw error;
   if (refusals.size === 0) return { resolved, refused: [] };
   const refused = [...refusals.values()].map(({ failure }) => failure);
   const project = [...refusals].find(([owner]) => isProject(owner))?.[1];
   return { resolved: project === undefined ? without(resolved, refusals) : withoutAll(resolved, project), refused };
 }
 
-async function writeInOrder(
-  writes: readonly SecretWrite[],
+interface Outcome {
+  /** Owners of writes that were not done, or not all. */
+  readonly undone: ReadonlySet<string>;
+  readonly refusals: Refusals;
+  /** In the order in which they came; nothing was begun after the first. */
+  readonly failures: readonly { readonly error: unknown }[];
+}
+
+/** `byOwner` = the writes of each object, in their order. Never rejects. */
+async function writeAll(
+  byOwner: ReadonlyMap<string, readonly SecretWrite[]>,
   write: (write: SecretWrite) => Promise<void>,
-): Promise<Refusals> {
+): Promise<Outcome> {
+  const undone = new Set(byOwner.keys());
   const refusals = new Map<string, Refused>();
-  for (const each of writes) {
-    const owner = ownerOf(each);
-    if (refusals.has(owner)) continue;
+  const failures: { readonly error: unknown }[] = [];
+
+  const writeOne = async (each: SecretWrite): Promise<boolean> => {
+    if (failures.length > 0) return false;
     try {
       await write(each);
+      return true;
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      refusals.set(owner, { write: each, failure: error });
-      // Records of the children are sealed with a key that only this Secret keeps.
-      if (isProject(owner)) break;
+      if (isRefusal(error)) refusals.set(ownerOf(each), { write: each, failure: error });
+      else failures.push({ error });
+      return false;
     }
-  }
-  return refusals;
+  };
+  const work = async (owners: Iterable<string>): Promise<void> => {
+    for (const owner of owners) {
+      let done = true;
+      for (const each of byOwner.get(owner) ?? []) done &&= await writeOne(each);
+      if (done) undone.delete(owner);
+    }
+  };
+
+  const { projects = [], children = [] } = Object.groupBy(byOwner.keys(), (owner) =>
+    isProject(owner) ? "projects" : "children",
+  );
+  await work(projects);
+  // Records of the children are sealed with a key that only the Project's Secret keeps.
+  if (refusals.size > 0) return { undone, refusals, failures };
+  // One iterator for all: each takes what nobody has taken yet.
+  const left = children.values();
+  await Promise.all(Array.from({ length: writesAtATime }, () => work(left)));
+  return { undone, refusals, failures };
 }
 
 function without(resolved: ProjectResolution, refusals: Refusals): ProjectResolution {
@@ -60,7 +97,7 @@ function without(resolved: ProjectResolution, refusals: Refusals): ProjectResolu
     return refused === undefined ? judged : notWritten(refused);
   };
   const { users, keys } = resolved.credentials;
-  const isRefused = ({ subject }: CredentialEvent): boolean => refusals.has(`${subject.kind}/${subject.name}`);
+  const isRefused = (event: CredentialEvent): boolean => refusals.has(subjectOf(event));
   // Every write comes with an event. A status would say of a credential that it exists, and hide that none was ever made.
   const uids = new Set(resolved.events.filter(isRefused).map(({ subject }) => subject.uid));
   return {
@@ -93,6 +130,10 @@ function notWritten({ write, failure: { status, reason } }: Refused): ReturnType
 
 function ownerOf({ labels }: SecretWrite): string {
   return `${labels[kindLabel]}/${labels[nameLabel]}`;
+}
+
+function subjectOf({ subject }: CredentialEvent): string {
+  return `${subject.kind}/${subject.name}`;
 }
 
 function isProject(owner: string): boolean {

@@ -1,29 +1,49 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
+import type { SecretWrite } from "../../../../operator/resolve/secret-write.ts";
 import { writeSecrets } from "../../../../operator/resolve/write-secrets.ts";
+import { kindLabel, nameLabel } from "../../../../operator/secret-names.ts";
 import { CredentialWorld } from "../../../support/credential-world.ts";
 
 let world: CredentialWorld;
 let written: string[];
+let told: string[];
 beforeEach(() => {
   world = new CredentialWorld();
   written = [];
+  told = [];
 });
 
 const quota = new ApiFailure(403, { reason: "Forbidden", message: "secrets: the API server answered 403 Forbidden" });
 
-function refusing(name: string, error: Error = quota) {
-  return async (write: { readonly name: string }) => {
-    if (write.name === name) throw error;
-    written.push(write.name);
+/** Lets whatever can happen happen. */
+function settled(): Promise<unknown> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function deeds(write: (write: SecretWrite) => Promise<void>) {
+  return {
+    write,
+    tell: ({ subject }: { readonly subject: { readonly name: string } }) => {
+      told.push(subject.name);
+    },
   };
 }
 
+/** Says no once everything else that was begun is done. */
+function refusing(name: string, error: Error = quota) {
+  return deeds(async (write) => {
+    if (write.name === name) await settled().then(() => Promise.reject(error));
+    written.push(write.name);
+  });
+}
+
 describe("Secrets that are written", () => {
-  it("change nothing of what was resolved", async () => {
+  it("change nothing of what was resolved, and are told of", async () => {
     const resolution = await world.reconcile();
     expect(await writeSecrets(resolution, refusing("none"))).toEqual({ resolved: resolution, refused: [] });
-    expect(written).toEqual(resolution.writes.map(({ name }) => name));
+    expect(written.toSorted()).toEqual(resolution.writes.map(({ name }) => name).toSorted());
+    expect(told).toEqual(["ada", "ci"]);
   });
 
   it("and are refused cost their object its credential, and the others nothing", async () => {
@@ -34,7 +54,7 @@ describe("Secrets that are written", () => {
     expect(resolved.credentials.users.get("ada")).toMatchObject({ refusal: { reason: "SecretNotWritten" } });
     expect(resolved.credentials.keys).toEqual(resolution.credentials.keys);
     expect(resolved.signing).toEqual(resolution.signing);
-    expect(resolved.events.map(({ subject }) => subject.name)).toEqual(["ci"]);
+    expect(told).toEqual(["ci"]);
     expect([...resolved.statuses.keys()]).toEqual(["ci-1"]);
   });
 
@@ -42,13 +62,98 @@ describe("Secrets that are written", () => {
     const { resolved } = await writeSecrets(await world.reconcile(), refusing("shop-signing"));
     expect(written).toEqual([]);
     expect(resolved.signing).toMatchObject({ refusal: { reason: "SecretNotWritten" } });
-    expect([resolved.credentials.users.size, resolved.credentials.keys.size, resolved.events]).toEqual([0, 0, []]);
+    expect([resolved.credentials.users.size, resolved.credentials.keys.size, told]).toEqual([0, 0, []]);
   });
 
   it.each([
     ["the server is overloaded", new ApiFailure(429, { message: "" })],
     ["anything else happens", new Error("cut")],
-  ])("end the run when %s", async (_, error) => {
+  ])("end the run when %s, and what was done for others is told of", async (_, error) => {
     await expect(writeSecrets(await world.reconcile(), refusing("ada-password", error))).rejects.toBe(error);
+    expect(written).toEqual(["shop-signing", "ci-api-key", "ci-key-hash"]);
+    expect(told).toEqual(["ci"]);
+  });
+
+  it("are none of the children's while the Project's own fails", async () => {
+    const error = new Error("cut");
+    await expect(writeSecrets(await world.reconcile(), refusing("shop-signing", error))).rejects.toBe(error);
+    expect([written, told]).toEqual([[], []]);
+  });
+});
+
+describe("Secrets of many objects", () => {
+  const names = Array.from({ length: 40 }, (_, at) => `ci-${at}`);
+  let underWay: Map<string, () => void>;
+  let most: number;
+
+  /** Each write waits until `underWay` ends it. */
+  const waiting = deeds(async ({ name }) => {
+    await new Promise<void>((resolve) => {
+      underWay.set(name, resolve);
+      most = Math.max(most, underWay.size);
+    });
+    underWay.delete(name);
+    written.push(name);
+  });
+
+  /** What one key leads to, for each of `names`. */
+  async function ofMany() {
+    const resolution = await world.reconcile();
+    const [signing, ...rest] = resolution.writes;
+    const ofKey = rest.filter(({ labels }) => labels[kindLabel] === "ApiKey");
+    const named = (write: SecretWrite, name: string): SecretWrite => {
+      const labels = { ...write.labels, [nameLabel]: name };
+      return { ...write, name: write.name.replace("ci", name), labels };
+    };
+    const many = names.flatMap((name) => ofKey.map((write) => named(write, name)));
+    return { ...resolution, writes: [...(signing === undefined ? [] : [signing]), ...many] };
+  }
+
+  beforeEach(() => {
+    underWay = new Map();
+    most = 0;
+  });
+
+  it("are written eight at a time, after the Project's, and those of one object in their order", async () => {
+    const done = writeSecrets(await ofMany(), waiting);
+    await settled();
+    expect([...underWay.keys()]).toEqual(["shop-signing"]);
+    while (written.length < 2 * names.length + 1) {
+      // The last that was begun ends first.
+      [...underWay.values()].at(-1)?.();
+      await settled();
+    }
+    expect((await done).refused).toEqual([]);
+    expect(most).toBe(8);
+    for (const name of names) {
+      expect(written.indexOf(`${name}-api-key`)).toBeGreaterThan(0);
+      expect(written.indexOf(`${name}-key-hash`)).toBeGreaterThan(written.indexOf(`${name}-api-key`));
+    }
+  });
+
+  it("are not begun after a failure, and the run ends once what was under way has", async () => {
+    const cut = new Error("cut");
+    let ended = false;
+    const { write, tell } = waiting;
+    const done = writeSecrets(await ofMany(), {
+      tell,
+      write: async (each) => {
+        await write(each);
+        if (each.name === "ci-3-api-key") throw cut;
+      },
+    }).finally(() => {
+      ended = true;
+    });
+    done.catch(() => undefined);
+    await settled();
+    underWay.get("shop-signing")?.();
+    await settled();
+    underWay.get("ci-3-api-key")?.();
+    await settled();
+    expect([underWay.size, ended]).toEqual([7, false]);
+    for (const end of [...underWay.values()]) end();
+    await expect(done).rejects.toBe(cut);
+    expect(written).toHaveLength(9);
+    expect(written.filter((name) => name.endsWith("-hash"))).toEqual([]);
   });
 });
