@@ -4,6 +4,7 @@
 import { type projectName, projectOfName } from "../core/config/config-keys.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../core/errors/store-errors.ts";
 import { RedisFault } from "../core/redis/failure.ts";
+import { FleetRingUnusable } from "./keyring/ring-secret.ts";
 import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
@@ -11,6 +12,7 @@ import { childrenOf } from "./project-objects.ts";
 import { ForeignInstance, NotTheWriter, RecordUnreadable } from "./publish/refusals.ts";
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
+import { RedisSecretUnusable } from "./redis-users/redis-secret.ts";
 import { NamespaceTerminating, SecretChanged } from "./secrets/secret-book.ts";
 
 export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
@@ -57,9 +59,9 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
     deps.onHandled(key, { unwritten: false });
     return { againAfterMs: terminatingMs };
   }
-  const unwritten = isUnwritten(error);
-  if (unwritten) await deps.statuses.tellUnpublished(deps.objectsOf(projectOfName(key)), whyOf(error));
-  deps.onHandled(key, { unwritten });
+  const waits = isUnwritten(error);
+  if (waits) await deps.statuses.tellUnpublished(deps.objectsOf(projectOfName(key)), whyOf(error));
+  deps.onHandled(key, { unwritten: waits });
   throw error;
 }
 
@@ -68,10 +70,19 @@ export function isOvertaken(error: unknown): boolean {
   return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
 }
 
+const unwritten = [
+  StoreUnavailable,
+  OutcomeUnknown,
+  RedisFault,
+  ForeignInstance,
+  NotTheWriter,
+  RecordUnreadable,
+  FleetRingUnusable,
+  RedisSecretUnusable,
+];
+
 function isUnwritten(error: unknown): boolean {
-  return [StoreUnavailable, OutcomeUnknown, RedisFault, ForeignInstance, NotTheWriter, RecordUnreadable].some(
-    (kind) => error instanceof kind,
-  );
+  return unwritten.some((kind) => error instanceof kind);
 }
 
 function whyOf(error: unknown): string {

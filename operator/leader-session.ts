@@ -137,6 +137,7 @@ export class LeaderSession {
     const opened = await openConfig({
       api: this.#api,
       redis: settings.redis,
+      redisSecret: settings.redisSecret,
       namespace: settings.namespace,
       className: settings.className,
       random: randomBytes,

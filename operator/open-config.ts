@@ -14,12 +14,14 @@ import { createAcknowledgements } from "./publish/acknowledgements.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
 import { createPublisher } from "./publish/publisher.ts";
 import { createPurges } from "./publish/purges.ts";
+import { ensureRedisUsers } from "./redis-users/redis-secret.ts";
 import type { Random } from "./resolve/mint.ts";
 
 export interface OpenConfigDeps {
   readonly api: KubeApi;
   readonly redis: string;
-  /** The operator's own, where the ring's Secret is. */
+  readonly redisSecret: string | undefined;
+  /** The operator's own, where the ring's Secret is, and that of Redis' users. */
   readonly namespace: string;
   readonly className: string | undefined;
   readonly random: Random;
@@ -38,7 +40,7 @@ const commandTimeoutMs = 5_000;
 export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
   const { clock, timers, onAcknowledged } = deps;
   let ring = await ensureFleetRing(deps);
-  const target = parseRedisUrl(deps.redis);
+  const target = parseRedisUrl(await redisUrl(deps));
   const client = await connect({ target, name: "jsonplane-operator", commandTimeout: commandTimeoutMs });
   const gateway = createGateway(client);
   const publisher = createPublisher({ gateway, keyring: ring, clock, owner: ownerOf(ring, deps.className) });
@@ -55,6 +57,11 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
       },
     },
   };
+}
+
+async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConfigDeps): Promise<string> {
+  if (redisSecret === undefined) return redis;
+  return await ensureRedisUsers({ api, secret: { namespace, name: redisSecret }, address: redis, random });
 }
 
 /** Of whoever has this ring's names: they outlive every rotation. Two classes of one cluster can't share a Redis. */

@@ -12,6 +12,8 @@ import type { Caches } from "./watch/caches.ts";
 export interface OperatorSettings {
   /** A store URL, of Redis. */
   readonly redis: string;
+  /** Secret of the own namespace with the users of that Redis, made when it is missing; absent = the URL says all. */
+  readonly redisSecret: string | undefined;
   /** Namespace of the operator's own Lease and key ring. */
   readonly namespace: string;
   /** None = all. */

@@ -13,6 +13,7 @@ import {
   operatorNamespace,
   publicUrl,
   redis,
+  redisSecret,
   watchNamespaces,
   workers,
 } from "../../core/env/settings.ts";
@@ -23,6 +24,7 @@ export const operatorCommand = defineCommand({
   summary: "Reconcile custom resources into Secrets and configuration; one of several leads",
   settings: {
     redis,
+    redisSecret,
     publicUrl,
     kubeconfig,
     operatorNamespace,

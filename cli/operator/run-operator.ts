@@ -16,6 +16,7 @@ import { StartRefused } from "../start-refused.ts";
 
 export interface OperatorCommandOptions {
   readonly redis: string | undefined;
+  readonly redisSecret: string | undefined;
   readonly publicUrl: string | undefined;
   readonly kubeconfig: string | undefined;
   readonly operatorNamespace: string | undefined;
@@ -39,7 +40,10 @@ export async function runOperator(options: OperatorCommandOptions): Promise<numb
 
 async function start(options: OperatorCommandOptions, closers: Closers) {
   const redis = required(options.redis, "--redis URL");
-  parseRedisUrl(redis);
+  const { credentials } = parseRedisUrl(redis);
+  if (options.redisSecret !== undefined && Object.keys(credentials).length > 0) {
+    throw new StartRefused("--redis names a user, and --redis-secret holds another one: leave one of them out");
+  }
   const publicUrl = required(options.publicUrl, "--public-url URL, what clients reach the data plane by");
   const logger = createLogger({
     level: options.logLevel,
@@ -55,6 +59,7 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
   const running = await startOperator({
     settings: {
       redis,
+      redisSecret: options.redisSecret,
       namespace: options.operatorNamespace ?? (await ownNamespace(reach)),
       watchNamespaces: options.watchNamespaces,
       className: options.className,

@@ -47,6 +47,13 @@ export const redis = {
   read: readText,
 } as const satisfies Setting<string>;
 
+export const redisSecret = {
+  flag: "redis-secret",
+  placeholder: "NAME",
+  help: "Secret of the operator's namespace with the users of the Redis at --redis; made there when it is missing",
+  read: readSecretName,
+} as const satisfies Setting<string>;
+
 export const publicUrl = {
   flag: "public-url",
   placeholder: "URL",
@@ -227,6 +234,14 @@ function readSwitch(text: string): boolean {
 function readNamespace(text: string): string {
   if (labelPattern.test(text)) return text;
   throw new InvalidSetting(`must be the name of a namespace, such as shop-2, not ${JSON.stringify(text)}`);
+}
+
+const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const subdomainLength = 253;
+
+function readSecretName(text: string): string {
+  if (text.length <= subdomainLength && subdomainPattern.test(text)) return text;
+  throw new InvalidSetting(`must be the name of a Secret, such as jsonplane-redis, not ${JSON.stringify(text)}`);
 }
 
 function readClassName(text: string): string {

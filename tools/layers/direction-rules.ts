@@ -30,6 +30,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "compile",
     "publish",
     "keyring",
+    "redis-users",
     "finalize",
     "status",
     "record",
@@ -47,6 +48,7 @@ const joiners: ReadonlySet<string> = new Set([
   "host-desk.ts",
   "open-config.ts",
   "leader-session.ts",
+  "serve-terms.ts",
   "app.ts",
 ]);
 

@@ -1,0 +1,15 @@
+// The rights that docs/reference/redis.md gives to users of an own Redis are those that the operator gives in a bundled one.
+
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { programRules } from "../../operator/redis-users/acl.ts";
+
+const page = readFileSync(new URL("../../docs/reference/redis.md", import.meta.url), "utf8");
+
+describe("docs/reference/redis.md", () => {
+  it.each(["jsonplane-operator", "jsonplane-dataplane"] as const)("gives %s the rights of a bundled Redis", (user) => {
+    const lines = page.split("\n").filter((line) => line.startsWith(`ACL SETUSER ${user} `));
+    const rights = lines.slice(1).map((line) => line.slice(`ACL SETUSER ${user} `.length));
+    expect(rights).toEqual(programRules[user]);
+  });
+});

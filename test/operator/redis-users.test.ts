@@ -1,0 +1,128 @@
+// The users of a Redis that comes with the installation: nobody chooses their passwords, and nobody has to order the starts.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { type OperatorProcess, startOperatorProcess } from "../support/operator-process.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { askRedis } from "../support/redis-line.ts";
+import { type Replica, startReplica } from "../support/replica.ts";
+import { shop } from "../support/shop.ts";
+
+const system = "jsonplane-system";
+const secretName = "jsonplane-redis";
+
+let api: TestApiServer;
+let redis: TestRedis | undefined;
+let replica: Replica | undefined;
+let dir: string;
+let port: number;
+const operators: OperatorProcess[] = [];
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "jsonplane-users-"));
+  port = await freePort();
+  api = await startApiServer();
+  await api.kubectl(["create", "namespace", system]);
+});
+afterAll(async () => {
+  await replica?.stop();
+  await Promise.all(operators.map((operator) => operator.stop()));
+  await redis?.stop();
+  await api?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function startOperator(): Promise<OperatorProcess> {
+  const operator = await startOperatorProcess({
+    kubeconfig: await api.kubeconfig(),
+    redis: `redis://127.0.0.1:${port}`,
+    args: ["--redis-secret", secretName],
+  });
+  operators.push(operator);
+  return operator;
+}
+
+async function secret(name: string, entry: string): Promise<string> {
+  const escaped = entry.replace(".", "\\.");
+  const data = await api.kubectl(["get", "secret", name, "-n", system, "-o", `jsonpath={.data.${escaped}}`]);
+  if (data === "") throw new Error(`${name} has no ${entry}`);
+  return Buffer.from(data, "base64").toString();
+}
+
+const mounted = async (name: string, entry: string): Promise<string> => {
+  const file = join(dir, entry);
+  await writeFile(file, await eventually(() => secret(name, entry)));
+  return file;
+};
+
+describe("the users of a bundled Redis", () => {
+  it("are made before it is there, and let operator and data plane work once it has loaded them", async () => {
+    await startOperator();
+    const namespace = await api.namespace();
+    await api.apply(shop(), { namespace });
+    const aclfile = await mounted(secretName, "users.acl");
+    redis = await startRedis({ port, args: ["--aclfile", aclfile] });
+    replica = await startReplica({
+      redis: await secret(secretName, "dataplane-url"),
+      keyring: await mounted("jsonplane-keyring", "keyring.json"),
+      name: "one",
+    });
+    await api.kubectl(["wait", "--for=condition=Ready", "jsonplane", "--all", "--timeout=30s", "-n", namespace]);
+    expect((await replica.send(`/${namespace}/shop/api/items`)).status).toBe(200);
+  });
+
+  it("are all that Redis lets in: without a user it says that it is up, and nothing else", async () => {
+    expect(await askRedis(port, "PING")).toMatch(/^\+PONG/);
+    for (const command of ["DBSIZE", "HGETALL {jsonplane}:meta", "ACL LIST", "CONFIG GET maxmemory"]) {
+      expect(await askRedis(port, command)).toMatch(/^-NOPERM/);
+    }
+  });
+
+  it("have no password in the ACL file that Redis mounts", async () => {
+    const passwords = [
+      await secret(secretName, "admin-password"),
+      new URL(await secret(secretName, "operator-url")).password,
+      new URL(await secret(secretName, "dataplane-url")).password,
+    ];
+    expect(new Set(passwords).size).toBe(3);
+    const acl = await secret(secretName, "users.acl");
+    for (const password of passwords) {
+      expect(password).toMatch(/^[0-9A-Za-z]{27}$/);
+      expect(acl).not.toContain(password);
+    }
+  });
+
+  it("stay as they are when another operator starts", async () => {
+    const before = await secret(secretName, "operator-url");
+    await Promise.all(operators.splice(0).map((operator) => operator.stop()));
+    const next = await startOperator();
+    await eventually(() => expect(next.log()).toContain("Writing configuration"));
+    expect(await secret(secretName, "operator-url")).toBe(before);
+  });
+
+  it("are not guessed when somebody has emptied their Secret, and the log says what to do", async () => {
+    await api.kubectl([
+      "patch",
+      "secret",
+      secretName,
+      "-n",
+      system,
+      "--type=json",
+      "-p",
+      '[{"op":"remove","path":"/data"}]',
+    ]);
+    await Promise.all(operators.splice(0).map((operator) => operator.stop()));
+    const next = await startOperator();
+    await eventually(
+      () => expect(next.log()).toContain(`Secret ${system}/${secretName} has no entry \\"operator-url\\"`),
+      {
+        withinMs: 30_000,
+      },
+    );
+  });
+});
