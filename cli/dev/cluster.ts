@@ -40,6 +40,8 @@ export interface ClusterView {
   /** Generated Secrets, by `<namespace>/<name>`. */
   readonly generated: ReadonlyMap<string, Secret>;
   readonly folderSecrets: ReadonlyMap<string, FolderSecret>;
+  /** Unix milliseconds: the earliest moment at which credentials are others although nothing was edited. */
+  readonly nextAt?: number;
 }
 
 export interface Cluster {
@@ -94,12 +96,14 @@ async function pass(
   await knowledge.write(remembered);
 
   const snapshot = snapshotOf({ folder: options.folder, reading, known: remembered, verdicts: compiled.verdicts });
+  const { nextAt } = compiled;
   const next: State = {
     known: remembered,
     published: compiled.published,
     folderSecrets: reading.secrets,
     generated: (await secretFiles.read()).secrets,
     snapshot,
+    ...(nextAt !== undefined && { nextAt }),
   };
   const news = [...newsOf(state.snapshot, snapshot), ...otherNews(compiled, refused, found.unreadable), ...buried.news];
   return { next, news };

@@ -12,8 +12,8 @@ import type { CustomResource } from "../../operator/objects.ts";
 import type { ProjectObjects } from "../../operator/project-objects.ts";
 import type { Random } from "../../operator/resolve/mint.ts";
 import { recallProject } from "../../operator/resolve/recall-project.ts";
-import type { FindSecret } from "../../operator/resolve/resolution.ts";
-import { resolveProject } from "../../operator/resolve/resolve-project.ts";
+import { earliest, type FindSecret } from "../../operator/resolve/resolution.ts";
+import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
 import type { Verdict } from "../../operator/verdict.ts";
 import { type Knowledge, liveManifest, storedObject } from "./known-objects.ts";
@@ -40,7 +40,12 @@ export interface CompiledFolder {
   readonly statuses: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   /** Projects whose signing ring was lost and made anew. */
   readonly ringsReplaced: readonly ProjectRef[];
+  /** Unix milliseconds: the earliest moment at which another pass gives something else although nothing was edited. */
+  readonly nextAt?: number;
 }
+
+/** What a new signing key waits for is there by then: it was published, and this process is every replica. */
+const ringAgainMs = 500;
 
 export async function compileFolder(known: Knowledge, before: Published, tools: CompileTools): Promise<CompiledFolder> {
   const objects = [...known.objects.values()].map((object) => storedObject(object, object.manifest));
@@ -49,28 +54,41 @@ export async function compileFolder(known: Knowledge, before: Published, tools: 
   const verdicts: Verdict[] = [];
   const statuses = new Map<string, Readonly<Record<string, unknown>>>();
   const ringsReplaced: ProjectRef[] = [];
+  const moments: (number | undefined)[] = [];
   for (const [key, bundle] of groupByProject(objects)) {
     const previous = before.get(key);
-    const resolved = await resolveProject(bundle, previous, {
-      findSecret: finderOf(bundle, tools),
-      random: tools.random,
-      now: tools.now,
-      hashPassword: tools.hashPassword,
-      isPasswordOf: tools.isPasswordOf,
-      baseUrl: tools.baseUrlOf(bundle.ref),
-      // One process: what was published before is what every replica serves.
-      ringAcknowledged: true,
-    });
-    for (const write of resolved.writes) await tools.writeSecret(write);
+    const resolved = await resolveBundle(bundle, previous, tools);
     for (const [uid, status] of resolved.statuses) statuses.set(uid, { ...status });
     if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
+    moments.push(resolved.nextAt, resolved.ringWaits ? tools.now + ringAgainMs : undefined);
     const { signing, credentials } = resolved;
     const surroundings = { signing, credentials, hosts: grantOf(bundle, grants), checkSchema: tools.checkSchema };
     const compiled = compileProject({ ...bundle, ...surroundings, ...(previous !== undefined && { previous }) });
     if (compiled.parts !== undefined) published.set(key, compiled.parts);
     verdicts.push(...compiled.verdicts);
   }
-  return { published, verdicts, statuses, ringsReplaced };
+  const nextAt = earliest(moments, tools.now);
+  return { published, verdicts, statuses, ringsReplaced, ...(nextAt !== undefined && { nextAt }) };
+}
+
+/** Resolves, and writes what that takes. */
+async function resolveBundle(
+  bundle: ProjectObjects,
+  previous: ProjectParts | undefined,
+  tools: CompileTools,
+): Promise<ProjectResolution> {
+  const resolved = await resolveProject(bundle, previous, {
+    findSecret: finderOf(bundle, tools),
+    random: tools.random,
+    now: tools.now,
+    hashPassword: tools.hashPassword,
+    isPasswordOf: tools.isPasswordOf,
+    baseUrl: tools.baseUrlOf(bundle.ref),
+    // One process: what was published before is what every replica serves.
+    ringAcknowledged: true,
+  });
+  for (const write of resolved.writes) await tools.writeSecret(write);
+  return resolved;
 }
 
 /**

@@ -1,6 +1,7 @@
-// Runs the cluster's pass again whenever something may have changed, one at a time: changes that come meanwhile make one more
-// pass. A pass that fails says so and is tried again; what is live goes on being served.
+// Runs the cluster's pass again whenever something may have changed or is due, one at a time: changes that come meanwhile make one
+// more pass. A pass that fails says so and is tried again; what is live goes on being served.
 
+import type { Timers } from "../../core/timers.ts";
 import { nextDueIn } from "./bury.ts";
 import type { Cluster } from "./cluster.ts";
 import { watchFolders } from "./watch-folder.ts";
@@ -11,6 +12,7 @@ export interface FollowOptions {
   readonly paths: readonly string[];
   readonly say: (line: string) => void;
   readonly now: () => number;
+  readonly timers: Timers;
 }
 
 export interface Following {
@@ -21,16 +23,16 @@ export interface Following {
 const retryMs = 1_000;
 
 /** Resolves once every change from before is live and every later one will be seen. */
-export async function follow({ cluster, paths, say, now }: FollowOptions): Promise<Following> {
+export async function follow({ cluster, paths, say, now, timers }: FollowOptions): Promise<Following> {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer = (): void => undefined;
   let lastFailure = "";
 
   const wake = (): void => {
     if (stopped) return;
-    clearTimeout(timer);
+    stopTimer();
     again = true;
     running ??= passes().finally(() => {
       running = undefined;
@@ -48,7 +50,7 @@ export async function follow({ cluster, paths, say, now }: FollowOptions): Promi
     try {
       for (const line of await cluster.reconcile()) say(line);
       lastFailure = "";
-      const due = nextDueIn(cluster.view().known, now());
+      const due = nextIn();
       if (due !== undefined) later(due);
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
@@ -58,9 +60,17 @@ export async function follow({ cluster, paths, say, now }: FollowOptions): Promi
     }
   }
 
+  /** Milliseconds until there is something to do although nothing changes. */
+  function nextIn(): number | undefined {
+    const { known, nextAt } = cluster.view();
+    const waits = [nextDueIn(known, now()), nextAt && Math.max(0, nextAt - now())];
+    const due = waits.filter((wait) => wait !== undefined);
+    return due.length === 0 ? undefined : Math.min(...due);
+  }
+
   function later(milliseconds: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(wake, milliseconds);
+    stopTimer();
+    stopTimer = timers.after(milliseconds, wake);
   }
 
   const watching = watchFolders({ paths, onChange: wake });
@@ -73,7 +83,7 @@ export async function follow({ cluster, paths, say, now }: FollowOptions): Promi
     async stop() {
       stopped = true;
       watching.stop();
-      clearTimeout(timer);
+      stopTimer();
       await running;
     },
   };

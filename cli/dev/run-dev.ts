@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
+import { systemTimers } from "../../core/timers.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -43,7 +44,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   for (const line of welcome({ view, credentials, folder: options.folder, ...urls })) say(line);
 
   const paths = [options.folder, secretFiles.folder];
-  const following = await follow({ cluster, paths, say, now: () => systemClock.now() });
+  const following = await follow({ cluster, paths, say, now: () => systemClock.now(), timers: systemTimers });
   closers.push(() => following.stop());
   say("Ready");
 }

@@ -29,6 +29,8 @@ export interface DevCluster {
   /** What a process that starts anew knows: only what is in files. */
   restart(): Promise<void>;
   parts(project?: string): ProjectParts | undefined;
+  /** Milliseconds until the next pass has something to do by itself. */
+  dueIn(): number | undefined;
   /** One entry of a generated Secret's manifest. */
   secretText(name: string, entry: string): string | undefined;
   close(): Promise<void>;
@@ -77,6 +79,10 @@ export async function devCluster(): Promise<DevCluster> {
       cluster = await open();
     },
     parts: (project = "default/shop") => cluster.view().published.get(project),
+    dueIn() {
+      const { nextAt } = cluster.view();
+      return nextAt && nextAt - clock.now();
+    },
     secretText(name, entry) {
       try {
         const text = readFileSync(secrets.fileOf("default", name), "utf8");
