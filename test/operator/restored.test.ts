@@ -1,0 +1,130 @@
+// A backup is put back, on a whole fleet: all custom resources and Secrets were gone, and every object has a new UID. Keys and
+// passwords are the ones from before, and so are stored data.
+
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Backup, backupOf } from "../support/backup.ts";
+import { declared, secretOf } from "../support/declared.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
+
+const within = { withinMs: 30_000 };
+const given = { password: "correct horse" };
+
+let fleet: Fleet;
+
+beforeAll(async () => {
+  fleet = await startFleet({ replicas: 2 });
+});
+afterAll(() => fleet?.stop());
+
+interface Before {
+  readonly shop: GuardedShop;
+  readonly keys: readonly string[];
+  readonly sessions: Readonly<Record<"ann" | "ben", Awaited<ReturnType<GuardedShop["session"]>>>>;
+  readonly note: string;
+  readonly backup: Backup;
+}
+
+/** A key that was rotated, a generated password and a given one, and a note. */
+async function openShop(): Promise<Before> {
+  const web = declared("ApiKey", "web", { access: "Write" });
+  const ben = declared("ProjectUser", "ben", { passwordSecretRef: { name: "of-ben" } });
+  const shop = await openGuardedShop(fleet, web, declared("ProjectUser", "ann"), secretOf("of-ben", given), ben);
+  const former = await shop.key();
+  await shop.edit("ApiKey", "web", { rotation: { id: "a" } });
+  await shop.said("ApiKey", "web", "Ready");
+  const [replica] = fleet.replicas;
+  const as = await shop.key();
+  const made = await replica?.send(`/${shop.namespace}/shop/api/notes`, { method: "POST", body: { text: "Momo" }, as });
+  const ann = await shop.session("ann", await shop.password());
+  const sessions = { ann, ben: await shop.session("ben", given.password) };
+  const note = `/api/notes/${made?.json<{ id: string }>().id}`;
+  return { shop, keys: [as, former], sessions, note, backup: await backupOf(shop) };
+}
+
+async function removeAll({ shop, backup }: Before): Promise<void> {
+  for (const { kind, metadata } of backup.objects) await shop.remove(kind, metadata.name);
+}
+
+/** All but what a person made; waits until they are. */
+async function secretsGone({ shop }: Before): Promise<void> {
+  await eventually(async () => {
+    const { secrets } = await backupOf(shop);
+    expect(secrets.map(({ metadata }) => metadata.name)).toEqual(["of-ben"]);
+  }, within);
+}
+
+/** What was made before works, and nothing was made anew. */
+async function isAsBefore({ shop, keys, note, backup }: Before): Promise<void> {
+  await fleet.ready(shop.namespace);
+  const [newest = ""] = keys;
+  for (const key of keys) await shop.admitted(key);
+  await shop.everywhere(note, { as: newest }, ({ text }) => expect(text).toContain("Momo"));
+  await shop.session("ann", await shop.password());
+  await shop.session("ben", given.password);
+  // The ring's notes may be others; what it signs with is not.
+  const valuesOf = ({ secrets }: Backup) =>
+    secrets.map(({ metadata, data }) => ({ name: metadata.name, data: { ...(data as object), rotation: "" } }));
+  expect(valuesOf(await backupOf(shop))).toEqual(valuesOf(backup));
+  for (const name of ["web", "ann", "ben"]) await shop.said(name === "web" ? "ApiKey" : "ProjectUser", name, "Ready");
+}
+
+it("Secrets first, then everything else, while the operator runs: nothing is lost, and sessions have ended", async () => {
+  const before = await openShop();
+  const { shop, backup, sessions } = before;
+  const { uid } = (await shop.get("Project", "shop")).metadata;
+  await removeAll(before);
+  await secretsGone(before);
+  await shop.remove("Secret", "of-ben");
+  await shop.create(...backup.secrets);
+  await shop.create(...backup.objects.toReversed());
+  await isAsBefore(before);
+  expect((await shop.get("Project", "shop")).metadata.uid).not.toBe(uid);
+  for (const session of Object.values(sessions)) await shop.ended(session);
+});
+
+it("of children whose Project stayed: sessions go on too", async () => {
+  const before = await openShop();
+  const { shop, backup, sessions } = before;
+  const children = backup.objects.filter(({ kind }) => kind !== "Project");
+  for (const { kind, metadata } of children) await shop.remove(kind, metadata.name);
+  await eventually(async () => {
+    const { secrets } = await backupOf(shop);
+    expect(secrets.map(({ metadata }) => metadata.name)).toEqual(["of-ben", "shop-signing"]);
+  }, within);
+  await shop.create(...backup.secrets.filter(({ metadata }) => !["of-ben", "shop-signing"].includes(metadata.name)));
+  await shop.create(...children);
+  await isAsBefore(before);
+  for (const session of Object.values(sessions)) await shop.goesOn(session);
+});
+
+it("in any order while no operator runs, with Redis emptied of configuration: nothing is lost", async () => {
+  const before = await openShop();
+  const { shop, backup } = before;
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await removeAll(before);
+  for (const { metadata } of backup.secrets) await shop.remove("Secret", metadata.name);
+  await forgetConfig();
+  await shop.create(...backup.objects.toReversed(), ...backup.secrets.toReversed());
+  await fleet.addOperator();
+  await isAsBefore(before);
+});
+
+it("made anew under their names while no operator ran, Secrets left alone: credentials stay", async () => {
+  const before = await openShop();
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await removeAll(before);
+  await before.shop.create(...before.backup.objects);
+  await fleet.addOperator();
+  await isAsBefore(before);
+});
+
+/** Data stay. */
+async function forgetConfig(): Promise<void> {
+  const redis = new Redis(fleet.redis.url);
+  const keys = await redis.keys("{jsonplane}*");
+  await redis.del(...keys);
+  redis.disconnect();
+}
