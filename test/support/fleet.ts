@@ -17,6 +17,8 @@ export interface FleetOptions {
   readonly redis?: RedisOptions;
   /** Further flags of each operator. */
   readonly operatorArgs?: readonly string[];
+  /** Further flags of each replica. */
+  readonly replicaArgs?: readonly string[];
 }
 
 export interface Fleet {
@@ -106,7 +108,12 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     async addReplica() {
       await eventually(() => fleet.mountKeyring(), { withinMs: 30_000 });
       named += 1;
-      const replica = await startReplica({ redis: redis.url, keyring, name: `replica-${named}` });
+      const replica = await startReplica({
+        redis: redis.url,
+        keyring,
+        name: `replica-${named}`,
+        args: options.replicaArgs ?? [],
+      });
       replicas.push(replica);
       return replica;
     },
