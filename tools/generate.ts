@@ -1,6 +1,8 @@
-// Writes every file that is generated: from the CRDs, the commands and the reasons of conditions. A test compares them with what stands in the repository.
+// Writes every file that is generated: from the CRDs, the commands, the reasons of conditions and the chart's values. A test compares them with what stands in the repository.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { generateChartValues } from "./chart-values/generate.ts";
+import { copyCrds } from "./copy-crds.ts";
 import { generateCommandDocs } from "./generate-command-docs.ts";
 import { generateCrdDocs } from "./generate-crd-docs.ts";
 import { generateTypes } from "./generate-types.ts";
@@ -8,7 +10,13 @@ import { root } from "./read-crds.ts";
 
 /** By path below the repository's root. */
 export async function generateAll(): Promise<ReadonlyMap<string, string>> {
-  return new Map([...(await generateTypes()), ...(await generateCrdDocs()), ...generateCommandDocs()]);
+  return new Map([
+    ...(await generateTypes()),
+    ...(await generateCrdDocs()),
+    ...generateCommandDocs(),
+    ...generateChartValues(),
+    ...(await copyCrds()),
+  ]);
 }
 
 if (import.meta.main) {

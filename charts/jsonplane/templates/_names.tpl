@@ -1,0 +1,60 @@
+{{/* Names and labels that all templates share. */}}
+
+{{- define "jsonplane.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "jsonplane.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "jsonplane.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "jsonplane.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Of objects without a namespace: another release may have the same name in another one. */}}
+{{- define "jsonplane.clusterName" -}}
+{{- printf "%s-%s-operator" .Release.Namespace (include "jsonplane.fullname" .) -}}
+{{- end -}}
+
+{{/* dict "root" $ "component" "operator" */}}
+{{- define "jsonplane.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "jsonplane.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{- define "jsonplane.labels" -}}
+{{ include "jsonplane.selectorLabels" . }}
+app.kubernetes.io/part-of: jsonplane
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- with .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* dict "image" .Values.image "tag" "the one without a tag" */}}
+{{- define "jsonplane.image" -}}
+{{- if .image.digest -}}
+{{- printf "%s@%s" .image.repository .image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .image.repository (default .tag .image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "jsonplane.publicURL" -}}
+{{- if .Values.publicURL -}}
+{{- .Values.publicURL -}}
+{{- else if and .Values.ingress.enabled .Values.ingress.hosts -}}
+{{- printf "%s://%s" (ternary "https" "http" (gt (len .Values.ingress.tls) 0)) (first .Values.ingress.hosts) -}}
+{{- else if and .Values.httpRoute.enabled .Values.httpRoute.hostnames -}}
+{{- printf "https://%s" (first .Values.httpRoute.hostnames) -}}
+{{- else -}}
+{{- $port := int .Values.dataplane.service.port -}}
+{{- printf "http://%s.%s.svc%s" (include "jsonplane.fullname" .) .Release.Namespace (ternary "" (printf ":%d" $port) (eq $port 80)) -}}
+{{- end -}}
+{{- end -}}

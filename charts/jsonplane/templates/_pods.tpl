@@ -1,0 +1,80 @@
+{{/* Parts of pods that the workloads share. All of them meet the Pod Security Standard "restricted". */}}
+
+{{- define "jsonplane.podSecurityContext" -}}
+runAsNonRoot: true
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "jsonplane.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* dict "root" $ "values" .Values.operator "component" "operator" "port" 9090 (absent = no metrics) */}}
+{{- define "jsonplane.podMetadata" -}}
+{{- /* Without versions: a pod is made anew when something of it changes, and not with every release of the chart. */}}
+labels:
+  {{- include "jsonplane.selectorLabels" . | nindent 2 }}
+  app.kubernetes.io/part-of: jsonplane
+  {{- with .root.Values.commonLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- with .values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- $scraped := and .port .root.Values.metrics.scrapeAnnotations }}
+{{- if or $scraped .values.podAnnotations .annotations }}
+annotations:
+  {{- if $scraped }}
+  prometheus.io/scrape: "true"
+  prometheus.io/port: {{ .port | quote }}
+  prometheus.io/path: /metrics
+  {{- end }}
+  {{- with .annotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- with .values.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Where pods run: over nodes and zones, as far as it goes, and as the values say. dict as above. */}}
+{{- define "jsonplane.placement" -}}
+topologySpreadConstraints:
+  {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "jsonplane.selectorLabels" $ | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+  {{- end }}
+{{- include "jsonplane.nodeChoice" . }}
+{{- end -}}
+
+{{- define "jsonplane.nodeChoice" -}}
+{{- with .values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}

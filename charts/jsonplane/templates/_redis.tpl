@@ -1,0 +1,73 @@
+{{/* Where Redis is, and how each program is told. */}}
+
+{{- define "jsonplane.redisName" -}}
+{{- printf "%s-redis" (include "jsonplane.fullname" .) -}}
+{{- end -}}
+
+{{/* Of the bundled Redis' users; the operator makes it. */}}
+{{- define "jsonplane.redisSecret" -}}
+{{- printf "%s-redis-users" (include "jsonplane.fullname" .) -}}
+{{- end -}}
+
+{{/* Refuses what would leave the programs without a Redis, or with two. */}}
+{{- define "jsonplane.checkRedis" -}}
+{{- $external := .Values.redis.external -}}
+{{- $named := or $external.url $external.existingSecret.name -}}
+{{- if and .Values.redis.bundled.enabled $named -}}
+{{- fail "redis.external names a Redis, and redis.bundled.enabled brings another one: set redis.bundled.enabled=false" -}}
+{{- end -}}
+{{- if and (not .Values.redis.bundled.enabled) (not $named) -}}
+{{- fail "There is no Redis: set redis.external.existingSecret.name (a Secret with store URLs) or redis.external.url, or redis.bundled.enabled=true" -}}
+{{- end -}}
+{{- if and $external.url $external.existingSecret.name -}}
+{{- fail "redis.external.url and redis.external.existingSecret.name both name a Redis: keep one of them" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Environment variables of a program. dict "root" $ "program" "operator" */}}
+{{- define "jsonplane.redisEnv" -}}
+{{- $external := .root.Values.redis.external -}}
+- name: JSONPLANE_REDIS
+{{- if .root.Values.redis.bundled.enabled }}
+{{- if eq .program "operator" }}
+  value: redis://{{ include "jsonplane.redisName" .root }}.{{ .root.Release.Namespace }}.svc:6379
+- name: JSONPLANE_REDIS_SECRET
+  value: {{ include "jsonplane.redisSecret" .root }}
+{{- else }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "jsonplane.redisSecret" .root }}
+      key: dataplane-url
+{{- end }}
+{{- else if $external.url }}
+  value: {{ $external.url | quote }}
+{{- else }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $external.existingSecret.name }}
+      key: {{ ternary $external.existingSecret.operatorKey $external.existingSecret.dataplaneKey (eq .program "operator") }}
+{{- end }}
+{{- if and (not .root.Values.redis.bundled.enabled) $external.caSecret.name }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/jsonplane/redis-ca/{{ $external.caSecret.key }}
+{{- end }}
+{{- end -}}
+
+{{- define "jsonplane.redisCaMount" -}}
+{{- if and (not .Values.redis.bundled.enabled) .Values.redis.external.caSecret.name }}
+- name: redis-ca
+  mountPath: /etc/jsonplane/redis-ca
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "jsonplane.redisCaVolume" -}}
+{{- if and (not .Values.redis.bundled.enabled) .Values.redis.external.caSecret.name }}
+- name: redis-ca
+  secret:
+    secretName: {{ .Values.redis.external.caSecret.name }}
+    items:
+      - key: {{ .Values.redis.external.caSecret.key }}
+        path: {{ .Values.redis.external.caSecret.key }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,44 @@
+{{/* What the operator may do where its objects are. */}}
+
+{{- define "jsonplane.watchedRules" -}}
+{{- $kinds := list "projects" "apiresources" "projectusers" "apikeys" "rootkeys" -}}
+- apiGroups: [jsonplane.io]
+  resources: [{{ join ", " $kinds }}]
+  verbs: [get, list, watch]
+- apiGroups: [jsonplane.io]
+  resources: [projects/status, apiresources/status, projectusers/status, apikeys/status, rootkeys/status]
+  verbs: [patch]
+{{- if not .Values.operator.watchNamespaces }}
+- apiGroups: [jsonplane.io]
+  resources: [projects, apiresources, rootkeys]
+  verbs: [patch, update]
+{{- end }}
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, list, watch, create, update, delete]
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [{{ ternary "get" "get, list, watch" (gt (len .Values.operator.watchNamespaces) 0) }}]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+{{- end -}}
+
+{{/* dict "root" $ "name" name of Role and binding "namespace" where "labels" text */}}
+{{- define "jsonplane.binding" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: {{ .name }}
+  namespace: {{ .namespace }}
+  labels:
+    {{- .labels | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: {{ .name }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "jsonplane.fullname" .root }}-operator
+    namespace: {{ .root.Release.Namespace }}
+{{- end -}}

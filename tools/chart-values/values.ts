@@ -1,0 +1,76 @@
+// All values of charts/jsonplane, in the order in which they are documented. Its values.yaml, its values.schema.json and docs/values.md
+// are made of this.
+
+import { anyObject, flag, group, kubernetes, list, text, texts, type ValueSchema } from "./declare.ts";
+import { dataplane, httpRoute, ingress, operator } from "./programs.ts";
+import { redis } from "./redis.ts";
+import { image } from "./workload.ts";
+
+const port = { type: "integer", minimum: 1, maximum: 65_535 };
+
+const networkPolicy = group(
+  "NetworkPolicies: everything that isn't said here is denied. They work where the cluster's network enforces them.",
+  {
+    enabled: flag("Whether there are any.", true),
+    apiFrom: list("Who may reach the API, as NetworkPolicyPeers; empty = everybody.", anyObject),
+    metricsFrom: list(
+      "Who may reach probes, metrics and usage, as NetworkPolicyPeers; empty = every pod of the cluster.",
+      anyObject,
+    ),
+    apiServerPorts: list(
+      "Ports at which the operator may reach the API server, whatever its address; empty = every port.",
+      port,
+    ),
+  },
+);
+
+const metrics = group("Observation.", {
+  scrapeAnnotations: flag("Annotate the pods with `prometheus.io/scrape`, port and path.", true),
+  podMonitor: group("PodMonitor of the Prometheus operator, whose CRDs the cluster needs.", {
+    enabled: flag("Whether there is one.", false),
+    interval: text("How often it scrapes.", "30s", { pattern: "^[0-9]+(ms|s|m)$" }),
+    labels: texts("Further labels, such as those that your Prometheus selects by."),
+  }),
+  prometheusRule: group("Recording rules and alerts as a PrometheusRule of the Prometheus operator.", {
+    enabled: flag("Whether there is one.", false),
+    labels: texts("Further labels."),
+  }),
+  dashboards: group("Grafana dashboards as ConfigMaps, for Grafana's sidecar.", {
+    enabled: flag("Whether there are any.", false),
+    labels: texts("Labels that the sidecar looks for.", { grafana_dashboard: "1" }),
+    annotations: texts("Annotations, such as `grafana_folder`."),
+  }),
+});
+
+export const chartValues: ValueSchema = group("Values of the chart jsonplane.", {
+  image: image("Image of operator and data plane.", "jsonplane", text("Tag; empty = the chart's appVersion.")),
+  imagePullSecrets: list("Secrets to pull images with: `[{name: my-registry}]`.", {
+    type: "object",
+    additionalProperties: false,
+    required: ["name"],
+    properties: { name: { type: "string", minLength: 1 } },
+  }),
+  nameOverride: text("In place of the chart's name in names and labels.", "", { maxLength: 40 }),
+  fullnameOverride: text("In place of release and chart name in the names of objects.", "", { maxLength: 40 }),
+  commonLabels: texts("Further labels of every object."),
+  publicURL: text(
+    "What clients reach the API by, such as `https://api.example.org`: `status.baseURL` and tokens begin with it. Empty = the first host of ingress or httpRoute, else the Service's name in the cluster.",
+    "",
+    { pattern: "^(https?://[^/?#@]+(/[^?#]*)?)?$" },
+  ),
+  operator,
+  dataplane,
+  ingress,
+  httpRoute,
+  redis,
+  crds: group("CustomResourceDefinitions.", {
+    enabled: flag("Install and upgrade them with the release.", true),
+    keep: flag("Keep them, and with them every object, when the release is uninstalled.", true),
+  }),
+  rbac: group("Rights of the operator.", {
+    create: flag("Make Roles and bindings; else make those of deploy/rbac yourself.", true),
+  }),
+  networkPolicy,
+  metrics,
+  global: kubernetes("Values that a parent chart gives to all its parts; nothing here uses them."),
+});
