@@ -88,8 +88,12 @@ async function shown(situation: Situation, secret: Secret | undefined, password:
   const lastRotation = lost === undefined ? rememberedRotation(situation) : lost.id;
   const writes = repair(situation, secret, password);
   if (!rotationWanted(user, lastRotation)) {
-    const taken = { password, secretName, ...(lastRotation !== undefined && { rotationId: lastRotation }) };
-    return withWrites(await take(situation, taken), writes, [repairedPassword(user)]);
+    const rotated = lastRotation === undefined ? {} : { rotationId: lastRotation };
+    // A password that was made here and is published nowhere is nobody's edit: only its record was lost.
+    const remade = lost !== undefined && situation.published === undefined;
+    const event = remade ? ({ event: "SecretRepaired" } as const) : {};
+    const resolution = await take(situation, { password, secretName, ...rotated, ...event });
+    return withWrites(resolution, writes, [repairedPassword(user)]);
   }
   const replaced = known?.revision ?? passwordRevision(password, sealing);
   const mark = readMark(secret, password, sealing);
@@ -280,6 +284,8 @@ function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, se
       return credentialEvent(user, event, `A password was made; Secret "${secretName}" holds it`);
     case "CredentialRotated":
       return credentialEvent(user, event, `Secret "${secretName}" holds a new password; former sessions have ended`);
+    case "SecretRepaired":
+      return repairedHash(user);
     default:
       return credentialEvent(user, "PasswordAdopted", `The password in Secret "${secretName}" is in force`);
   }

@@ -336,6 +336,7 @@ describe("when Redis is emptied while no operator runs", () => {
     await shop.said("ApiKey", "shown", "Ready", within);
     await shop.said("ApiKey", "hashed", "KeyNotRetrievable", within);
     await shop.said("ProjectUser", "ann", "Ready", within);
+    await shop.toldOf("ProjectUser", "ann", "SecretRepaired");
     for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
       const { Ready, Stalled } = await shop.said(kind, name, "KeyLost", within);
       expect(Ready?.message).toContain("change spec.rotation.id");

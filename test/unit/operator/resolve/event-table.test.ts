@@ -197,6 +197,21 @@ describe("a hash Secret", () => {
     expect(world.login().hash).toBeDefined();
   });
 
+  it.each(losses)(
+    "%s, with nothing published: made again from what is shown, and nobody is told of an edit",
+    async (_, lose) => {
+      const { revision } = world.login();
+      for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
+      world.published = undefined;
+      expect(told(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
+      expect(world.login().revision).toBe(revision);
+      for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
+      world.published = undefined;
+      world.shelf.edit("ada-password", "password", "of her own");
+      expect(told(await world.reconcile())).toEqual(["PasswordAdopted", "SecretRepaired"]);
+    },
+  );
+
   it("lost in the middle of a rotation costs neither the new key nor the old one its grace period", async () => {
     const before = world.liveKeys();
     world.specs.key = rotation("b");
