@@ -19,7 +19,8 @@ export async function requireFolder(folder: string): Promise<void> {
 /** Where a program listens, for refusals that speak of it. */
 export interface Ports {
   readonly host: string;
-  readonly port: number;
+  /** Of --port; a program without an API has only --admin-port. */
+  readonly port?: number;
 }
 
 /** Undefined when the error says nothing that a person could act on. */

@@ -35,7 +35,7 @@ export interface OperatorCommandOptions {
 
 /** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
 export async function runOperator(options: OperatorCommandOptions): Promise<number> {
-  return await runProgram({ host: options.host, port: options.adminPort }, (closers) => start(options, closers));
+  return await runProgram({ host: options.host }, (closers) => start(options, closers));
 }
 
 async function start(options: OperatorCommandOptions, closers: Closers) {
