@@ -61,6 +61,16 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "chart",
+          include: ["test/chart/**/*.test.ts"],
+          globalSetup: realKubernetes,
+          testTimeout: 120 * seconds,
+          hookTimeout: 120 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "process",
           include: ["test/process/**/*.test.ts"],
           globalSetup: realParts,

@@ -42,7 +42,7 @@ const external = group(
     url: text(
       "Store URL without a password, such as `redis+sentinel://s1,s2,s3/main`: for a Redis without users. Prefer existingSecret.",
       "",
-      { pattern: "^(rediss?([+](sentinel|cluster))?://[^@]+)?$" },
+      { pattern: "^(rediss?([+](sentinel|cluster))?://.+)?$" },
     ),
     existingSecret: group("Secret of the release's namespace with the store URLs, user and password included.", {
       name: text("Name of the Secret; empty = take `url`."),

@@ -6,7 +6,7 @@ import { type FoundProgram, findProgram, type ProgramSource } from "./built-prog
 import type { Environment } from "./cache.ts";
 import { isAtLeast, isWithinOneMinor, type Version } from "./program-version.ts";
 
-const release = "1.36.3";
+export const release = "1.36.3";
 const etcdRelease = "3.7.3";
 /** The oldest Kubernetes that jsonplane is for, and the oldest etcd that such a server works well with. */
 const oldest = "1.33";
@@ -23,7 +23,8 @@ const stamp = [`gitVersion=v${release}`, "gitMajor=1", `gitMinor=${release.split
   .map((setting) => `-X k8s.io/component-base/version.${setting}`)
   .join(" ");
 
-function kubernetesProgram(name: string, variable: string, takes: string): ProgramSource {
+/** A program of the same release as the others. */
+export function kubernetesProgram(name: string, variable: string, takes: string): ProgramSource {
   return {
     name,
     module: "kubernetes",

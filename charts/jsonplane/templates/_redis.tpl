@@ -19,6 +19,9 @@
 {{- if and (not .Values.redis.bundled.enabled) (not $named) -}}
 {{- fail "There is no Redis: set redis.external.existingSecret.name (a Secret with store URLs) or redis.external.url, or redis.bundled.enabled=true" -}}
 {{- end -}}
+{{- if contains "@" $external.url -}}
+{{- fail "redis.external.url names a user: values are no place for passwords. Put the URLs into a Secret and name it in redis.external.existingSecret.name" -}}
+{{- end -}}
 {{- if and $external.url $external.existingSecret.name -}}
 {{- fail "redis.external.url and redis.external.existingSecret.name both name a Redis: keep one of them" -}}
 {{- end -}}

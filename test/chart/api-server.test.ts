@@ -1,0 +1,75 @@
+// Everything that the chart renders to, taken by a real API server, in namespaces that hold pods to the standard "restricted".
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../core/config/types.ts";
+import { findForeignCrds } from "../../tools/parts/foreign-crds.ts";
+import { findHelm } from "../../tools/parts/helm.ts";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { caseFile, caseNames, objectsIn, render } from "../support/helm.ts";
+
+let api: TestApiServer;
+let helm: string;
+
+beforeAll(async () => {
+  helm = await findHelm(process.env);
+  api = await startApiServer();
+  for (const file of await findForeignCrds(process.env)) {
+    await api.kubectl(["apply", "--server-side", "-f", file]);
+  }
+  for (const namespace of ["jsonplane-system", "shop", "blog"]) {
+    await api.kubectl(["create", "namespace", namespace]);
+    await api.kubectl(["label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted"]);
+  }
+}, 600_000);
+afterAll(() => api?.stop());
+
+interface Workload {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly template?: { readonly metadata: JsonObject; readonly spec: PodSpec } };
+}
+
+interface PodSpec {
+  readonly serviceAccountName?: string;
+  readonly priorityClassName?: string;
+  readonly volumes?: readonly JsonObject[];
+}
+
+const listOf = (items: readonly unknown[]): string => JSON.stringify({ apiVersion: "v1", kind: "List", items });
+
+/** As controllers make it, but for what only they or another cluster would know of: the account, a volume's claim, a class. */
+function podOf({ metadata: { name }, spec: { template } }: Workload, namespace: string): unknown {
+  const { serviceAccountName: _, priorityClassName: __, volumes = [], ...spec } = template?.spec ?? {};
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...template?.metadata, name, namespace },
+    spec: { ...spec, automountServiceAccountToken: false, volumes: [...volumes, { name: "data", emptyDir: {} }] },
+  };
+}
+
+describe.each(caseNames)("an API server, given the values %s,", (name) => {
+  const rendered = async () => (await render(helm, ["--values", caseFile(name)])).text;
+
+  it("takes every object, each field of which it knows", async () => {
+    const text = await rendered();
+    // A pod is refused where its account isn't there yet.
+    await api.apply(listOf(objectsIn(text).filter(({ kind }) => kind === "ServiceAccount")));
+    const said = await api.kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], {
+      input: text,
+    });
+    expect(said.trim().split("\n")).toHaveLength(objectsIn(text).length);
+  });
+
+  it("takes every pod under the standard restricted", async () => {
+    const objects = objectsIn(await rendered()) as unknown as readonly Workload[];
+    const namespace = await api.namespace("restricted");
+    await api.kubectl(["label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted"]);
+    await api.kubectl(["create", "serviceaccount", "default", "--namespace", namespace]);
+    const workloads = objects.filter(({ kind }) => ["Deployment", "StatefulSet"].includes(kind));
+    expect(workloads.length).toBeGreaterThanOrEqual(2);
+    const input = listOf(workloads.map((workload) => podOf(workload, namespace)));
+    const said = await api.kubectl(["create", "--dry-run=server", "-f", "-"], { input });
+    expect(said.match(/created/g)).toHaveLength(workloads.length);
+  });
+});

@@ -1,0 +1,100 @@
+// What the chart renders to: the same with Helm 3 and 4, as it stands in golden files, and nothing when values make no sense.
+
+import { readFile } from "node:fs/promises";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { findHelm } from "../../tools/parts/helm.ts";
+import { runCommand } from "../../tools/parts/run-command.ts";
+import { caseFile, caseNames, chart, objectsIn, render } from "../support/helm.ts";
+
+let helm: string;
+let helm3: string;
+
+beforeAll(async () => {
+  [helm, helm3] = [await findHelm(process.env), await findHelm(process.env, 3)];
+}, 300_000);
+
+/** Without the CRDs, which stand in crds/. */
+const withoutCrds = ["--set", "crds.enabled=false"];
+
+describe.each(caseNames)("the chart with the values %s", (name) => {
+  const values = ["--values", caseFile(name)];
+
+  it("renders to what its golden file says; `npx vitest run --project chart -u` writes it anew", async () => {
+    const { code, text, complaint } = await render(helm, [...values, ...withoutCrds]);
+    expect([code, complaint]).toEqual([0, ""]);
+    await expect(text).toMatchFileSnapshot(`golden/${name}.yaml`);
+  });
+
+  it("renders to the same a second time, and with Helm 3", async () => {
+    const [first, second, old] = await Promise.all([render(helm, values), render(helm, values), render(helm3, values)]);
+    expect(second.text).toBe(first.text);
+    expect(old.text).toBe(first.text);
+  });
+
+  it("passes both linters", async () => {
+    for (const program of [helm, helm3]) {
+      const { code, stdout, stderr } = await runCommand(program, ["lint", "--strict", chart, ...values]);
+      expect([code, stdout, stderr]).toEqual([0, expect.stringContaining("0 chart(s) failed"), ""]);
+    }
+  });
+});
+
+describe("values that make no sense", () => {
+  it.each([
+    ["dataplane.replica=3", "replica"],
+    ["operator.logLevel=loud", "logLevel"],
+    ["operator.watchNamespaces[0]=Shop", "watchNamespaces"],
+    ["publicURL=api.example.org", "publicURL"],
+    ["redis.bundled.maxmemory=", "maxmemory"],
+    ["redis.bundled.enabled=false", "There is no Redis: set redis.external.existingSecret.name"],
+    ["redis.external.url=redis://r", "set redis.bundled.enabled=false"],
+    ["redis.bundled.enabled=false,redis.external.url=redis://user:secret@r", "values are no place for passwords"],
+    ["httpRoute.enabled=true", "httpRoute.parentRefs is empty: name the Gateway"],
+    ["dataplane.autoscaling.enabled=true,dataplane.autoscaling.minReplicas=20", "minReplicas is more than maxReplicas"],
+  ])("%s is refused, and it is said which", async (value, said) => {
+    const { code, text, complaint } = await render(helm, ["--set", value]);
+    expect([code, text]).toEqual([1, ""]);
+    expect(complaint).toContain(said);
+    expect(complaint).not.toContain("secret@");
+  });
+});
+
+describe("the chart", () => {
+  it("holds no `lookup` and nothing random: what it renders to depends on its values alone", async () => {
+    const { text } = await render(helm, ["--values", caseFile("everything"), "--is-upgrade"]);
+    expect(text).toBe((await render(helm, ["--values", caseFile("everything")])).text);
+  });
+
+  it("gives the operator the rights of deploy/rbac, and no other", async () => {
+    const rights = async (file: string) =>
+      objectsIn(await readFile(new URL(`../../deploy/rbac/${file}`, import.meta.url), "utf8"));
+    const ofKind = (objects: ReturnType<typeof objectsIn>, kind: string) =>
+      objects.filter((object) => object.kind === kind).map(({ rules }) => rules);
+    const external = objectsIn((await render(helm, ["--values", caseFile("external-url")])).text);
+    const [users, cluster, system] = await Promise.all(["users.yaml", "cluster.yaml", "operator.yaml"].map(rights));
+    const clusterRoles = [...ofKind(cluster ?? [], "ClusterRole"), ...ofKind(users ?? [], "ClusterRole")];
+    expect(new Set(ofKind(external, "ClusterRole"))).toEqual(new Set(clusterRoles));
+    // The one of `helm test` besides.
+    expect(ofKind(external, "Role").slice(0, -1)).toEqual(ofKind(system ?? [], "Role"));
+    const watched = objectsIn((await render(helm, ["--values", caseFile("namespaced")])).text);
+    const [expected] = ofKind(await rights("namespaced.yaml"), "Role");
+    expect(ofKind(watched, "Role").slice(1, -1)).toEqual([expected, expected]);
+  });
+
+  it("says in its notes what to do next, and that one Redis is not for production", async () => {
+    const args = ["install", "jsonplane", chart, "--namespace", "js", "--dry-run=client"];
+    const { stdout } = await runCommand(helm, args);
+    const notes = stdout.slice(stdout.indexOf("NOTES:"));
+    expect(notes).toContain("kubectl -n js rollout status deploy/jsonplane-dataplane");
+    expect(notes).toContain("helm test jsonplane -n js");
+    expect(notes).toContain("kubectl apply -f examples/bookshop.yaml");
+    expect(notes).toContain("NOT FOR PRODUCTION");
+  });
+
+  it("has an image of the version that the package has", async () => {
+    const { appVersion } = parse(await readFile(`${chart}/Chart.yaml`, "utf8")) as { appVersion: string };
+    const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+    expect(appVersion).toBe((JSON.parse(text) as { version: string }).version);
+  });
+});

@@ -1,0 +1,45 @@
+// Renders the project's chart with a real Helm.
+
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseAllDocuments } from "yaml";
+import type { JsonObject } from "../../core/config/types.ts";
+import { runCommand } from "../../tools/parts/run-command.ts";
+
+export const chart = fileURLToPath(new URL("../../charts/jsonplane", import.meta.url));
+const cases = fileURLToPath(new URL("../chart/cases/", import.meta.url));
+
+/** Combinations of values, by name. */
+export const caseNames = readdirSync(cases).map((file) => file.replace(/\.yaml$/, ""));
+
+export function caseFile(name: string): string {
+  return `${cases}${name}.yaml`;
+}
+
+export interface Rendered {
+  readonly code: number | null;
+  /** Manifests, without blank lines: in those Helm 3 and 4 differ. */
+  readonly text: string;
+  /** What Helm complained of. */
+  readonly complaint: string;
+}
+
+/** `args` = further arguments, such as `["--set", "crds.enabled=false"]`. */
+export async function render(helm: string, args: readonly string[] = []): Promise<Rendered> {
+  const { code, stdout, stderr } = await runCommand(helm, [
+    "template",
+    "jsonplane",
+    chart,
+    "--namespace",
+    "jsonplane-system",
+    ...args,
+  ]);
+  return { code, text: stdout.replace(/^\s*\n/gm, ""), complaint: stderr };
+}
+
+/** Objects of manifests. */
+export function objectsIn(text: string): readonly (JsonObject & { readonly kind: string })[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as (JsonObject & { readonly kind: string }) | null)
+    .filter((object) => object !== null);
+}

@@ -1,0 +1,3 @@
+module jsonplane.invalid/pause
+
+go 1.21
