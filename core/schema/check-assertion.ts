@@ -102,9 +102,11 @@ function checkString(value: Json): Fault | undefined {
 }
 
 function checkNames(value: Json): Fault | undefined {
-  if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
-    return here("Write a list of member names");
+  if (!Array.isArray(value)) return here("Write a list of member names");
+  if (value.some((name) => typeof name === "boolean")) {
+    return here('Write member names: without quotes, YAML reads n, y, no, yes, on and off as true or false; write "n"');
   }
+  if (!value.every((name) => typeof name === "string")) return here("Write a list of member names");
   return new Set(value).size < value.length ? here("Write each name once") : undefined;
 }
 

@@ -156,6 +156,11 @@ const refusals: Readonly<Record<string, Refusal>> = {
     pointer: "/properties/a/required",
     says: /"required": \["title"\]/,
   },
+  "a required n that YAML took for false": {
+    schema: { required: [false, "title"] },
+    pointer: "/required",
+    says: /without quotes, YAML reads n, y/,
+  },
   "a name required twice": { schema: { required: ["a", "a"] }, pointer: "/required", says: /once/ },
   "dependentRequired without lists": {
     schema: { dependentRequired: { "a/b": "c" } },
