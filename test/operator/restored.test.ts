@@ -121,6 +121,24 @@ it("made anew under their names while no operator ran, Secrets left alone: crede
   await isAsBefore(before);
 });
 
+it("a Project alone that is deleted and applied again: other signing keys, and what Secrets show stays", async () => {
+  const { shop, keys, sessions, note, backup } = await openShop();
+  const password = await shop.password();
+  await shop.remove("Project", "shop");
+  await eventually(async () => {
+    const { secrets } = await backupOf(shop);
+    expect(secrets.map(({ metadata }) => metadata.name)).not.toContain("shop-signing");
+  }, within);
+  await shop.create(...backup.objects.filter(({ kind }) => kind === "Project"));
+  await fleet.ready(shop.namespace);
+  for (const session of Object.values(sessions)) await shop.ended(session);
+  const [newest = ""] = keys;
+  await shop.everywhere(note, { as: newest }, ({ text }) => expect(text).toContain("Momo"));
+  await shop.session("ann", password);
+  await shop.session("ben", given.password);
+  expect([await shop.key(), await shop.password()]).toEqual([newest, password]);
+});
+
 /** Data stay. */
 async function forgetConfig(): Promise<void> {
   const redis = new Redis(fleet.redis.url);
