@@ -1,7 +1,13 @@
 // What a command of the program is: its name, its argument and its settings, and how it runs. Its modules are imported only
 // when it runs, so that `--help` and a typing error cost nothing.
 
-import { readSettings, type SettingSources, type SettingTable, type SettingValues } from "../core/env/read-settings.ts";
+import {
+  readSettings,
+  type Setting,
+  type SettingSources,
+  type SettingTable,
+  type SettingValues,
+} from "../core/env/read-settings.ts";
 
 export interface CommandArgument {
   /** As the help shows it, `DIR`. */
@@ -15,6 +21,8 @@ export interface CommandDefinition<T extends SettingTable> {
   readonly summary: string;
   readonly argument?: CommandArgument;
   readonly settings: T;
+  /** What it can't run without and has no default for. */
+  readonly needs?: readonly (keyof T)[];
   /** Resolves with the exit code. `argument` is empty for a command that takes none. */
   readonly run: (settings: SettingValues<T>, argument: string) => Promise<number>;
 }
@@ -40,7 +48,14 @@ export function defineCommand<T extends SettingTable>(definition: CommandDefinit
     ...(argument !== undefined && { argument }),
     prepare(sources, value) {
       const read = readSettings(settings, sources);
-      return read.ok ? { run: () => definition.run(read.values, value) } : { faults: read.faults };
+      if (!read.ok) return { faults: read.faults };
+      const faults = (definition.needs ?? []).filter((key) => read.values[key] === undefined).map(missing);
+      return faults.length > 0 ? { faults } : { run: () => definition.run(read.values, value) };
     },
   };
+
+  function missing(key: keyof T): string {
+    const { flag, placeholder } = settings[key] as Setting<unknown>;
+    return `${name} needs --${flag} ${placeholder}`;
+  }
 }

@@ -31,6 +31,7 @@ export const dataplaneCommand = defineCommand({
     drain,
     logLevel,
   },
+  needs: ["redis", "keyring"],
   run: async (settings) => {
     const { runDataplane } = await import("./run-dataplane.ts");
     return await runDataplane(settings);

@@ -39,6 +39,7 @@ export const operatorCommand = defineCommand({
     adminPort,
     logLevel,
   },
+  needs: ["redis", "publicUrl"],
   run: async (settings) => {
     const { runOperator } = await import("./run-operator.ts");
     return await runOperator(settings);

@@ -48,6 +48,17 @@ describe("the command line", () => {
     expect(calls).toMatchObject([{ argument: "--dir" }]);
   });
 
+  it("says every setting that is missing at once, as a fault of the command line", async () => {
+    expect(await run(["operator"])).toEqual({
+      code: 2,
+      out: "",
+      error:
+        "jsonplane: operator needs --redis URL\njsonplane: operator needs --public-url URL\nSee jsonplane operator --help\n",
+    });
+    const { code, error } = await run(["dataplane"], commands, { JSONPLANE_REDIS: "redis://127.0.0.1" });
+    expect([code, error]).toEqual([2, "jsonplane: dataplane needs --keyring FILE\nSee jsonplane dataplane --help\n"]);
+  });
+
   it("says everything that is wrong at once, with the nearest flag, and runs nothing", async () => {
     const { calls, command } = recording();
     const { code, error, out } = await run(["serve", "--prot", "1", "-x", "a", "b", "--admin-port", "z"], [command]);
