@@ -41,7 +41,7 @@ const metrics: ProgramSource = {
   name: "metrics-server",
   module: "metrics-server",
   package: "sigs.k8s.io/metrics-server/cmd/metrics-server",
-  linkerFlags: `-X k8s.io/component-base/version.gitVersion=v${metricsRelease}`,
+  linkerFlags: `-X k8s.io/client-go/pkg/version.gitVersion=v${metricsRelease}`,
   takes: "some 2 minutes, once",
   ways,
   variables: [],

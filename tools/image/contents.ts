@@ -1,0 +1,87 @@
+// `node tools/image/contents.ts DIR`: writes what the image holds of this project into DIR, which becomes /app: the output of
+// `npm run build`, the production packages of the lock file, package.json, LICENSE and crds/. Every file has the same mode and
+// age wherever it is written. Refuses when dist/ or a package is missing.
+
+import { chmod, copyFile, lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isNeeded, type Target } from "./package-files.ts";
+import { productionPackages } from "./production-packages.ts";
+
+const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface Content {
+  /** In the image's /app. */
+  readonly path: string;
+  /** On this machine. */
+  readonly source: string;
+  readonly executable: boolean;
+}
+
+/** Everything, in order. */
+export async function listContents(root = projectRoot, target: Target = hostTarget()): Promise<readonly Content[]> {
+  const built = await filesBelow(join(root, "dist"));
+  if (!built.includes("cli/main.js")) throw new Error("dist/ holds no program: run `npm run build` first");
+  const manifests = (await filesBelow(join(root, "crds"))).filter((path) => path.endsWith(".yaml"));
+  const paths = [
+    "LICENSE",
+    "package.json",
+    ...built.map((path) => `dist/${path}`),
+    ...manifests.map((path) => `crds/${path}`),
+    ...(await packageFiles(root, target)),
+  ];
+  return paths.sort().map((path) => ({ path, source: join(root, path), executable: path === "dist/cli/main.js" }));
+}
+
+function hostTarget(): Target {
+  return { architecture: process.arch };
+}
+
+async function packageFiles(root: string, target: Target): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const folder of await productionPackages(root)) {
+    const files = await filesBelow(join(root, folder), "node_modules");
+    found.push(...files.filter((path) => isNeeded(path, target)).map((path) => `${folder}/${path}`));
+  }
+  return found;
+}
+
+/** Paths of plain files with slashes; a package's own packages are listed by the lock file. */
+async function filesBelow(folder: string, except?: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && entry.name !== except) {
+      found.push(...(await filesBelow(path)).map((below) => `${entry.name}/${below}`));
+    }
+    if (entry.isFile()) found.push(relative(folder, path).split(sep).join("/"));
+  }
+  return found;
+}
+
+/** Writes all of it below `folder`, which is made. */
+export async function writeContents(folder: string, root = projectRoot): Promise<number> {
+  const contents = await listContents(root);
+  for (const { path, source, executable } of contents) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true, mode: 0o755 });
+    if (path === "package.json") await writeFile(target, await description(source));
+    else await copyFile(source, target);
+    await chmod(target, executable ? 0o755 : 0o644);
+  }
+  return contents.length;
+}
+
+/** package.json without what only a clone can use. */
+async function description(source: string): Promise<string> {
+  const { devDependencies: _, scripts: __, files: ___, ...rest } = JSON.parse(await readFile(source, "utf8"));
+  return `${JSON.stringify(rest, undefined, 2)}\n`;
+}
+
+if (import.meta.main) {
+  const folder = process.argv[2];
+  if (!folder) throw new Error("node tools/image/contents.ts DIR");
+  if (await lstat(folder).catch(() => undefined)) throw new Error(`${folder} exists already`);
+  console.log(`Wrote ${await writeContents(folder)} files to ${folder}`);
+}

@@ -1,0 +1,44 @@
+// The image of jsonplane: its root file system (Node with its libraries, and the contents in /app) and its settings. Both the
+// Dockerfile and the archive that is packed without Docker are made from it.
+// `node tools/image/jsonplane-image.ts DIR` writes the root file system to DIR.
+
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ImageSettings } from "./archive.ts";
+import { writeContents } from "./contents.ts";
+import { writeRootFolder } from "./root-folder.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const user = { name: "jsonplane", id: 65_532 } as const;
+
+export async function writeJsonplaneRoot(folder: string): Promise<void> {
+  await writeRootFolder(folder, [{ source: process.execPath, path: "/usr/local/bin/node" }], user);
+  await writeContents(join(folder, "app"));
+}
+
+/** deploy/image/Dockerfile says the same; a test compares them. */
+export async function jsonplaneSettings(): Promise<ImageSettings> {
+  const { version, description, license } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  return {
+    name: `jsonplane:${version}`,
+    entrypoint: ["node", "/app/dist/cli/main.js"],
+    command: ["--help"],
+    user: `${user.id}:${user.id}`,
+    environment: { NODE_ENV: "production" },
+    workingFolder: "/app",
+    ports: ["8080/tcp", "9090/tcp"],
+    labels: {
+      "org.opencontainers.image.title": "jsonplane",
+      "org.opencontainers.image.description": description,
+      "org.opencontainers.image.licenses": license,
+      "org.opencontainers.image.version": version,
+    },
+  };
+}
+
+if (import.meta.main) {
+  const folder = process.argv[2];
+  if (!folder) throw new Error("node tools/image/jsonplane-image.ts DIR");
+  await writeJsonplaneRoot(folder);
+}

@@ -1,0 +1,55 @@
+// An image of Redis with JSON for tests where none can be pulled: the Redis of tools/parts, redis-cli and the module, at the
+// places where the chart looks in the public one.
+
+import { existsSync } from "node:fs";
+import { readdir, readFile, realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Environment } from "../parts/cache.ts";
+import { partMissing } from "../parts/part-missing.ts";
+import { onPath } from "../parts/programs.ts";
+import { findRedis } from "../parts/redis.ts";
+import type { ImageSettings } from "./archive.ts";
+import { type Program, writeRootFolder } from "./root-folder.ts";
+
+export const redisSettings: ImageSettings = {
+  name: "jsonplane-redis:test",
+  entrypoint: ["redis-server"],
+  command: ["--loadmodule", "/usr/local/lib/redis/modules/rejson.so"],
+  user: "999:999",
+  workingFolder: "/data",
+  ports: ["6379/tcp"],
+};
+
+export async function writeRedisRoot(folder: string, env: Environment): Promise<void> {
+  const { server, module } = await findRedis(env);
+  const installed = await programs(server, env);
+  const json: Program = { source: module, path: "/usr/local/lib/redis/modules/rejson.so" };
+  await writeRootFolder(folder, [...installed, json], { name: "redis", id: 999 }, ["data"]);
+}
+
+async function programs(server: string, env: Environment): Promise<readonly Program[]> {
+  const unpacked = await unpackedFolder(server);
+  const bin = unpacked ? join(unpacked, "usr/bin") : dirname(await realpath(server));
+  const client = [join(bin, "redis-cli"), onPath("redis-cli", env) ?? ""].find((path) => existsSync(path));
+  if (!client)
+    throw partMissing(`There is no redis-cli beside ${server}`, ["Debian, Ubuntu: sudo apt-get install redis-tools"]);
+  const library = unpacked ? await libraryFolder(unpacked) : undefined;
+  const shared = library === undefined ? {} : { libraries: library };
+  const source = unpacked ? join(bin, "redis-server") : server;
+  return [
+    { source, path: "/usr/local/bin/redis-server", ...shared },
+    { source: client, path: "/usr/local/bin/redis-cli", ...shared },
+  ];
+}
+
+/** Where tools/parts/redis-unpacked.ts put a Debian package: its server is a script that names the libraries' folder. */
+async function unpackedFolder(server: string): Promise<string | undefined> {
+  const start = (await readFile(server)).subarray(0, 2).toString("latin1");
+  return start === "#!" ? dirname(server) : undefined;
+}
+
+async function libraryFolder(unpacked: string): Promise<string | undefined> {
+  const names = await readdir(join(unpacked, "usr/lib"));
+  const name = names.find((found) => found.includes("-linux-gnu"));
+  return name === undefined ? undefined : join(unpacked, "usr/lib", name);
+}

@@ -1,0 +1,60 @@
+// Makes a root file system out of programs and nothing else: each program, the libraries it loads, the two users root and the
+// image's own, and an empty /tmp. There is no shell and no package manager in it.
+
+import { chmod, chown, copyFile, mkdir, realpath, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { sharedLibraries } from "./shared-libraries.ts";
+
+export interface ImageUser {
+  readonly name: string;
+  readonly id: number;
+}
+
+export interface Program {
+  /** On this machine. */
+  readonly source: string;
+  /** In the image, absolute. */
+  readonly path: string;
+  /** Folder of libraries that the program brings itself. */
+  readonly libraries?: string;
+}
+
+export async function writeRootFolder(
+  folder: string,
+  programs: readonly Program[],
+  user: ImageUser,
+  owned: readonly string[] = [],
+): Promise<void> {
+  await mkdir(join(folder, "etc"), { recursive: true });
+  await mkdir(join(folder, "tmp"));
+  await chmod(join(folder, "tmp"), 0o1777);
+  for (const program of programs) await copyProgram(folder, program);
+  for (const path of owned) {
+    await mkdir(join(folder, path), { recursive: true });
+    // Only root can give a folder away; who isn't packs for a cluster, which does it when it mounts a volume there.
+    if (process.getuid?.() === 0) await chown(join(folder, path), user.id, user.id);
+  }
+  const { name, id } = user;
+  await plainFile(folder, "etc/passwd", `root:x:0:0:root:/:/\n${name}:x:${id}:${id}:${name}:/tmp:/\n`);
+  await plainFile(folder, "etc/group", `root:x:0:\n${name}:x:${id}:\n`);
+  await plainFile(folder, "etc/nsswitch.conf", "hosts: files dns\n");
+}
+
+async function copyProgram(folder: string, program: Program): Promise<void> {
+  await place(folder, program.source, program.path);
+  for (const { path, source } of await sharedLibraries(program.source, program.libraries)) {
+    await place(folder, source, path);
+  }
+}
+
+async function place(folder: string, source: string, path: string): Promise<void> {
+  const target = join(folder, path);
+  await mkdir(dirname(target), { recursive: true, mode: 0o755 });
+  await copyFile(await realpath(source), target);
+  await chmod(target, 0o755);
+}
+
+async function plainFile(folder: string, path: string, text: string): Promise<void> {
+  await writeFile(join(folder, path), text);
+  await chmod(join(folder, path), 0o644);
+}
