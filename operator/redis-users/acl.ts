@@ -30,15 +30,21 @@ export type RedisUser = "jsonplane-operator" | "jsonplane-dataplane" | "jsonplan
 
 export const redisUsers = Object.keys(programRules) as readonly RedisUser[];
 
-/** The default user can be asked whether the server is up, by probes, and can do nothing else. */
-const defaultUser = "user default on nopass sanitize-payload resetkeys resetchannels -@all +ping";
+/**
+ * Nobody can be the default user, and it keeps every right: Redis reads its append-only file with that user's rights, and leaves
+ * out what they don't cover. Probes have a user of their own, which can ask whether the server is up, and nothing else.
+ */
+const others = [
+  "user default off sanitize-payload resetpass ~* &* +@all",
+  "user jsonplane-probe on nopass resetkeys resetchannels -@all +ping",
+];
 
 /** The text of an ACL file; passwords stand in it as SHA-256. */
 export function aclFile(passwords: Readonly<Record<RedisUser, string>>): string {
   const lines = redisUsers.map((user) =>
     ["user", user, "on", `#${sha256(passwords[user])}`, ...programRules[user]].join(" "),
   );
-  return `${[defaultUser, ...lines].join("\n")}\n`;
+  return `${[...others, ...lines].join("\n")}\n`;
 }
 
 function sha256(text: string): string {

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { caseFile, caseNames, chart, objectsIn, render } from "../support/helm.ts";
+import { caseFile, caseNames, chart, kubeVersion, objectsIn, render } from "../support/helm.ts";
 
 let helm: string;
 let helm3: string;
@@ -34,7 +34,13 @@ describe.each(caseNames)("the chart with the values %s", (name) => {
 
   it("passes both linters", async () => {
     for (const program of [helm, helm3]) {
-      const { code, stdout, stderr } = await runCommand(program, ["lint", "--strict", chart, ...values]);
+      const { code, stdout, stderr } = await runCommand(program, [
+        "lint",
+        "--strict",
+        chart,
+        ...kubeVersion,
+        ...values,
+      ]);
       expect([code, stdout, stderr]).toEqual([0, expect.stringContaining("0 chart(s) failed"), ""]);
     }
   });

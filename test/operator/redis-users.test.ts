@@ -3,6 +3,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApiServer, type TestApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
@@ -66,7 +67,7 @@ describe("the users of a bundled Redis", () => {
     const namespace = await api.namespace();
     await api.apply(shop(), { namespace });
     const aclfile = await mounted(secretName, "users.acl");
-    redis = await startRedis({ port, args: ["--aclfile", aclfile] });
+    redis = await startRedis({ port, args: ["--aclfile", aclfile, "--appendonly", "yes"] });
     replica = await startReplica({
       redis: await secret(secretName, "dataplane-url"),
       keyring: await mounted("jsonplane-keyring", "keyring.json"),
@@ -76,11 +77,33 @@ describe("the users of a bundled Redis", () => {
     expect((await replica.send(`/${namespace}/shop/api/items`)).status).toBe(200);
   });
 
-  it("are all that Redis lets in: without a user it says that it is up, and nothing else", async () => {
-    expect(await askRedis(port, "PING")).toMatch(/^\+PONG/);
-    for (const command of ["DBSIZE", "HGETALL {jsonplane}:meta", "ACL LIST", "CONFIG GET maxmemory"]) {
-      expect(await askRedis(port, command)).toMatch(/^-NOPERM/);
+  it("are all that Redis lets in: the default user is off, and the one for probes says that it is up, and nothing else", async () => {
+    for (const command of ["PING", "DBSIZE", "HGETALL {jsonplane}:meta"]) {
+      expect(await askRedis(port, command)).toMatch(/^-NOAUTH/);
     }
+    const probe = new Redis({ port, username: "jsonplane-probe", password: "any" });
+    expect(await probe.ping()).toBe("PONG");
+    for (const [command = "", ...words] of [["dbsize"], ["acl", "list"], ["get", "one"]]) {
+      await expect(probe.call(command, ...words)).rejects.toThrow(/NOPERM/);
+    }
+    probe.disconnect();
+  });
+
+  it("leave Redis able to read its append-only file: nothing that was written in one step with something else is missing", async () => {
+    const admin = () =>
+      new Redis({ port, username: "jsonplane-admin", password: adminPassword, maxRetriesPerRequest: 0 });
+    const adminPassword = await secret(secretName, "admin-password");
+    const before = admin();
+    const stored = async (redis: Redis) => (await redis.keys("*")).filter((name) => !name.includes("ack")).sort();
+    await before.multi().set("one", "1").set("two", "2").exec();
+    const names = await stored(before);
+    before.disconnect();
+    await redis?.restart();
+    const after = admin();
+    expect(await after.mget("one", "two")).toEqual(["1", "2"]);
+    expect(await stored(after)).toEqual(expect.arrayContaining(names));
+    await after.del("one", "two");
+    after.disconnect();
   });
 
   it("have no password in the ACL file that Redis mounts", async () => {

@@ -16,6 +16,9 @@ export function caseFile(name: string): string {
   return `${cases}${name}.yaml`;
 }
 
+/** Some builds of Helm 3 take every cluster that they aren't connected to for Kubernetes 1.20. */
+export const kubeVersion = ["--kube-version", "1.36.0"] as const;
+
 export interface Rendered {
   readonly code: number | null;
   /** Manifests, without blank lines: in those Helm 3 and 4 differ. */
@@ -30,8 +33,8 @@ export async function render(helm: string, args: readonly string[] = []): Promis
     "template",
     "jsonplane",
     chart,
-    "--namespace",
-    "jsonplane-system",
+    ...["--namespace", "jsonplane-system"],
+    ...kubeVersion,
     ...args,
   ]);
   return { code, text: stdout.replace(/^\s*\n/gm, ""), complaint: stderr };
