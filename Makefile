@@ -2,12 +2,12 @@
 # Everything finer is an npm script: `npm run help` lists those.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test build spec bench clean
+.PHONY: help run demo check test build image sbom cluster cluster-down spec bench clean
 
 with_node := sh tools/with-node.sh
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 run: ## serve the example manifests at http://127.0.0.1:8080
 	@bin/jsonplane dev examples/
@@ -24,6 +24,18 @@ test: ## everything: the checks, then all tests on real parts
 build: ## compile the package into dist/
 	@$(with_node) npm run --silent build
 
+image: build ## make the container image with Docker; without it, pack the same as an archive in out/
+	@$(with_node) node tools/image/make.ts
+
+sbom: ## list what the image is made of, as CycloneDX, in out/sbom.cdx.json
+	@$(with_node) node tools/image/sbom.ts
+
+cluster: ## bring up a Kubernetes cluster: kind where it is, else a node of our own (Linux, root)
+	@$(with_node) node tools/cluster/main.ts up
+
+cluster-down: ## end that cluster and remove everything of it
+	@$(with_node) node tools/cluster/main.ts down
+
 spec: ## list every promise of the interface with the test that proved it in the last full run
 	@$(with_node) npm run --silent spec
 
@@ -31,4 +43,4 @@ bench: ## measure speed, as ratios in one run
 	@$(with_node) npm run --silent bench
 
 clean: ## remove what was built and reported; the cache of fetched parts stays
-	@rm -rf dist test-results coverage
+	@rm -rf dist out test-results coverage

@@ -1,0 +1,41 @@
+// A cluster of kind (Kubernetes in Docker), where both are: up, loading an image archive, down. Refuses when kind fails, with
+// what it said.
+
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { dockerAnswers } from "../image/docker.ts";
+import type { Environment } from "../parts/cache.ts";
+import { onPath } from "../parts/programs.ts";
+import { lastWords, runCommand } from "../parts/run-command.ts";
+import { type ClusterPlace, clusterPlace } from "./place.ts";
+
+export async function kindIsHere(env: Environment): Promise<boolean> {
+  return onPath("kind", env) !== undefined && (await dockerAnswers());
+}
+
+/** JSONPLANE_KIND_NODE names the image of the node, and with it the version of Kubernetes. */
+export async function upKindCluster(env: Environment, number = 0): Promise<ClusterPlace> {
+  const place = clusterPlace(env, number);
+  const present = (await kind(["get", "clusters"])).split("\n").includes(place.name);
+  await mkdir(place.folder, { recursive: true });
+  const image = env.JSONPLANE_KIND_NODE ? ["--image", env.JSONPLANE_KIND_NODE] : [];
+  const which = ["--name", place.name, "--kubeconfig", place.kubeconfig];
+  if (present) await kind(["export", "kubeconfig", ...which]);
+  else await kind(["create", "cluster", ...which, ...image, "--wait", "120s"]);
+  return place;
+}
+
+export async function loadIntoKind(place: ClusterPlace, archive: string): Promise<void> {
+  await kind(["load", "image-archive", archive, "--name", place.name]);
+}
+
+export async function downKindCluster(env: Environment, number = 0): Promise<void> {
+  const place = clusterPlace(env, number);
+  await kind(["delete", "cluster", "--name", place.name, "--kubeconfig", join(place.folder, "kubeconfig")]);
+}
+
+async function kind(args: readonly string[]): Promise<string> {
+  const done = await runCommand("kind", args, { timeout: 15 * 60_000 });
+  if (done.code !== 0) throw new Error(`kind ${args.join(" ")}: ${lastWords(done, 20)}`);
+  return done.stdout;
+}

@@ -1,0 +1,34 @@
+// `make cluster` and `make cluster-down`: `node main.ts up [ARCHIVE…]` prints the kubeconfig's path on standard output, after it
+// loaded the image archives; `node main.ts down` removes the cluster.
+
+import { PartMissing } from "../parts/part-missing.ts";
+import { downCluster, upCluster } from "./cluster.ts";
+
+const [command, ...archives] = process.argv.slice(2);
+const started = performance.now();
+const seconds = () => `${((performance.now() - started) / 1_000).toFixed(1)} s`;
+
+async function up(): Promise<void> {
+  const cluster = await upCluster(process.env);
+  for (const archive of archives) await cluster.load(archive);
+  const how = cluster.flavour === "kind" ? "kind" : "one node of our own";
+  console.error(`The cluster is up after ${seconds()}: ${how}. make cluster-down ends it.`);
+  console.error(`kubectl: ${cluster.kubectl}`);
+  console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
+}
+
+async function down(): Promise<void> {
+  await downCluster(process.env);
+  console.error(`The cluster is gone after ${seconds()}`);
+}
+
+try {
+  if (command === "up") await up();
+  else if (command === "down") await down();
+  else throw new Error("node tools/cluster/main.ts up [ARCHIVE…] | down");
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  const cause = error.cause instanceof Error ? `\n${error.cause.message}` : "";
+  console.error(error instanceof PartMissing ? error.message : `${error.message}${cause}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,167 @@
+// A cluster of one node of our own: up, loading an image, down. `up` on a cluster that answers changes nothing; on the remains of
+// one it starts anew. Refuses when this machine can't be a node (PartMissing) or a program doesn't come up, with its log.
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { packArchive } from "../image/archive.ts";
+import type { Environment } from "../parts/cache.ts";
+import { type ClusterPrograms, findClusterPrograms } from "../parts/cluster-programs.ts";
+import { lastWords, runCommand } from "../parts/run-command.ts";
+import { baseObjects, volumes } from "./base-objects.ts";
+import { writeCertificates } from "./certificates.ts";
+import { prepareMachine } from "./machine.ts";
+import { type ClusterPlace, clusterPlace, nodeName } from "./place.ts";
+import { writeSettings } from "./settings.ts";
+import { tearDown } from "./surroundings.ts";
+
+const supervisor = fileURLToPath(new URL("supervise.ts", import.meta.url));
+
+export async function upOwnCluster(env: Environment, number = 0): Promise<ClusterPlace> {
+  const place = clusterPlace(env, number);
+  const machine = await prepareMachine(env);
+  const programs = await findClusterPrograms(env);
+  if ((await supervisorId(place)) !== undefined && (await nodeIsReady(place, programs.kubectl))) return place;
+  await downOwnCluster(env, number);
+  try {
+    await prepareFolder(place, machine.networkPlugins);
+    await startSupervisor(place, programs, number);
+    await bringUp(place, programs);
+  } catch (error) {
+    const logs = await lastLogs(place);
+    await downOwnCluster(env, number);
+    throw new Error(`The cluster didn't come up.\n${logs}`, { cause: error });
+  }
+  return place;
+}
+
+async function prepareFolder(place: ClusterPlace, networkPlugins: string): Promise<void> {
+  await mkdir(join(place.folder, "log"), { recursive: true });
+  for (let index = 0; index < volumes; index += 1) {
+    await mkdir(join(place.folder, "volumes", String(index)), { recursive: true });
+  }
+  await writeCertificates(place);
+  await writeSettings(place, networkPlugins);
+}
+
+async function startSupervisor(place: ClusterPlace, programs: ClusterPrograms, number: number): Promise<void> {
+  const log = await open(join(place.folder, "log/supervisor.log"), "a");
+  const child = spawn(process.execPath, [supervisor, String(number)], {
+    detached: true,
+    stdio: ["ignore", log.fd, log.fd],
+    env: {
+      ...process.env,
+      ETCD: programs.etcd,
+      KUBE_APISERVER: programs.kubeApiserver,
+      KUBE_CONTROLLER_MANAGER: programs.kubeControllerManager,
+      KUBE_SCHEDULER: programs.kubeScheduler,
+      KUBELET: programs.kubelet,
+      KUBE_PROXY: programs.kubeProxy,
+      COREDNS: programs.coredns,
+      METRICS_SERVER: programs.metricsServer,
+    },
+  });
+  child.unref();
+  await writeFile(join(place.folder, "supervisor.pid"), String(child.pid));
+  await log.close();
+}
+
+async function bringUp(place: ClusterPlace, programs: ClusterPrograms): Promise<void> {
+  const { kubectl } = programs;
+  await until("containerd", place, async () => (await ctr(place, ["version"])).code === 0);
+  await loadPause(place, programs.pause);
+  await until("the API server", place, async () => (await ask(place, kubectl, ["get", "--raw", "/readyz"])).code === 0);
+  await writeFile(join(place.folder, "api-ready"), "");
+  const objects = join(place.folder, "base.json");
+  await writeFile(objects, baseObjects(place));
+  let said = "";
+  await until("the namespace kube-system", place, async () => {
+    const done = await ask(place, kubectl, ["apply", "--filename", objects]);
+    said = lastWords(done);
+    return done.code === 0;
+  }).catch((error: unknown) => {
+    throw new Error(said, { cause: error });
+  });
+  await until("the node", place, () => nodeIsReady(place, kubectl));
+}
+
+async function nodeIsReady(place: ClusterPlace, kubectl: string): Promise<boolean> {
+  const condition = '{.status.conditions[?(@.type=="Ready")].status}';
+  const asked = await ask(place, kubectl, ["get", "node", nodeName, "-o", `jsonpath=${condition}`]);
+  const accounts = await ask(place, kubectl, ["get", "serviceaccount", "default", "-n", "default", "-o", "name"]);
+  return asked.stdout === "True" && accounts.code === 0;
+}
+
+function ask(place: ClusterPlace, kubectl: string, args: readonly string[]) {
+  return runCommand(kubectl, ["--kubeconfig", place.kubeconfig, "--request-timeout", "10s", ...args]);
+}
+
+function ctr(place: ClusterPlace, args: readonly string[]) {
+  return runCommand("ctr", ["--address", place.containerd, "--namespace", "k8s.io", ...args], { timeout: 120_000 });
+}
+
+async function until(what: string, place: ClusterPlace, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 120_000;
+  while (!(await holds())) {
+    if ((await supervisorId(place)) === undefined) throw new Error(`The cluster ended before ${what} was there`);
+    if (Date.now() > deadline) throw new Error(`Waited two minutes for ${what}`);
+    await sleep(150);
+  }
+}
+
+async function loadPause(place: ClusterPlace, pause: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-pause-"));
+  try {
+    await copyFile(pause, join(folder, "pause"));
+    const file = join(place.folder, "pause.tar");
+    await packArchive(folder, { name: "localhost/pause:1", entrypoint: ["/pause"], user: "65532:65532" }, file);
+    await loadImage(place, file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Pods find it with imagePullPolicy IfNotPresent or Never. */
+export async function loadImage(place: ClusterPlace, archive: string): Promise<void> {
+  const done = await ctr(place, ["images", "import", archive]);
+  if (done.code !== 0) throw new Error(`containerd refused ${archive}: ${lastWords(done)}`);
+}
+
+/** Ends every process of the cluster and removes everything of it; one that isn't there is no failure. */
+export async function downOwnCluster(env: Environment, number = 0): Promise<void> {
+  const place = clusterPlace(env, number);
+  const id = await supervisorId(place);
+  if (id !== undefined) {
+    process.kill(id, "SIGTERM");
+    const deadline = Date.now() + 30_000;
+    while ((await supervisorId(place)) !== undefined) {
+      // Killed, it takes the node along as well, and leaves the rest to tearDown.
+      if (Date.now() > deadline) process.kill(id, "SIGKILL");
+      await sleep(50);
+    }
+  }
+  if (existsSync(place.folder)) await tearDown(place);
+  await rm(place.folder, { recursive: true, force: true });
+}
+
+/** The number of a process that ended may be another program's by now. */
+async function supervisorId(place: ClusterPlace): Promise<number | undefined> {
+  const id = Number(await readFile(join(place.folder, "supervisor.pid"), "utf8").catch(() => ""));
+  if (!(id > 0)) return undefined;
+  const command = await readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "");
+  return command.includes(supervisor) ? id : undefined;
+}
+
+async function lastLogs(place: ClusterPlace): Promise<string> {
+  const texts: string[] = [];
+  for (const name of ["supervisor", "containerd", "etcd", "kube-apiserver", "kubelet"]) {
+    const text = await readFile(join(place.folder, "log", `${name}.log`), "utf8").catch(() => "");
+    const end = text.trim().split("\n").slice(-5).join("\n");
+    texts.push(`-- ${name}\n${end}`);
+  }
+  return texts.join("\n");
+}

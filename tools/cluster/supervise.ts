@@ -1,0 +1,73 @@
+// `node supervise.ts NUMBER`: the process behind a cluster of our own, for as long as it is up. It makes the node's
+// surroundings, starts the node in namespaces of its own, and passes connections from 127.0.0.1 on to its API server. Told to
+// end, it kills the node, which takes every process, mount and rule of it along. When it is killed itself, the node dies too.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { apiPort, type ClusterPlace, clusterPlace, nodeName, podNetwork, serviceNetwork } from "./place.ts";
+import { setUp, tearDown } from "./surroundings.ts";
+
+function startNode(place: ClusterPlace): ChildProcess {
+  // Who dies first takes the next one along: this process, unshare, the node.
+  const die = ["--pdeathsig", "KILL", "nsenter", `--net=/run/netns/${place.name}`];
+  const alone = ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child"];
+  const script = fileURLToPath(new URL("node.sh", import.meta.url));
+  return spawn("setpriv", [...die, ...alone, "sh", script], {
+    stdio: ["ignore", "inherit", "inherit"],
+    cwd: "/",
+    env: {
+      ...process.env,
+      FOLDER: place.folder,
+      NODE_ADDRESS: place.nodeAddress,
+      NODE_NAME: nodeName,
+      API_PORT: String(apiPort),
+      POD_NETWORK: podNetwork,
+      SERVICE_NETWORK: serviceNetwork,
+    },
+  });
+}
+
+async function forward(place: ClusterPlace): Promise<Server> {
+  const server = createServer((near: Socket) => {
+    const far = connect(apiPort, place.nodeAddress);
+    // A connection that breaks on one side ends on the other; nobody else has to know.
+    const end = () => {
+      near.destroy();
+      far.destroy();
+    };
+    near.on("error", end).on("close", end);
+    far.on("error", end).on("close", end);
+    near.pipe(far).pipe(near);
+  });
+  server.listen(place.port, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+async function supervise(place: ClusterPlace): Promise<void> {
+  for (const path of ["/var/lib/kubelet", "/var/lib/cni", "/var/log/pods", "/var/log/containers"]) {
+    await mkdir(join(place.folder, "node", path), { recursive: true });
+  }
+  const told = new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => resolve());
+  });
+  const server = await forward(place);
+  try {
+    await setUp(place);
+    const node = startNode(place);
+    const ended = once(node, "exit");
+    await Promise.race([told, ended]);
+    node.kill("SIGKILL");
+    await ended;
+  } finally {
+    server.close();
+    await tearDown(place);
+  }
+}
+
+await supervise(clusterPlace(process.env, Number(process.argv[2])));
+process.exit();
