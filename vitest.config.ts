@@ -70,6 +70,10 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], fileParallelism: false },
+      },
+      {
+        extends: true,
         test: {
           name: "process",
           include: ["test/process/**/*.test.ts"],

@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What it reads from its standard input; default nothing. */
+  readonly input?: string;
   /** Milliseconds after which the program is killed; default ten minutes. */
   readonly timeout?: number;
 }
@@ -22,8 +24,10 @@ export function runCommand(command: string, args: readonly string[], options: Ru
     const child = spawn(command, args, {
       cwd: options.cwd,
       env: { ...process.env, ...options.env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
     });
+    // Who reads nothing of it may have ended before it was written.
+    child.stdin.on("error", () => undefined).end(options.input ?? "");
     // spawn's own timeout goes on running after a program that wasn't found, and keeps this process alive for it.
     const late = setTimeout(() => child.kill("SIGKILL"), options.timeout ?? 600_000);
     const finish = (finished: Finished) => {

@@ -1,0 +1,231 @@
+// The life of an installation on a real cluster, from `helm install` to the purge of its last datum, under continuous traffic. Each journey
+// begins where the one before it ended, and the first that fails ends the run with what the cluster says.
+
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { failureReport } from "./failure-report.ts";
+import { openTarget, release, systemNamespace, type Target } from "./target.ts";
+import { type PodTraffic, startPodTraffic } from "./traffic.ts";
+
+const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
+const load = "e2e-load";
+const shop = "e2e-bookshop";
+const system = ["-n", systemNamespace] as const;
+const minutes = 60_000;
+
+let target: Target;
+let traffic: PodTraffic;
+let failed = false;
+
+beforeAll(async () => {
+  target = await openTarget(process.env);
+}, 30 * minutes);
+afterEach(async ({ task }) => {
+  if (task.result?.state !== "fail") return;
+  failed = true;
+  process.stderr.write(`${await failureReport(target)}\n`);
+});
+afterAll(async () => {
+  await target?.stop();
+}, 5 * minutes);
+
+function journey(name: string, run: () => Promise<void>): void {
+  it(name, { timeout: 8 * minutes }, async ({ skip }) => {
+    if (failed) skip("a journey before it failed");
+    await run();
+  });
+}
+
+async function ready(namespace: string): Promise<void> {
+  await target.kubectl("wait", "--for=condition=Ready", "jsonplane", "--all", "-n", namespace, "--timeout=60s");
+}
+
+async function pods(component: string): Promise<readonly string[]> {
+  const selector = `app.kubernetes.io/component=${component}`;
+  const names = await target.kubectl("get", "pods", ...system, "-l", selector, "-o", "name");
+  return names.trim().split("\n").filter(Boolean);
+}
+
+/** Until that many replicas are ready and no other pod of the data plane is there. */
+async function settled(replicas: number): Promise<void> {
+  await target.kubectl("rollout", "status", ...system, "deploy/jsonplane-dataplane", "--timeout=180s");
+  await eventually(async () => expect(await pods("dataplane")).toHaveLength(replicas), { withinMs: 2 * minutes });
+}
+
+/** Nothing but successes since the chapter before, and more than a few of them. */
+async function expectUnharmed(): Promise<void> {
+  const { failures, unavailable, acknowledged } = await traffic.chapter();
+  expect(failures).toEqual([]);
+  expect(unavailable).toBe(0);
+  expect(acknowledged).toBeGreaterThan(20);
+}
+
+async function lease(): Promise<string> {
+  return await target.kubectl("get", "lease", "jsonplane-operator", ...system, "-o", "jsonpath={.spec.holderIdentity}");
+}
+
+/** What the API answers inside the cluster, asked from a pod of the operator. */
+async function asked(path: string): Promise<string> {
+  const url = `http://jsonplane.${systemNamespace}.svc/${path}`;
+  const script = `fetch("${url}").then((r) => r.text()).then((t) => process.stdout.write(t))`;
+  return await target.kubectl("exec", ...system, "deploy/jsonplane-operator", "--", "node", "-e", script);
+}
+
+/** A change of the Project is live. */
+async function changed(host: string): Promise<void> {
+  const patch = JSON.stringify({ spec: { cors: { allowedOrigins: [`https://${host}.example.org`] } } });
+  await target.kubectl("patch", "project", "load", "-n", load, "--type=merge", "-p", patch);
+  await target.kubectl(
+    "wait",
+    "project/load",
+    "-n",
+    load,
+    "--timeout=30s",
+    "--for=jsonpath={.status.liveGeneration}=" +
+      (await target.kubectl("get", "project", "load", "-n", load, "-o", "jsonpath={.metadata.generation}")),
+  );
+}
+
+describe("an installation", () => {
+  journey("comes up with helm install, in a namespace that holds pods to the standard restricted", async () => {
+    await target.kubectl("create", "namespace", systemNamespace);
+    await target.kubectl("label", "namespace", systemNamespace, "pod-security.kubernetes.io/enforce=restricted");
+    await target.rollOut("install", target.images.current);
+    expect(await target.helm("test", release, ...system)).toContain("Succeeded");
+  });
+
+  journey("serves what is applied, at the URL of its status", async () => {
+    await target.kubectl("create", "namespace", shop);
+    await target.apply(await readFile(bookshop, "utf8"), shop);
+    await ready(shop);
+    const url = await target.kubectl("get", "project", "bookshop", "-n", shop, "-o", "jsonpath={.status.baseURL}");
+    expect(url).toBe(`http://jsonplane.${systemNamespace}.svc/${shop}/bookshop`);
+    expect(await asked(`${shop}/bookshop/api/books`)).toMatch(/^\{"count":0/);
+    await target.kubectl("create", "namespace", load);
+    await target.apply(await readFile(new URL("./load.yaml", import.meta.url), "utf8"), load);
+    await ready(load);
+    traffic = await startPodTraffic(target, load);
+    await expectSoon();
+  });
+
+  journey("is upgraded, image and values, without a failed request", async () => {
+    await target.rollOut("upgrade", target.images.next, "--set", "dataplane.logLevel=warn,operator.workers=4");
+    await settled(2);
+    await expectUnharmed();
+  });
+
+  journey("goes on when the operator's leader is killed, and takes changes over soon", async () => {
+    const holder = await lease();
+    const leader = holder.replace(/_.*$/, "");
+    await target.kubectl("delete", "pod", leader, ...system, "--grace-period=0", "--force");
+    await eventually(async () => expect(await lease()).not.toBe(holder), { withinMs: 40_000 });
+    await changed("leader");
+    await expectUnharmed();
+  });
+
+  journey("answers 503 while its only Redis pod is gone, and comes back without help and without a loss", async () => {
+    await traffic.chapter();
+    await target.kubectl("delete", "pod", "jsonplane-redis-0", ...system, "--grace-period=0", "--force");
+    await target.kubectl("rollout", "status", ...system, "statefulset/jsonplane-redis", "--timeout=180s");
+    await settled(2);
+    await eventually(async () => expect(await asked(`${load}/load/json/settings/colour`)).toBe('"green"'), {
+      withinMs: minutes,
+    });
+    const { failures } = await traffic.chapter();
+    // Without a ready replica the Service has nobody to send to: connections are refused or not answered, for a moment.
+    expect(failures.filter((failure) => /: [0-9]{3} /.test(failure))).toEqual([]);
+    await changed("redis");
+    await expectSoon();
+  });
+
+  journey("loses a replica by eviction, and another one by deletion, without a failed request", async () => {
+    const [first = "", second = ""] = (await pods("dataplane")).map((name) => name.replace("pod/", ""));
+    const eviction = {
+      apiVersion: "policy/v1",
+      kind: "Eviction",
+      metadata: { name: first, namespace: systemNamespace },
+    };
+    await target.create(`/api/v1/namespaces/${systemNamespace}/pods/${first}/eviction`, JSON.stringify(eviction));
+    await target.kubectl("wait", "--for=delete", `pod/${first}`, ...system, "--timeout=120s");
+    await settled(2);
+    await target.kubectl("delete", "pod", second, ...system, "--wait=true");
+    await settled(2);
+    await expectUnharmed();
+  });
+
+  journey("is scaled from two replicas to four and to one without a failed request", async () => {
+    for (const replicas of [4, 1, 2]) {
+      await target.kubectl("scale", ...system, "deploy/jsonplane-dataplane", `--replicas=${replicas}`);
+      await settled(replicas);
+      await expectUnharmed();
+    }
+  });
+
+  journey("is rolled back without a failed request", async () => {
+    await target.helm("rollback", release, "1", ...system, "--wait", "--timeout", "240s");
+    await settled(2);
+    await expectUnharmed();
+  });
+
+  journey("has every write that it acknowledged in all that time, once", async () => {
+    const { acknowledged, lost } = await traffic.end();
+    expect(lost).toEqual([]);
+    expect(acknowledged).toBeGreaterThan(500);
+  });
+
+  journey(
+    "leaves objects, Secrets and data behind when it is uninstalled, and has them back with the next",
+    async () => {
+      const before = await target.kubectl(
+        "get",
+        "secret",
+        "traffic-api-key",
+        "-n",
+        load,
+        "-o",
+        "jsonpath={.data.apiKey}",
+      );
+      const count = await asked(`${load}/load/api/items?_limit=1`).then(counted);
+      await target.helm("uninstall", release, ...system, "--wait", "--timeout", "120s");
+      expect(await target.kubectl("get", "jsonplane", "-n", load, "-o", "name")).toContain("project.jsonplane.io/load");
+      await eventually(async () => expect(await pods("dataplane")).toEqual([]), { withinMs: 2 * minutes });
+      await target.rollOut("install", target.images.next);
+      await ready(load);
+      await eventually(async () => expect(await asked(`${load}/load/api/items?_limit=1`).then(counted)).toBe(count));
+      expect(count).toBeGreaterThan(500);
+      const after = await target.kubectl(
+        "get",
+        "secret",
+        "traffic-api-key",
+        "-n",
+        load,
+        "-o",
+        "jsonpath={.data.apiKey}",
+      );
+      expect(after).toBe(before);
+    },
+  );
+
+  journey("purges what is deleted with its policy, and goes without a trace but its volume", async () => {
+    const patch = JSON.stringify({ spec: { deletionPolicy: "Delete" } });
+    await target.kubectl("patch", "project", "load", "-n", load, "--type=merge", "-p", patch);
+    await ready(load);
+    await target.kubectl("delete", "project", "load", "-n", load, "--wait=true", "--timeout=60s");
+    await target.kubectl("delete", "namespace", load, shop, "--wait=true", "--timeout=120s");
+    await target.helm("uninstall", release, ...system, "--wait", "--timeout", "120s");
+    await target.kubectl("delete", "crd", "-l", "app.kubernetes.io/part-of=jsonplane", "--timeout=60s");
+    await target.kubectl("delete", "namespace", systemNamespace, "--wait=true", "--timeout=120s");
+  });
+});
+
+/** Traffic succeeds again. */
+async function expectSoon(): Promise<void> {
+  await traffic.chapter();
+  await eventually(expectUnharmed, { withinMs: minutes, everyMs: 2_000 });
+}
+
+function counted(text: string): number {
+  return (JSON.parse(text) as { readonly count: number }).count;
+}

@@ -1,0 +1,71 @@
+// The cluster that the journeys run on, and what they find there: kubectl and Helm bound to it, and images that its nodes have.
+
+import { findHelm } from "../../tools/parts/helm.ts";
+import { findKubectl } from "../../tools/parts/kubernetes.ts";
+import { runCommand } from "../../tools/parts/run-command.ts";
+import { chart } from "../support/helm.ts";
+import { type ClusterInHand, takeCluster } from "./take-cluster.ts";
+
+export const systemNamespace = "jsonplane-system";
+export const release = "jsonplane";
+
+export interface Target {
+  /** Resolves with what kubectl printed; rejects with what it complained of. */
+  kubectl(...args: readonly string[]): Promise<string>;
+  apply(manifest: string, namespace?: string): Promise<string>;
+  /** POST of an object to a path of the API server. */
+  create(path: string, object: string): Promise<string>;
+  helm(...args: readonly string[]): Promise<string>;
+  /** `helm install` or `upgrade` of the chart with an image, until everything is ready. */
+  rollOut(verb: "install" | "upgrade", image: string, ...args: readonly string[]): Promise<string>;
+  readonly images: ClusterInHand["images"];
+  stop(): Promise<void>;
+}
+
+const patience = "240s";
+
+export async function openTarget(env: NodeJS.ProcessEnv): Promise<Target> {
+  const [{ path: kubectlPath }, helmPath] = await Promise.all([findKubectl(env), findHelm(env)]);
+  const cluster = await takeCluster(env);
+  const { kubeconfig, images } = cluster;
+  const run = async (program: string, args: readonly string[], input?: string): Promise<string> => {
+    const options = { env: { KUBECONFIG: kubeconfig }, timeout: 400_000, ...(input !== undefined && { input }) };
+    const { code, stdout, stderr } = await runCommand(program, args, options);
+    if (code !== 0) throw new Error(`${args.join(" ")} failed (${code}): ${stderr}${stdout}`);
+    return stdout;
+  };
+  const helm = (...args: readonly string[]): Promise<string> => run(helmPath, args);
+  return {
+    kubectl: (...args) => run(kubectlPath, args),
+    apply: (manifest, namespace) =>
+      run(
+        kubectlPath,
+        ["apply", "--server-side", "-f", "-", ...(namespace === undefined ? [] : ["--namespace", namespace])],
+        manifest,
+      ),
+    create: (path, object) => run(kubectlPath, ["create", "--raw", path, "-f", "-"], object),
+    helm,
+    rollOut: (verb, image, ...args) =>
+      helm(
+        verb,
+        release,
+        chart,
+        ...["--namespace", systemNamespace, "--wait", "--timeout", patience],
+        ...(verb === "install" ? ["--create-namespace"] : []),
+        ...["--set", `image.repository=${repositoryOf(image)},image.tag=${tagOf(image)}`],
+        ...["--set", `redis.bundled.image.repository=${repositoryOf(images.redis)}`],
+        ...["--set-string", `redis.bundled.image.tag=${tagOf(images.redis)}`],
+        ...args,
+      ),
+    images,
+    stop: () => cluster.stop(),
+  };
+}
+
+function repositoryOf(image: string): string {
+  return image.slice(0, image.lastIndexOf(":"));
+}
+
+function tagOf(image: string): string {
+  return image.slice(image.lastIndexOf(":") + 1);
+}
