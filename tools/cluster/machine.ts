@@ -16,7 +16,6 @@ const packages: Readonly<Record<string, string>> = {
   openssl: "openssl",
   ip: "iproute2",
   unshare: "util-linux",
-  nsenter: "util-linux",
   setpriv: "util-linux",
 };
 const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];

@@ -13,6 +13,9 @@ for path in /var/lib/kubelet /var/lib/cni /var/log/pods /var/log/containers; do
 done
 mount --make-rshared /
 ip link set lo up
+until ip address add "$NODE_ADDRESS/30" dev eth0 2>/dev/null; do sleep 0.02; done
+ip link set eth0 up
+ip route add default via "$HOST_ADDRESS"
 echo 1 >/proc/sys/net/ipv4/ip_forward
 if [ -e /proc/sys/net/bridge/bridge-nf-call-iptables ]; then echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables; fi
 

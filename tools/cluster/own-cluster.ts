@@ -87,6 +87,15 @@ async function bringUp(place: ClusterPlace, programs: ClusterPrograms): Promise<
     throw new Error(said, { cause: error });
   });
   await until("the node", place, () => nodeIsReady(place, kubectl));
+  await until("CoreDNS", place, () => answers(`http://${place.nodeAddress}:8181/ready`));
+  // An aggregated server that doesn't answer keeps namespaces from going.
+  const available = ["wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io", "--timeout=1s"];
+  await until("metrics-server", place, async () => (await ask(place, kubectl, available)).code === 0);
+}
+
+async function answers(url: string): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+  return response?.ok === true;
 }
 
 async function nodeIsReady(place: ClusterPlace, kubectl: string): Promise<boolean> {
@@ -158,7 +167,7 @@ async function supervisorId(place: ClusterPlace): Promise<number | undefined> {
 
 async function lastLogs(place: ClusterPlace): Promise<string> {
   const texts: string[] = [];
-  for (const name of ["supervisor", "containerd", "etcd", "kube-apiserver", "kubelet"]) {
+  for (const name of ["supervisor", "containerd", "etcd", "kube-apiserver", "kubelet", "coredns", "metrics-server"]) {
     const text = await readFile(join(place.folder, "log", `${name}.log`), "utf8").catch(() => "");
     const end = text.trim().split("\n").slice(-5).join("\n");
     texts.push(`-- ${name}\n${end}`);

@@ -6,7 +6,7 @@ import type { Environment } from "../parts/cache.ts";
 export interface ClusterPlace {
   /** Everything it writes. */
   readonly folder: string;
-  /** Short name of what the machine knows it by: network namespace, link, cgroup. */
+  /** Short name of what the machine knows it by: link, control group. */
   readonly name: string;
   /** This machine's address on the link to the node, and the node's. */
   readonly hostAddress: string;

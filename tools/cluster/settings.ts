@@ -20,7 +20,7 @@ export async function writeSettings(place: ClusterPlace, networkPlugins: string)
   await write("resolv.conf", `nameserver ${place.nodeAddress}\n`);
   await write(
     "Corefile",
-    `.:53 {\n bind ${place.nodeAddress}\n errors\n ready ${place.nodeAddress}:8181\n kubernetes cluster.local in-addr.arpa ip6.arpa {\n  kubeconfig ${join(place.folder, "kubeconfig.node")}\n }\n cache 5\n}\n`,
+    `.:53 {\n errors\n ready\n kubernetes cluster.local in-addr.arpa ip6.arpa {\n  kubeconfig ${join(place.folder, "kubeconfig.node")}\n }\n cache 5\n}\n`,
   );
 }
 

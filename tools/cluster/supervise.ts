@@ -9,12 +9,12 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { apiPort, type ClusterPlace, clusterPlace, nodeName, podNetwork, serviceNetwork } from "./place.ts";
-import { setUp, tearDown } from "./surroundings.ts";
+import { linkTo, setUp, tearDown } from "./surroundings.ts";
 
 function startNode(place: ClusterPlace): ChildProcess {
   // Who dies first takes the next one along: this process, unshare, the node.
-  const die = ["--pdeathsig", "KILL", "nsenter", `--net=/run/netns/${place.name}`];
-  const alone = ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child"];
+  const die = ["--pdeathsig", "KILL"];
+  const alone = ["unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child"];
   const script = fileURLToPath(new URL("node.sh", import.meta.url));
   return spawn("setpriv", [...die, ...alone, "sh", script], {
     stdio: ["ignore", "inherit", "inherit"],
@@ -22,6 +22,7 @@ function startNode(place: ClusterPlace): ChildProcess {
     env: {
       ...process.env,
       FOLDER: place.folder,
+      HOST_ADDRESS: place.hostAddress,
       NODE_ADDRESS: place.nodeAddress,
       NODE_NAME: nodeName,
       API_PORT: String(apiPort),
@@ -60,9 +61,14 @@ async function supervise(place: ClusterPlace): Promise<void> {
     await setUp(place);
     const node = startNode(place);
     const ended = once(node, "exit");
-    await Promise.race([told, ended]);
-    node.kill("SIGKILL");
-    await ended;
+    try {
+      await once(node, "spawn");
+      await linkTo(place, node.pid ?? 0);
+      await Promise.race([told, ended]);
+    } finally {
+      node.kill("SIGKILL");
+      await ended;
+    }
   } finally {
     server.close();
     await tearDown(place);

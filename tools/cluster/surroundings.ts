@@ -1,8 +1,7 @@
-// What the node needs of this machine around it: a network namespace with a link to it, a control group, and folders to mount
-// over. `tearDown` removes all of it, also after a crash, and nothing that it didn't make.
+// What the node needs of this machine around it: a link to its network, a control group, and folders to mount over. `tearDown` removes all of it, also after a crash, and nothing that it didn't make.
 
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastWords, runCommand } from "../parts/run-command.ts";
@@ -13,22 +12,31 @@ const groups = "/sys/fs/cgroup";
 const mountPoints = ["/var/lib/kubelet", "/var/lib/cni", "/var/log/pods", "/var/log/containers"];
 
 export async function setUp(place: ClusterPlace): Promise<void> {
-  const { name, hostAddress, nodeAddress } = place;
-  const inNode = ["-n", name];
-  await ip("netns", "add", name);
-  await ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name);
-  await ip("address", "add", `${hostAddress}/30`, "dev", name);
-  await ip("link", "set", name, "up");
-  await ip(...inNode, "address", "add", `${nodeAddress}/30`, "dev", "eth0");
-  await ip(...inNode, "link", "set", "eth0", "up");
-  await ip(...inNode, "route", "add", "default", "via", hostAddress);
   const made: string[] = [];
   for (const path of mountPoints) {
     const first = await mkdir(path, { recursive: true });
     if (first !== undefined) made.push(path);
   }
   await writeFile(join(place.folder, "mount-points"), made.join("\n"));
-  await makeGroups(name);
+  await makeGroups(place.name);
+}
+
+/**
+ * Links this machine with the network namespace of a process, which has to be another one than ours; the process finds its
+ * end as eth0. The namespace has no name: `ip netns` would mount over those of other container runtimes, which then can't
+ * remove theirs.
+ */
+export async function linkTo(place: ClusterPlace, processId: number): Promise<void> {
+  const ours = await readlink("/proc/self/ns/net");
+  const deadline = Date.now() + 10_000;
+  while ((await readlink(`/proc/${processId}/ns/net`)) === ours) {
+    if (Date.now() > deadline) throw new Error("The node has no network namespace of its own");
+    await sleep(20);
+  }
+  const { name, hostAddress } = place;
+  await ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", String(processId));
+  await ip("address", "add", `${hostAddress}/30`, "dev", name);
+  await ip("link", "set", name, "up");
 }
 
 async function ip(...args: readonly string[]): Promise<void> {
@@ -64,9 +72,8 @@ async function hierarchies(): Promise<readonly string[]> {
 
 export async function tearDown(place: ClusterPlace): Promise<void> {
   for (const folder of await hierarchies()) await removeGroup(join(folder, place.name));
-  // Deleting the one end of the link takes the other with it; either may be gone with the namespace.
+  // It goes with the namespace at its other end, some time later.
   await runCommand("ip", ["link", "delete", place.name]);
-  await runCommand("ip", ["netns", "delete", place.name]);
   const made = await readFile(join(place.folder, "mount-points"), "utf8").catch(() => "");
   for (const path of made.split("\n").filter((line) => line !== "")) await removeIfEmpty(path);
 }
