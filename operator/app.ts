@@ -3,14 +3,16 @@
 
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log/logger.ts";
+import { wordsOf } from "../core/log/words-of.ts";
 import { systemMonotonic, systemTimers } from "../core/timers.ts";
-import type { KubeApi } from "./kube/api.ts";
+import { isNotFound, type KubeApi } from "./kube/api.ts";
 import type { CallObserved } from "./kube/wire.ts";
 import { createElector } from "./lead/elector.ts";
 import { leaseTimesOf } from "./lead/lease-times.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
 import type { ObjectCount } from "./observe/config-metrics.ts";
+import { createInterruptionLog } from "./observe/interruption-log.ts";
 import { createOperatorMetrics } from "./observe/metrics.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
 import { serveTerms } from "./serve-terms.ts";
@@ -58,6 +60,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     objects: () => objectCounts(caches),
   });
   const api = await options.connect(metrics.observeCall);
+  const interrupted = createInterruptionLog(logger, monotonic);
   const caches = createCaches({
     reader: api,
     namespaces: settings.watchNamespaces,
@@ -69,8 +72,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
       const count = metrics.observeReflector(kind);
       return (observation) => {
         count(observation);
-        if (observation.what === "failed")
-          logger.warn("Watch interrupted", { kind, error: wordsOf(observation.error) });
+        interrupted(kind, observation);
       };
     },
   });
@@ -94,7 +96,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     observe(observation) {
       metrics.observeLead(observation);
       if (observation.kind === "acquired") logger.info("Leading");
-      if (observation.kind === "failed") logger.warn("Lease not reached", { error: wordsOf(observation.error) });
+      if (observation.kind === "failed") logger.warn("Lease not reached", leaseFailure(observation.error, settings));
       if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
     },
   });
@@ -152,6 +154,7 @@ function objectCounts(caches: Caches): readonly ObjectCount[] {
   return [...counts.values()];
 }
 
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {
+  const advice = `Create the namespace ${namespace}, or name another one with --operator-namespace`;
+  return { error: wordsOf(error), ...(isNotFound(error) && { advice }) };
 }

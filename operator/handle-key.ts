@@ -87,6 +87,7 @@ function isUnwritten(error: unknown): boolean {
 
 function whyOf(error: unknown): string {
   if (error instanceof ForeignInstance || error instanceof RecordUnreadable) return error.message;
+  if (error instanceof RedisFault && error.code === "NOJSON") return error.message;
   return "The configuration can't be written to Redis at the moment; it is tried again until it can";
 }
 

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { projectName, projectOfName } from "../core/config/config-keys.ts";
 import { userField } from "../core/config/fields.ts";
+import { wordsOf } from "../core/log/words-of.ts";
 import { hashPassword, isPasswordOf } from "../core/password/hash-password.ts";
 import { createSchemaCheck } from "./compile/schema-check.ts";
 import { createAbsences } from "./finalize/absences.ts";
@@ -278,8 +279,4 @@ export class LeaderSession {
     const found = known ?? (await this.#api.get(namespaceType, { namespace: "", name: namespace }));
     return found?.metadata.uid;
   }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
 }

@@ -6,6 +6,7 @@ import { type Keyring, keyedHash } from "../core/config/keyring.ts";
 import { connect } from "../core/redis/connect.ts";
 import { createGateway } from "../core/redis/gateway.ts";
 import { parseRedisUrl } from "../core/redis/redis-url.ts";
+import { requireJson } from "../core/redis/require-json.ts";
 import type { Timers } from "../core/timers.ts";
 import { ensureFleetRing } from "./keyring/fleet-ring.ts";
 import type { HeldRing } from "./keyring/rotate-fleet-ring.ts";
@@ -43,6 +44,10 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
   const target = parseRedisUrl(await redisUrl(deps));
   const client = await connect({ target, name: "jsonplane-operator", commandTimeout: commandTimeoutMs });
   const gateway = createGateway(client);
+  await requireJson(gateway).catch((error: unknown) => {
+    gateway.disconnect();
+    throw error;
+  });
   const publisher = createPublisher({ gateway, keyring: ring, clock, owner: ownerOf(ring, deps.className) });
   return {
     gateway,

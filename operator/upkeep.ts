@@ -3,6 +3,7 @@
 
 import { projectName } from "../core/config/config-keys.ts";
 import type { Logger } from "../core/log/logger.ts";
+import { wordsOf } from "../core/log/words-of.ts";
 import { pause, type Timers } from "../core/timers.ts";
 import { judgeAbsence } from "./finalize/vanished.ts";
 import type { Publisher } from "./publish/publisher.ts";
@@ -52,7 +53,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       await run();
     } catch (error) {
       if (deps.signal.aborted) return;
-      logger.warn("Upkeep failed", { what, error: error instanceof Error ? error.name : typeof error });
+      logger.warn("Upkeep failed", { what, error: wordsOf(error) });
     }
   };
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createLogger, type Logger, type LogLevel } from "../../core/log/logger.ts";
+import { wordsOf } from "../../core/log/words-of.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -137,7 +138,7 @@ async function patiently<T>(logger: Logger, attempt: () => Promise<T>): Promise<
       return await attempt();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      logFailure(logger, "Redis unavailable at start", error);
+      logger.warn("Redis unavailable at start", { error: wordsOf(error) });
       await sleep(retryMilliseconds);
     }
   }

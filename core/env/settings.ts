@@ -5,6 +5,7 @@ import { isIP } from "node:net";
 import { durationSeconds } from "../config/duration.ts";
 import { type LogLevel, logLevels } from "../log/logger.ts";
 import { type Kind, kinds } from "../manifests/object.ts";
+import { redisUrlFault } from "../redis/redis-url.ts";
 import { type HostRule, readHostRules } from "./host-rules.ts";
 import { InvalidSetting, type Setting } from "./read-settings.ts";
 
@@ -44,7 +45,7 @@ export const redis = {
   flag: "redis",
   placeholder: "URL",
   help: "Redis JSON to keep data in: redis://, rediss://, redis+sentinel:// or redis+cluster://",
-  read: readText,
+  read: readRedisUrl,
 } as const satisfies Setting<string>;
 
 export const redisSecret = {
@@ -288,6 +289,12 @@ function readText(text: string): string {
 function readHost(text: string): string {
   if (isIP(text) !== 0 || /^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$/.test(text)) return text;
   throw new InvalidSetting(`must be an address such as 127.0.0.1, ::1 or 0.0.0.0, not ${JSON.stringify(text)}`);
+}
+
+function readRedisUrl(text: string): string {
+  const fault = redisUrlFault(text);
+  if (fault === undefined) return text;
+  throw new InvalidSetting(`can't be used: ${fault}`);
 }
 
 function readPort(text: string): number {

@@ -33,13 +33,37 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   } catch (error) {
     client.disconnect();
     // The promise says only that the connection was closed; why, the event did.
-    throw unreachable(lastError ?? error);
+    throw unreachable(options.target, lastError ?? error);
   }
   return client;
 }
 
-function unreachable(cause: unknown): StoreUnavailable {
-  return new StoreUnavailable("Redis can't be reached", { cause });
+/** Says where and why, never as whom. */
+function unreachable(target: RedisTarget, cause: unknown): StoreUnavailable {
+  const why = replyCode(cause) ?? (cause as NodeJS.ErrnoException | undefined)?.code;
+  return new StoreUnavailable(
+    `Redis at ${addressesOf(target)} can't be reached${why === undefined ? "" : `: ${why}`}`,
+    {
+      cause,
+    },
+  );
+}
+
+function addressesOf(target: RedisTarget): string {
+  return serversOf(target)
+    .map(({ host, port }) => `${host}:${port}`)
+    .join(", ");
+}
+
+function serversOf(target: RedisTarget): readonly ServerAddress[] {
+  switch (target.kind) {
+    case "standalone":
+      return [target.server];
+    case "sentinel":
+      return target.sentinels;
+    case "cluster":
+      return target.nodes;
+  }
 }
 
 export function isReady(client: Client): boolean {

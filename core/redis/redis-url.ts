@@ -74,6 +74,17 @@ export function parseRedisUrl(url: string): RedisTarget {
   }
 }
 
+/** Why it can't be used, without a secret in it; undefined when it can. */
+export function redisUrlFault(url: string): string | undefined {
+  try {
+    parseRedisUrl(url);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidRedisUrl) return error.message;
+    throw error;
+  }
+}
+
 function sentinelTarget(parts: UrlParts): RedisTarget {
   allowOnly(parts.query, ["db", "sentinelUsername", "sentinelPassword"]);
   if (parts.path === "" || parts.path.includes("/")) {

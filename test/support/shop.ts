@@ -8,13 +8,21 @@ export interface ShopPlan {
   readonly longest?: number;
   /** Users whose passwords are generated. */
   readonly users?: readonly string[];
+  /** `spec.className` of the Project. */
+  readonly className?: string;
 }
 
 /** Manifests in one text. */
-export function shop({ name = "shop", keys = { web: "one" }, longest = 100, users = [] }: ShopPlan = {}): string {
+export function shop({
+  name = "shop",
+  keys = { web: "one" },
+  longest = 100,
+  users = [],
+  ...plan
+}: ShopPlan = {}): string {
   const projectRef = { name };
   return [
-    object("Project", name, {}),
+    object("Project", name, { ...plan }),
     object("ApiResource", `${name}-items`, {
       projectRef,
       resourceName: "items",

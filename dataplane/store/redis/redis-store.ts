@@ -3,9 +3,9 @@
 
 import type { Clock } from "../../../core/clock.ts";
 import { connect } from "../../../core/redis/connect.ts";
-import { RedisFault } from "../../../core/redis/failure.ts";
-import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
+import { createGateway } from "../../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
+import { requireJson } from "../../../core/redis/require-json.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
 import type { Store, StoreObservation } from "../port.ts";
 import { createCounters } from "./counters.ts";
@@ -66,18 +66,4 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     },
   };
   return observedStore(store, observe);
-}
-
-/** A server without the module fails each request in another way; better one clear word at the start. */
-async function requireJson(gateway: Gateway): Promise<void> {
-  const key = "jp:{probe}:json";
-  try {
-    await gateway.read(key, "JSON.TYPE", key);
-  } catch (cause) {
-    if (!(cause instanceof RedisFault)) throw cause;
-    throw new RedisFault("This Redis has no JSON module: load RedisJSON, or use a Redis that brings it", {
-      code: "NOJSON",
-      cause,
-    });
-  }
 }

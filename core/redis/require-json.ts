@@ -1,0 +1,22 @@
+// Refuses a Redis without the JSON module with one clear word at the start; later each request would fail in another way.
+
+import { StoreUnavailable } from "../errors/store-errors.ts";
+import { RedisFault, replyCode } from "./failure.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** Never written. */
+const key = "jp:{probe}:json";
+
+/** Throws RedisFault with the code NOJSON. Who may not use the module learns as much: Redis looks for a command before it looks for rights. */
+export async function requireJson(gateway: Gateway): Promise<void> {
+  try {
+    await gateway.read(key, "JSON.TYPE", key);
+  } catch (cause) {
+    if (cause instanceof StoreUnavailable && replyCode(cause.cause) === "NOPERM") return;
+    if (!(cause instanceof RedisFault)) throw cause;
+    throw new RedisFault("This Redis has no JSON module: load RedisJSON, or use a Redis that brings it", {
+      code: "NOJSON",
+      cause,
+    });
+  }
+}

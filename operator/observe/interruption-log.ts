@@ -1,0 +1,32 @@
+// Tells of watches that are interrupted: each kind's first failure and then one a minute, for they are tried again every few seconds.
+
+import type { Logger } from "../../core/log/logger.ts";
+import { wordsOf } from "../../core/log/words-of.ts";
+import type { Monotonic } from "../../core/timers.ts";
+import type { ReflectorObservation } from "../watch/reflector.ts";
+
+const againMs = 60_000;
+
+export type InterruptionLog = (kind: string, observation: ReflectorObservation) => void;
+
+export function createInterruptionLog(logger: Logger, monotonic: Monotonic): InterruptionLog {
+  const told = new Map<string, number>();
+  return (kind, observation) => {
+    if (observation.what === "listed" || observation.what === "watching") told.delete(kind);
+    if (observation.what !== "failed") return;
+    const { error } = observation;
+    const before = told.get(kind);
+    const isNews = before === undefined || monotonic() - before >= againMs;
+    if (isNews) told.set(kind, monotonic());
+    const log = isNews ? logger.warn : logger.debug;
+    log("Watch interrupted", { kind, error: wordsOf(error), ...adviceOn(error) });
+  };
+}
+
+function adviceOn(error: unknown): { readonly advice?: string } {
+  const { status } = (error ?? {}) as { readonly status?: unknown };
+  if (status === 401) return { advice: "The API server doesn't know who asks: look at the token in --kubeconfig" };
+  if (status === 403) return { advice: "The operator lacks rights: see deploy/rbac" };
+  if (status === 404) return { advice: "Install the CRDs: kubectl apply --server-side -f crds/" };
+  return {};
+}

@@ -1,0 +1,121 @@
+// The mistakes of an operator's first hour: each is told in words that say what to do, in its log or in a condition.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { type OperatorProcess, startOperatorProcess } from "../support/operator-process.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { shop } from "../support/shop.ts";
+
+let api: TestApiServer;
+const patience = { withinMs: 20_000 };
+const ends: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  api = await startApiServer();
+  await api.kubectl(["create", "namespace", "jsonplane-system"]);
+});
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+  await api?.stop();
+});
+
+async function start(redis: string, ...args: readonly string[]): Promise<OperatorProcess> {
+  const kubeconfig = await api.kubeconfig();
+  const operator = await startOperatorProcess({ kubeconfig, redis, untilReady: false, args });
+  ends.push(() => operator.stop());
+  return operator;
+}
+
+async function redisWith(options: Parameters<typeof startRedis>[0]): Promise<TestRedis> {
+  const redis = await startRedis(options);
+  ends.push(() => redis.stop());
+  return redis;
+}
+
+/** Of the one operator that serves this class. */
+async function statuses(className: string): Promise<() => Promise<string>> {
+  const namespace = await api.namespace();
+  await api.apply(shop({ className }), { namespace });
+  return () => api.kubectl(["get", "jsonplane", "--namespace", namespace, "-o", "json"]);
+}
+
+describe("an operator", () => {
+  it("that can't reach Redis says where it looked and why it failed, and no password", async () => {
+    const port = await freePort();
+    const operator = await start(`redis://someone:a-secret@127.0.0.1:${port}`, "--class-name", "away");
+    await eventually(
+      () => expect(operator.log()).toContain(`Redis at 127.0.0.1:${port} can't be reached: ECONNREFUSED`),
+      patience,
+    );
+    expect(operator.log()).not.toContain("a-secret");
+  });
+
+  it("that Redis doesn't know says so", async () => {
+    const redis = await redisWith({ args: ["--requirepass", "right"] });
+    const operator = await start(`redis://:wrong@127.0.0.1:${redis.port}`, "--class-name", "unknown");
+    await eventually(
+      () => expect(operator.log()).toContain(`Redis at 127.0.0.1:${redis.port} can't be reached: WRONGPASS`),
+      patience,
+    );
+    expect(operator.log()).not.toContain("wrong@");
+  });
+
+  it("with a Redis that lacks the JSON module says so, in its log and in conditions", async () => {
+    const redis = await redisWith({ json: false });
+    const said = await statuses("no-json");
+    const operator = await start(redis.url, "--class-name", "no-json");
+    await eventually(() => expect(operator.log()).toContain("This Redis has no JSON module: load RedisJSON"), patience);
+    await eventually(async () => expect(await said()).toContain("This Redis has no JSON module"), patience);
+  });
+
+  it("without its namespace says which one to create", async () => {
+    const operator = await start((await redisWith({})).url, "--operator-namespace", "nowhere");
+    await eventually(() => {
+      expect(operator.log()).toContain("Create the namespace nowhere, or name another one with --operator-namespace");
+    }, patience);
+  });
+});
+
+describe("an operator that the API server", () => {
+  /** Watches of all kinds fail again and again. */
+  async function refused(kubeconfig: string, ...args: readonly string[]): Promise<OperatorProcess> {
+    const operator = await startOperatorProcess({
+      kubeconfig,
+      redis: (await redisWith({})).url,
+      untilReady: false,
+      args,
+    });
+    ends.push(() => operator.stop());
+    return operator;
+  }
+  const interrupted = (operator: OperatorProcess) =>
+    operator
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("Watch interrupted"));
+
+  it("gives no rights names what to apply, and says it once for each kind", async () => {
+    const kubeconfig = await api.kubeconfig({ namespace: "jsonplane-system", serviceAccount: "nobody" });
+    const operator = await refused(kubeconfig);
+    await eventually(() => expect(operator.log()).toContain("The operator lacks rights: see deploy/rbac"), patience);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const kinds = interrupted(operator).map((line) => (JSON.parse(line) as { kind: string }).kind);
+    expect(new Set(kinds).size).toBe(kinds.length);
+  });
+});
+
+describe("an API server without the CRDs", () => {
+  it("makes the operator say how to install them", async () => {
+    const bare = await startApiServer({ crds: false });
+    ends.push(() => bare.stop());
+    const operator = await startOperatorProcess({
+      kubeconfig: await bare.kubeconfig(),
+      redis: (await redisWith({})).url,
+      untilReady: false,
+    });
+    ends.push(() => operator.stop());
+    await eventually(() => expect(operator.log()).toContain("kubectl apply --server-side -f crds/"), patience);
+  });
+});
