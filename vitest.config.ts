@@ -70,6 +70,15 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: {
+          name: "image",
+          include: ["test/image/**/*.test.ts"],
+          testTimeout: 120 * seconds,
+          hookTimeout: 300 * seconds,
+        },
+      },
+      {
+        extends: true,
         test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], fileParallelism: false },
       },
       {

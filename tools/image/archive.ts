@@ -35,7 +35,9 @@ export async function packArchive(folder: string, settings: ImageSettings, file:
     const manifest = [{ Config: `${name}.json`, RepoTags: [settings.name], Layers: ["layer.tar"] }];
     await writeFile(join(draft, `${name}.json`), config);
     await writeFile(join(draft, "manifest.json"), JSON.stringify(manifest));
-    await tar(draft, `${file}.part`, [`${name}.json`, "layer.tar", "manifest.json"]);
+    const parts = [`${name}.json`, "layer.tar", "manifest.json"];
+    for (const part of parts) await chmod(join(draft, part), 0o644);
+    await tar(draft, `${file}.part`, parts);
     await rename(`${file}.part`, file);
   } finally {
     await rm(draft, { recursive: true, force: true });

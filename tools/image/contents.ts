@@ -18,19 +18,26 @@ export interface Content {
   readonly executable: boolean;
 }
 
-/** Everything, in order. */
-export async function listContents(root = projectRoot, target: Target = hostTarget()): Promise<readonly Content[]> {
-  const built = await filesBelow(join(root, "dist"));
-  if (!built.includes("cli/main.js")) throw new Error("dist/ holds no program: run `npm run build` first");
-  const manifests = (await filesBelow(join(root, "crds"))).filter((path) => path.endsWith(".yaml"));
-  const paths = [
+/** Everything, in order. `built` is what `npm run build` wrote. */
+export async function listContents(built = join(projectRoot, "dist")): Promise<readonly Content[]> {
+  const compiled = await filesBelow(built);
+  if (!compiled.includes("cli/main.js")) throw new Error(`${built} holds no program: run \`npm run build\` first`);
+  const manifests = (await filesBelow(join(projectRoot, "crds"))).filter((path) => path.endsWith(".yaml"));
+  const others = [
     "LICENSE",
     "package.json",
-    ...built.map((path) => `dist/${path}`),
     ...manifests.map((path) => `crds/${path}`),
-    ...(await packageFiles(root, target)),
+    ...(await packageFiles(projectRoot, hostTarget())),
   ];
-  return paths.sort().map((path) => ({ path, source: join(root, path), executable: path === "dist/cli/main.js" }));
+  const contents = [
+    ...compiled.map((path) => ({
+      path: `dist/${path}`,
+      source: join(built, path),
+      executable: path === "cli/main.js",
+    })),
+    ...others.map((path) => ({ path, source: join(projectRoot, path), executable: false })),
+  ];
+  return contents.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 function hostTarget(): Target {
@@ -61,8 +68,8 @@ async function filesBelow(folder: string, except?: string): Promise<readonly str
 }
 
 /** Writes all of it below `folder`, which is made. */
-export async function writeContents(folder: string, root = projectRoot): Promise<number> {
-  const contents = await listContents(root);
+export async function writeContents(folder: string, built?: string): Promise<number> {
+  const contents = await listContents(built);
   for (const { path, source, executable } of contents) {
     const target = join(folder, path);
     await mkdir(dirname(target), { recursive: true, mode: 0o755 });

@@ -12,9 +12,10 @@ import { writeRootFolder } from "./root-folder.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const user = { name: "jsonplane", id: 65_532 } as const;
 
-export async function writeJsonplaneRoot(folder: string): Promise<void> {
+/** `built` is what `npm run build` wrote; dist/ where it isn't said. */
+export async function writeJsonplaneRoot(folder: string, built?: string): Promise<void> {
   await writeRootFolder(folder, [{ source: process.execPath, path: "/usr/local/bin/node" }], user);
-  await writeContents(join(folder, "app"));
+  await writeContents(join(folder, "app"), built);
 }
 
 /** deploy/image/Dockerfile says the same; a test compares them. */

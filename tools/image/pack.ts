@@ -23,24 +23,37 @@ interface Packing {
   write(folder: string): Promise<void>;
 }
 
-const packings: Readonly<Record<string, () => Promise<Packing>>> = {
-  jsonplane: async () => ({ settings: await jsonplaneSettings(), write: writeJsonplaneRoot }),
+export interface PackOptions {
+  /** Where the archive goes. */
+  readonly folder?: string;
+  /** What `npm run build` wrote; dist/ where it isn't said. */
+  readonly built?: string;
+  /** Another name than `jsonplane:<version>`, such as an upgrade wants. */
+  readonly name?: string;
+}
+
+const packings: Readonly<Record<string, (built?: string) => Promise<Packing>>> = {
+  jsonplane: async (built) => ({
+    settings: await jsonplaneSettings(),
+    write: (folder) => writeJsonplaneRoot(folder, built),
+  }),
   redis: async () => ({ settings: redisSettings, write: (folder) => writeRedisRoot(folder, process.env) }),
 };
 
-export async function packImage(which: "jsonplane" | "redis", folder = imageFolder): Promise<PackedImage> {
+export async function packImage(which: "jsonplane" | "redis", options: PackOptions = {}): Promise<PackedImage> {
   if (process.platform !== "linux") throw new Error("Packing needs Linux; elsewhere use docker");
-  const packing = await packings[which]?.();
+  const packing = await packings[which]?.(options.built);
   if (!packing) throw new Error(`tools/image/pack.ts knows ${Object.keys(packings).join(" and ")}`);
   const work = await mkdtemp(join(tmpdir(), "jsonplane-image-"));
-  const file = join(folder, `${which}-image.tar`);
+  const name = options.name ?? packing.settings.name;
+  const file = join(options.folder ?? imageFolder, `${which}-image.tar`);
   try {
     await packing.write(work);
-    await packArchive(work, packing.settings, file);
+    await packArchive(work, { ...packing.settings, name }, file);
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-  return { file, name: packing.settings.name };
+  return { file, name };
 }
 
 if (import.meta.main) {

@@ -5,9 +5,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lastWords, runCommand } from "../parts/run-command.ts";
+import { productionPackages } from "./production-packages.ts";
 
 interface Component {
   readonly name: string;
+  readonly "bom-ref": string;
+  readonly properties?: readonly { readonly name: string; readonly value: string }[];
   readonly [member: string]: unknown;
 }
 
@@ -15,27 +18,43 @@ interface Bom {
   readonly serialNumber?: string;
   readonly metadata: { readonly timestamp?: string; readonly component: Component };
   readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
   readonly [member: string]: unknown;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export async function writeSbom(file = join(root, "out/sbom.cdx.json")): Promise<string> {
-  const args = ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev", "--package-lock-only"];
-  const done = await runCommand("npm", args, { cwd: root });
-  if (done.code !== 0) throw new Error(`npm sbom: ${lastWords(done)}`);
-  const { serialNumber: _, ...bom } = JSON.parse(done.stdout) as Bom;
+  const { serialNumber: _, ...bom } = await npmBom();
   const { timestamp: __, ...metadata } = bom.metadata;
   const { name } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const packages = new Set(await productionPackages(root));
+  const components = bom.components.filter((component) => packages.has(pathOf(component)));
+  const known = new Set([metadata.component["bom-ref"], ...components.map((component) => component["bom-ref"])]);
+  const dependencies = bom.dependencies
+    .filter(({ ref }) => known.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => known.has(other)) }));
   const whole = {
     ...bom,
     // npm takes the folder's name.
     metadata: { ...metadata, component: { ...metadata.component, type: "application", name } },
-    components: [nodeComponent(), ...bom.components],
+    components: [nodeComponent(), ...components],
+    dependencies,
   };
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(whole, undefined, 2)}\n`);
   return file;
+}
+
+/** Of all packages: npm's own `--omit dev` leaves out what development packages may use as well. */
+async function npmBom(): Promise<Bom> {
+  const done = await runCommand("npm", ["sbom", "--sbom-format", "cyclonedx"], { cwd: root });
+  if (done.code !== 0) throw new Error(`npm sbom: ${lastWords(done)}`);
+  return JSON.parse(done.stdout) as Bom;
+}
+
+function pathOf(component: Component): string {
+  return component.properties?.find((property) => property.name === "cdx:npm:package:path")?.value ?? "";
 }
 
 function nodeComponent(): Component {

@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { readdir, writeFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
+import { clusterPlace } from "../../tools/cluster/place.ts";
+import { packImage } from "../../tools/image/pack.ts";
+import { runCommand } from "../../tools/parts/run-command.ts";
+import { buildForImage, type ImageBuild } from "../support/image-build.ts";
+
+/** Another one than `make cluster`'s, which somebody may be working with. */
+const number = 7;
+let build: ImageBuild;
+let cluster: Cluster;
+let image = "";
+
+beforeAll(async () => {
+  build = await buildForImage();
+  cluster = await upCluster(process.env, number);
+  for (const which of ["jsonplane", "redis"] as const) {
+    const { file, name } = await packImage(which, { folder: build.folder, built: build.built });
+    await cluster.load(file);
+    if (which === "jsonplane") image = name;
+  }
+  await kubectl("create", "namespace", "strict");
+  await kubectl("label", "namespace", "strict", "pod-security.kubernetes.io/enforce=restricted");
+}, 3_600_000);
+
+afterAll(async () => {
+  await cluster?.down();
+  await build?.remove();
+}, 120_000);
+
+async function kubectl(...args: readonly string[]): Promise<string> {
+  const done = await runCommand(cluster.kubectl, ["--kubeconfig", cluster.kubeconfig, ...args]);
+  expect(done.code, done.stderr).toBe(0);
+  return done.stdout;
+}
+
+async function runPod(name: string, container: object, further: object = {}): Promise<void> {
+  const strict = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } };
+  const securityContext = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
+  const containers = [{ name, imagePullPolicy: "Never", securityContext: strict, ...container }];
+  const spec = { restartPolicy: "Never", automountServiceAccountToken: false, securityContext, containers, ...further };
+  const file = join(build.folder, `${name}.json`);
+  await writeFile(
+    file,
+    JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "strict" }, spec }),
+  );
+  await kubectl("apply", "--filename", file);
+}
+
+const succeeded = (name: string) =>
+  kubectl("--namespace", "strict", "wait", "--for=jsonpath={.status.phase}=Succeeded", `pod/${name}`, "--timeout=60s");
+
+it("the image runs to its end as a restricted pod with a read-only root file system", async () => {
+  await runPod("version", { image, args: ["--version"] });
+  await succeeded("version");
+  expect(await kubectl("--namespace", "strict", "logs", "version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+it("a pod finds a Service by its name", async () => {
+  const script = 'require("dns").lookup("kubernetes.default.svc", (error, address) => console.log(error ?? address))';
+  await runPod("names", { image, command: ["node", "-e", script] });
+  await succeeded("names");
+  expect(await kubectl("--namespace", "strict", "logs", "names")).toMatch(/^\d+\.\d+\.\d+\.\d+\n$/);
+});
+
+it("the Redis that is packed for tests keeps JSON as a restricted pod", async () => {
+  const mount = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
+  await runPod("redis", { image: "jsonplane-redis:test", ...mount }, { volumes: [{ name: "data", emptyDir: {} }] });
+  await kubectl("--namespace", "strict", "wait", "--for=condition=Ready", "pod/redis", "--timeout=60s");
+  const call = ["--namespace", "strict", "exec", "redis", "--", "redis-cli"];
+  await kubectl(...call, "JSON.SET", "a", "$", '{"b":1}');
+  expect(await kubectl(...call, "JSON.GET", "a", "$.b")).toBe("[1]\n");
+});
+
+it("bringing up a cluster that is up changes nothing", async () => {
+  const before = await kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}");
+  const again = await upCluster(process.env, number);
+  expect(again.kubeconfig).toBe(cluster.kubeconfig);
+  expect(await kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")).toBe(before);
+});
+
+it("taking it down leaves no process, link, control group or file, twice over", async () => {
+  const { folder, name } = clusterPlace(process.env, number);
+  await cluster.down();
+  await cluster.down();
+  expect(existsSync(folder)).toBe(false);
+  expect(Object.keys(networkInterfaces())).not.toContain(name);
+  const groups = ["", ...(await readdir("/sys/fs/cgroup"))].map((entry) => join("/sys/fs/cgroup", entry, name));
+  expect(groups.filter((path) => existsSync(path))).toEqual([]);
+  const { stdout } = await runCommand("ps", ["-eo", "args"]);
+  expect(stdout.split("\n").filter((line) => line.includes(`${folder}/`))).toEqual([]);
+});

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Content, listContents } from "../../tools/image/contents.ts";
+import { buildForImage, type ImageBuild } from "../support/image-build.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+let build: ImageBuild;
+let contents: readonly Content[];
+let paths: readonly string[];
+
+beforeAll(async () => {
+  build = await buildForImage();
+  contents = await listContents(build.built);
+  paths = contents.map(({ path }) => path);
+});
+
+afterAll(() => build?.remove());
+
+it("holds the compiled program, its packages, the licence and the CRDs, and no other folder", () => {
+  expect([...new Set(paths.map((path) => path.split("/")[0]))].sort()).toEqual([
+    "LICENSE",
+    "crds",
+    "dist",
+    "node_modules",
+    "package.json",
+  ]);
+  expect(paths).toContain("dist/cli/main.js");
+  expect(paths.filter((path) => path.startsWith("crds/"))).toHaveLength(5);
+});
+
+it("holds every package that the lock file wants in production, and none for development", async () => {
+  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8"));
+  const { dependencies, devDependencies } = lock.packages[""];
+  const wanted = Object.keys(dependencies).filter((name) => !paths.includes(`node_modules/${name}/package.json`));
+  expect(wanted).toEqual([]);
+  const packages = paths.flatMap(
+    (path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? [],
+  );
+  const own = packages.filter((path) => path in lock.packages);
+  expect(own.filter((path) => lock.packages[path].dev === true)).toEqual([]);
+  const named = own.map((path) => path.replace(/^node_modules\//, ""));
+  expect(named.filter((name) => name in devDependencies)).toEqual([]);
+});
+
+it("holds no source, no test and no map", () => {
+  expect(paths.filter((path) => /\.([cm]?ts|map|c|h)$/.test(path))).toEqual([]);
+  expect(paths.filter((path) => /(^|\/)(__tests__|test|tests)\//.test(path) && !path.includes("/dist/"))).toEqual([]);
+  expect(paths.filter((path) => /\.(test|spec)\.[cm]?js$/.test(path))).toEqual([]);
+});
+
+it("holds compiled modules for this processor and glibc alone", () => {
+  const modules = paths.filter((path) => path.endsWith(".node"));
+  expect(modules).toHaveLength(1);
+  expect(modules[0]).toContain(`linux-${process.arch}/`);
+});
+
+it("makes one file executable: the program", () => {
+  expect(contents.filter(({ executable }) => executable).map(({ path }) => path)).toEqual(["dist/cli/main.js"]);
+});
+
+it("refuses a clone that wasn't built", async () => {
+  await expect(listContents(join(build.folder, "nothing"))).rejects.toThrow("run `npm run build` first");
+});
