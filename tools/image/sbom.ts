@@ -10,7 +10,7 @@ import { productionPackages } from "./production-packages.ts";
 interface Component {
   readonly name: string;
   readonly "bom-ref": string;
-  readonly properties?: readonly { readonly name: string; readonly value: string }[];
+  readonly version: string;
   readonly [member: string]: unknown;
 }
 
@@ -28,8 +28,8 @@ export async function writeSbom(file = join(root, "out/sbom.cdx.json")): Promise
   const { serialNumber: _, ...bom } = await npmBom();
   const { timestamp: __, ...metadata } = bom.metadata;
   const { name } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  const packages = new Set(await productionPackages(root));
-  const components = bom.components.filter((component) => packages.has(pathOf(component)));
+  const held = await heldPackages();
+  const components = bom.components.filter((component) => held.has(`${component.name}@${component.version}`));
   const known = new Set([metadata.component["bom-ref"], ...components.map((component) => component["bom-ref"])]);
   const dependencies = bom.dependencies
     .filter(({ ref }) => known.has(ref))
@@ -53,8 +53,14 @@ async function npmBom(): Promise<Bom> {
   return JSON.parse(done.stdout) as Bom;
 }
 
-function pathOf(component: Component): string {
-  return component.properties?.find((property) => property.name === "cdx:npm:package:path")?.value ?? "";
+/** `name@version` of what the image holds. */
+async function heldPackages(): Promise<ReadonlySet<string>> {
+  const held = new Set<string>();
+  for (const path of await productionPackages(root)) {
+    const { name, version } = JSON.parse(await readFile(join(root, path, "package.json"), "utf8"));
+    held.add(`${name}@${version}`);
+  }
+  return held;
 }
 
 function nodeComponent(): Component {
