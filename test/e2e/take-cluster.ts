@@ -1,5 +1,10 @@
 // Which cluster it is: the one that KUBECONFIG names together with JSONPLANE_IMAGE, an image that its nodes have or can pull; else one
-// of our own.
+// that comes and goes with this run (kind where Docker is, else a node of our own), with images packed here.
+
+import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
+import { packImage } from "../../tools/image/pack.ts";
+import type { Environment } from "../../tools/parts/cache.ts";
+import { buildForImage } from "../support/image-build.ts";
 
 export interface ClusterInHand {
   readonly kubeconfig: string;
@@ -12,17 +17,42 @@ export interface ClusterInHand {
   stop(): Promise<void>;
 }
 
-export async function takeCluster(env: NodeJS.ProcessEnv): Promise<ClusterInHand> {
-  const kubeconfig = env["KUBECONFIG"];
-  const current = env["JSONPLANE_IMAGE"];
-  if (kubeconfig === undefined || current === undefined) throw new Error("set KUBECONFIG and JSONPLANE_IMAGE");
-  return {
-    kubeconfig,
-    images: {
+/** Of this run's own cluster: `make cluster`'s stays as it is. */
+const clusterNumber = 3;
+
+export async function takeCluster(env: Environment): Promise<ClusterInHand> {
+  const { KUBECONFIG: kubeconfig, JSONPLANE_IMAGE: current } = env;
+  if (kubeconfig && current) {
+    const images = {
       current,
-      next: env["JSONPLANE_NEXT_IMAGE"] ?? current,
-      redis: env["JSONPLANE_REDIS_IMAGE"] ?? "redis:8.6",
-    },
-    stop: async () => undefined,
-  };
+      next: env.JSONPLANE_NEXT_IMAGE ?? current,
+      redis: env.JSONPLANE_REDIS_IMAGE ?? "redis:8.6",
+    };
+    return { kubeconfig, images, stop: async () => undefined };
+  }
+  const cluster = await upCluster(env, clusterNumber);
+  try {
+    return { kubeconfig: cluster.kubeconfig, images: await loadImages(cluster), stop: () => cluster.down() };
+  } catch (error) {
+    await cluster.down();
+    throw error;
+  }
+}
+
+async function loadImages(cluster: Cluster): Promise<ClusterInHand["images"]> {
+  const { built, folder, remove } = await buildForImage();
+  try {
+    const load = async (which: "jsonplane" | "redis", name: string): Promise<string> => {
+      const image = await packImage(which, { folder, built, name });
+      await cluster.load(image.file);
+      return image.name;
+    };
+    return {
+      current: await load("jsonplane", "jsonplane:e2e"),
+      next: await load("jsonplane", "jsonplane:e2e-next"),
+      redis: await load("redis", "jsonplane-redis:e2e"),
+    };
+  } finally {
+    await remove();
+  }
 }
