@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -7,6 +7,7 @@ import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { clusterPlace } from "../../tools/cluster/place.ts";
 import { packImage } from "../../tools/image/pack.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
+import { eventually } from "../support/eventually.ts";
 import { buildForImage, type ImageBuild } from "../support/image-build.ts";
 
 /** Another one than `make cluster`'s, which somebody may be working with. */
@@ -83,14 +84,35 @@ it("bringing up a cluster that is up changes nothing", async () => {
   expect(await kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")).toBe(before);
 });
 
-it("taking it down leaves no process, link, control group or file, twice over", async () => {
-  const { folder, name } = clusterPlace(process.env, number);
-  await cluster.down();
-  await cluster.down();
-  expect(existsSync(folder)).toBe(false);
-  expect(Object.keys(networkInterfaces())).not.toContain(name);
-  const groups = ["", ...(await readdir("/sys/fs/cgroup"))].map((entry) => join("/sys/fs/cgroup", entry, name));
-  expect(groups.filter((path) => existsSync(path))).toEqual([]);
+const { folder, name } = clusterPlace(process.env, number);
+
+/** Of a node of our own: command lines of its programs and of those who look after its pods. */
+async function processes(): Promise<readonly string[]> {
   const { stdout } = await runCommand("ps", ["-eo", "args"]);
-  expect(stdout.split("\n").filter((line) => line.includes(`${folder}/`))).toEqual([]);
+  return stdout.split("\n").filter((line) => line.includes(`${folder}/`));
+}
+
+async function remains(): Promise<readonly string[]> {
+  if (cluster.flavour === "kind") {
+    return (await runCommand("kind", ["get", "clusters"])).stdout.split("\n").filter((line) => line === name);
+  }
+  const groups = ["", ...(await readdir("/sys/fs/cgroup"))].map((entry) => join("/sys/fs/cgroup", entry, name));
+  const links = Object.keys(networkInterfaces()).filter((link) => link === name);
+  const mounts = (await readFile("/proc/mounts", "utf8")).split("\n").filter((line) => line.includes(folder));
+  return [...(await processes()), ...[folder, ...groups].filter((path) => existsSync(path)), ...links, ...mounts];
+}
+
+it("a node of our own ends with the process behind it, even when that is killed, and comes up anew", async () => {
+  if (cluster.flavour === "own") {
+    process.kill(Number(await readFile(join(folder, "supervisor.pid"), "utf8")), "SIGKILL");
+    await eventually(async () => expect(await processes()).toEqual([]));
+  }
+  await upCluster(process.env, number);
+  await kubectl("get", "nodes");
+});
+
+it("taking it down leaves no process, link, control group, mount or file, twice over", async () => {
+  await cluster.down();
+  expect(await remains()).toEqual([]);
+  await cluster.down();
 });

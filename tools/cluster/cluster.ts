@@ -34,7 +34,7 @@ export async function upCluster(env: Environment, number = 0): Promise<Cluster> 
 
 export async function downCluster(env: Environment, number = 0): Promise<void> {
   if ((await chooseFlavour(env)) === "kind") await downKindCluster(env, number);
-  await downOwnCluster(env, number);
+  else await downOwnCluster(env, number);
 }
 
 async function chooseFlavour(env: Environment): Promise<"kind" | "own"> {

@@ -1,8 +1,7 @@
 // A cluster of kind (Kubernetes in Docker), where both are: up, loading an image archive, down. Refuses when kind fails, with
 // what it said.
 
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rm } from "node:fs/promises";
 import { dockerAnswers } from "../image/docker.ts";
 import type { Environment } from "../parts/cache.ts";
 import { onPath } from "../parts/programs.ts";
@@ -31,7 +30,8 @@ export async function loadIntoKind(place: ClusterPlace, archive: string): Promis
 
 export async function downKindCluster(env: Environment, number = 0): Promise<void> {
   const place = clusterPlace(env, number);
-  await kind(["delete", "cluster", "--name", place.name, "--kubeconfig", join(place.folder, "kubeconfig")]);
+  await kind(["delete", "cluster", "--name", place.name, "--kubeconfig", place.kubeconfig]);
+  await rm(place.folder, { recursive: true, force: true });
 }
 
 async function kind(args: readonly string[]): Promise<string> {

@@ -143,6 +143,8 @@ export async function loadImage(place: ClusterPlace, archive: string): Promise<v
 /** Ends every process of the cluster and removes everything of it; one that isn't there is no failure. */
 export async function downOwnCluster(env: Environment, number = 0): Promise<void> {
   const place = clusterPlace(env, number);
+  if (!existsSync(place.folder)) return;
+  if (process.getuid?.() !== 0) throw new Error(`The cluster in ${place.folder} is root's: sudo make cluster-down`);
   const id = await supervisorId(place);
   if (id !== undefined) {
     process.kill(id, "SIGTERM");
@@ -153,7 +155,7 @@ export async function downOwnCluster(env: Environment, number = 0): Promise<void
       await sleep(50);
     }
   }
-  if (existsSync(place.folder)) await tearDown(place);
+  await tearDown(place);
   await rm(place.folder, { recursive: true, force: true });
 }
 
