@@ -159,12 +159,12 @@ export async function downOwnCluster(env: Environment, number = 0): Promise<void
   await rm(place.folder, { recursive: true, force: true });
 }
 
-/** The number of a process that ended may be another program's by now. */
+/** The number of a process that ended may be another program's by now; another clone's is as good as ours. */
 async function supervisorId(place: ClusterPlace): Promise<number | undefined> {
   const id = Number(await readFile(join(place.folder, "supervisor.pid"), "utf8").catch(() => ""));
   if (!(id > 0)) return undefined;
   const command = await readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "");
-  return command.includes(supervisor) ? id : undefined;
+  return command.includes("/tools/cluster/supervise.ts\0") ? id : undefined;
 }
 
 async function lastLogs(place: ClusterPlace): Promise<string> {

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, readlink, rmdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastWords, runCommand } from "../parts/run-command.ts";
 import type { ClusterPlace } from "./place.ts";
@@ -75,6 +75,11 @@ export async function tearDown(place: ClusterPlace): Promise<void> {
   // It goes with the namespace at its other end, some time later.
   await runCommand("ip", ["link", "delete", place.name]);
   const made = await readFile(join(place.folder, "mount-points"), "utf8").catch(() => "");
+  // Linux lets a folder go that is mounted over elsewhere, and the mount with it.
+  const others = (await readdir(dirname(place.folder)).catch(() => [])).filter(
+    (other) => other !== basename(place.folder),
+  );
+  if (others.length > 0) return;
   for (const path of made.split("\n").filter((line) => line !== "")) await removeIfEmpty(path);
 }
 
