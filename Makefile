@@ -2,7 +2,7 @@
 # Everything finer is an npm script: `npm run help` lists those.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test build image sbom cluster cluster-down spec bench clean
+.PHONY: help run demo check test build image sbom cluster cluster-down e2e spec bench clean
 
 with_node := sh tools/with-node.sh
 
@@ -35,6 +35,9 @@ cluster: ## bring up a Kubernetes cluster: kind where it is, else a node of our 
 
 cluster-down: ## end that cluster and remove everything of it
 	@$(with_node) node tools/cluster/main.ts down
+
+e2e: ## the journeys of an installation on a cluster made for them; KUBECONFIG=FILE JSONPLANE_IMAGE=NAME: on that one
+	@$(if $(filter command line,$(origin KUBECONFIG)),JSONPLANE_E2E_KUBECONFIG=$(KUBECONFIG)) $(with_node) npm run --silent test:e2e
 
 spec: ## list every promise of the interface with the test that proved it in the last full run
 	@$(with_node) npm run --silent spec

@@ -79,7 +79,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], fileParallelism: false },
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          // A whole cluster wants the cores to itself: once everything else has run.
+          sequence: { groupOrder: 1 },
+        },
       },
       {
         extends: true,

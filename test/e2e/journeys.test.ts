@@ -21,6 +21,8 @@ let failed = false;
 
 beforeAll(async () => {
   target = await openTarget(process.env);
+  const kinds = await target.kubectl("get", "crd", "projects.jsonplane.io", "--ignore-not-found", "-o", "name");
+  if (kinds !== "") throw new Error("This cluster has jsonplane already; the journeys would purge what is there");
 }, 30 * minutes);
 afterEach(async ({ task }) => {
   if (task.result?.state !== "fail") return;

@@ -1,5 +1,6 @@
-// Which cluster it is: the one that KUBECONFIG names together with JSONPLANE_IMAGE, an image that its nodes have or can pull; else one
-// that comes and goes with this run (kind where Docker is, else a node of our own), with images packed here.
+// Which cluster it is: the one that JSONPLANE_E2E_KUBECONFIG names, together with images that its nodes have or can pull; else one that
+// comes and goes with this run (kind where Docker is, else a node of our own), with images packed here. KUBECONFIG itself is never
+// looked at: it may name a cluster that somebody works with, and the journeys end by purging everything.
 
 import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { packImage } from "../../tools/image/pack.ts";
@@ -21,7 +22,10 @@ export interface ClusterInHand {
 const clusterNumber = 3;
 
 export async function takeCluster(env: Environment): Promise<ClusterInHand> {
-  const { KUBECONFIG: kubeconfig, JSONPLANE_IMAGE: current } = env;
+  const { JSONPLANE_E2E_KUBECONFIG: kubeconfig, JSONPLANE_IMAGE: current } = env;
+  if (kubeconfig && !current) {
+    throw new Error("JSONPLANE_IMAGE is not set: name an image of jsonplane that the cluster's nodes have or can pull");
+  }
   if (kubeconfig && current) {
     const images = {
       current,
