@@ -16,6 +16,7 @@ import type { OpenConfig } from "./publish/config-writer.ts";
 import { createPublisher } from "./publish/publisher.ts";
 import { createPurges } from "./publish/purges.ts";
 import { ensureRedisUsers } from "./redis-users/redis-secret.ts";
+import { teachRedis } from "./redis-users/teach-redis.ts";
 import type { Random } from "./resolve/mint.ts";
 
 export interface OpenConfigDeps {
@@ -66,7 +67,9 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
 
 async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConfigDeps): Promise<string> {
   if (redisSecret === undefined) return redis;
-  return await ensureRedisUsers({ api, secret: { namespace, name: redisSecret }, address: redis, random });
+  const users = await ensureRedisUsers({ api, secret: { namespace, name: redisSecret }, address: redis, random });
+  await teachRedis(users);
+  return users.url;
 }
 
 /** Of whoever has this ring's names: they outlive every rotation. Two classes of one cluster can't share a Redis. */

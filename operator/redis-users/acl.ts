@@ -39,12 +39,27 @@ const others = [
   "user jsonplane-probe on nopass resetkeys resetchannels -@all +ping",
 ];
 
+export type RedisPasswords = Readonly<Record<RedisUser, string>>;
+
 /** The text of an ACL file; passwords stand in it as SHA-256. */
-export function aclFile(passwords: Readonly<Record<RedisUser, string>>): string {
-  const lines = redisUsers.map((user) =>
+export function aclFile(passwords: RedisPasswords): string {
+  return `${aclLines(passwords).join("\n")}\n`;
+}
+
+/** Arguments of `ACL SETUSER` that make each user what the file says, whatever it was. */
+export function aclCommands(passwords: RedisPasswords): readonly (readonly string[])[] {
+  return aclLines(passwords).map((line) => {
+    const [, user = "", ...rules] = line.split(" ");
+    // The server replays its append-only file with this one's rights: it has them at every moment.
+    return user === "default" ? [user, ...rules] : [user, "reset", ...rules];
+  });
+}
+
+function aclLines(passwords: RedisPasswords): readonly string[] {
+  const programs = redisUsers.map((user) =>
     ["user", user, "on", `#${sha256(passwords[user])}`, ...programRules[user]].join(" "),
   );
-  return `${[...others, ...lines].join("\n")}\n`;
+  return [...others, ...programs];
 }
 
 function sha256(text: string): string {

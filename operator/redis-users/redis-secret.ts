@@ -1,11 +1,13 @@
 // The Secret with the users of a Redis that comes with the installation: made once, in the operator's own namespace. Redis mounts its
-// ACL file, the data plane takes its URL from it. Refuses with RedisSecretUnusable what it can't use, and never writes over it.
+// ACL file, the data plane takes its URL from it. Passwords stay; rights are what this version of the programs needs. Refuses with
+// RedisSecretUnusable what it can't use, and never writes over it.
 
 import type { JsonObject } from "../../core/config/types.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import { mintPassword, type Random } from "../resolve/mint.ts";
-import { aclFile, type RedisUser } from "./acl.ts";
+import { aclFile, type RedisPasswords, type RedisUser } from "./acl.ts";
 
 /** Entries of the Secret. */
 export const redisEntries = {
@@ -20,7 +22,7 @@ export const redisEntries = {
 } as const;
 
 export interface RedisSecretDeps {
-  readonly api: Pick<KubeApi, "get" | "create">;
+  readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   readonly secret: ObjectName;
   /** The store URL of the server, without a user. */
   readonly address: string;
@@ -32,32 +34,72 @@ export class RedisSecretUnusable extends Error {
   override readonly name = "RedisSecretUnusable";
 }
 
-/** The operator's own URL. */
-export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<string> {
+export interface RedisUsers {
+  /** The operator's own. */
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly passwords: RedisPasswords;
+}
+
+/** As the Secret says, which then holds the rights of this version. */
+export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUsers> {
+  const { api, address } = deps;
+  const secret = await ensured(deps);
+  const passwords = passwordsOf(secret);
+  const acl = aclFile(passwords);
+  if (entryOf(secret, redisEntries.acl) !== acl) {
+    const data = { ...(secret["data"] as JsonObject), [redisEntries.acl]: encoded(acl) };
+    await api.replace(secretType, { ...(secret as unknown as JsonObject), apiVersion: "v1", kind: "Secret", data });
+  }
+  return {
+    url: withUser(address, "jsonplane-operator", passwords),
+    adminUrl: withUser(address, "jsonplane-admin", passwords),
+    passwords,
+  };
+}
+
+async function ensured(deps: RedisSecretDeps): Promise<KubeObject> {
   const { api, secret } = deps;
   const found = await api.get(secretType, secret);
-  if (found !== undefined) return operatorUrlOf(found);
+  if (found !== undefined) return found;
   try {
-    return operatorUrlOf(await api.create(secretType, newSecret(deps)));
+    return await api.create(secretType, newSecret(deps));
   } catch (error) {
     if (!isConflict(error)) throw error;
     const made = await api.get(secretType, secret);
     if (made === undefined) throw error;
-    return operatorUrlOf(made);
+    return made;
   }
 }
 
-function operatorUrlOf(secret: KubeObject): string {
-  const { namespace, name } = secret.metadata;
-  const encoded = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[redisEntries.operatorUrl];
-  if (encoded !== undefined) return Buffer.from(encoded, "base64").toString("utf8");
-  throw new RedisSecretUnusable(
-    `Secret ${namespace}/${name} has no entry "${redisEntries.operatorUrl}". Put it back from a backup, or delete the Secret and restart operator, Redis and data plane: new users are made`,
+function passwordsOf(secret: KubeObject): RedisPasswords {
+  return {
+    "jsonplane-operator": passwordIn(secret, redisEntries.operatorUrl),
+    "jsonplane-dataplane": passwordIn(secret, redisEntries.dataplaneUrl),
+    "jsonplane-admin": entryOf(secret, redisEntries.adminPassword),
+  };
+}
+
+function passwordIn(secret: KubeObject, entry: string): string {
+  const { password } = parseRedisUrl(entryOf(secret, entry)).credentials;
+  if (password === undefined) throw unusable(secret, `names no password in its entry "${entry}"`);
+  return password;
+}
+
+function entryOf(secret: KubeObject, entry: string): string {
+  const encodedText = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[entry];
+  if (encodedText === undefined) throw unusable(secret, `has no entry "${entry}"`);
+  return Buffer.from(encodedText, "base64").toString("utf8");
+}
+
+function unusable({ metadata: { namespace, name } }: KubeObject, what: string): RedisSecretUnusable {
+  return new RedisSecretUnusable(
+    `Secret ${namespace}/${name} ${what}. Put it back from a backup, or delete the Secret and restart operator, Redis and data plane: new users are made`,
   );
 }
 
 function newSecret({ secret: { namespace, name }, address, random }: RedisSecretDeps): JsonObject {
-  const passwords: Readonly<Record<RedisUser, string>> = {
+  const passwords: RedisPasswords = {
     "jsonplane-operator": mintPassword(random),
     "jsonplane-dataplane": mintPassword(random),
     "jsonplane-admin": mintPassword(random),
@@ -78,7 +120,7 @@ function newSecret({ secret: { namespace, name }, address, random }: RedisSecret
 }
 
 /** Passwords are letters and digits only: nothing is to be escaped. */
-function withUser(address: string, user: RedisUser, passwords: Readonly<Record<RedisUser, string>>): string {
+function withUser(address: string, user: RedisUser, passwords: RedisPasswords): string {
   return address.replace("://", `://${user}:${passwords[user]}@`);
 }
 

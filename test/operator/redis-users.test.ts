@@ -55,6 +55,11 @@ async function secret(name: string, entry: string): Promise<string> {
   return Buffer.from(data, "base64").toString();
 }
 
+async function patchEntry(entry: string, text: string): Promise<void> {
+  const patch = JSON.stringify({ data: { [entry]: Buffer.from(text).toString("base64") } });
+  await api.kubectl(["patch", "secret", secretName, "-n", system, "--type=merge", "-p", patch]);
+}
+
 const mounted = async (name: string, entry: string): Promise<string> => {
   const file = join(dir, entry);
   await writeFile(file, await eventually(() => secret(name, entry)));
@@ -126,6 +131,23 @@ describe("the users of a bundled Redis", () => {
     const next = await startOperator();
     await eventually(() => expect(next.log()).toContain("Writing configuration"));
     expect(await secret(secretName, "operator-url")).toBe(before);
+  });
+
+  it("get the rights that this version of the programs needs, in the Secret and in a Redis that runs, and keep their passwords", async () => {
+    const acl = await secret(secretName, "users.acl");
+    const old = acl.replace(/^user jsonplane-probe.*\n/m, "").replace(" +hscan", "");
+    await patchEntry("users.acl", old);
+    await writeFile(join(dir, "users.acl"), old);
+    await redis?.restart();
+    await Promise.all(operators.splice(0).map((operator) => operator.stop()));
+    const before = await secret(secretName, "dataplane-url");
+    const next = await startOperator();
+    await eventually(() => expect(next.log()).toContain("Writing configuration"), { withinMs: 20_000 });
+    expect(await secret(secretName, "users.acl")).toBe(acl);
+    expect(await secret(secretName, "dataplane-url")).toBe(before);
+    const probe = new Redis({ port, username: "jsonplane-probe", password: "any" });
+    expect(await probe.ping()).toBe("PONG");
+    probe.disconnect();
   });
 
   it("are not guessed when somebody has emptied their Secret, and the log says what to do", async () => {
