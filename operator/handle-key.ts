@@ -1,7 +1,8 @@
 // Works on one key of the queue: a reconcile, and what its failures mean. That Redis is away is said in the statuses that wait
 // for it. A failure is thrown again, and its key comes again after its backoff.
 
-import { type projectName, projectOfName } from "../core/config/config-keys.ts";
+import { projectName, projectOfName } from "../core/config/config-keys.ts";
+import type { ProjectRef } from "../core/config/types.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../core/errors/store-errors.ts";
 import { RedisFault } from "../core/redis/failure.ts";
 import { FleetRingUnusable } from "./keyring/ring-secret.ts";
@@ -31,7 +32,8 @@ const unknownMs = 2_000;
 
 export async function handleKey(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
   const ref = projectOfName(key);
-  if (!deps.knows(ref.namespace) || !isOurs(ref, deps)) return leftAlone(key, deps);
+  if (!deps.knows(ref.namespace)) return leftAlone(key, deps);
+  if (!isOurs(ref, deps)) return await leftToOthers(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
     const done = await reconcile(ref, { ...deps, deletedOf: () => deleted }, signal);
@@ -50,6 +52,21 @@ function leftAlone(key: string, { onHandled, knows, objectsOf }: HandleDeps): Ha
   const { project, ...children } = objectsOf(ref);
   const isEmpty = project === undefined && childrenOf(children).length === 0;
   return knows(ref.namespace) || isEmpty ? undefined : { againAfterMs: unknownMs };
+}
+
+/**
+ * A Project of another class has taken the name of one of ours: what was served of that ends. Its data stay; one that was to be
+ * deleted with its data waited for that.
+ */
+async function leftToOthers(ref: ProjectRef, deps: HandleDeps): Promise<Handled> {
+  const { publisher } = await deps.writer.begun();
+  const { parts, data } = await publisher.load(ref);
+  if (parts !== undefined) {
+    await publisher.withdraw(ref, data);
+    deps.onPublished(ref, undefined);
+  }
+  deps.onHandled(projectName(ref), { unwritten: false });
+  return undefined;
 }
 
 async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Handled> {
@@ -92,7 +109,7 @@ function whyOf(error: unknown): string {
 }
 
 /** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */
-function isOurs(ref: Parameters<typeof projectName>[0], { objectsOf, className }: HandleDeps): boolean {
+function isOurs(ref: ProjectRef, { objectsOf, className }: HandleDeps): boolean {
   const { project } = objectsOf(ref);
   return project === undefined || (project.spec.className ?? undefined) === className;
 }
