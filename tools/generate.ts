@@ -5,6 +5,7 @@ import { generateChartValues } from "./chart-values/generate.ts";
 import { copyCrds } from "./copy-crds.ts";
 import { generateCommandDocs } from "./generate-command-docs.ts";
 import { generateCrdDocs } from "./generate-crd-docs.ts";
+import { generateKustomize } from "./generate-kustomize.ts";
 import { generateTypes } from "./generate-types.ts";
 import { root } from "./read-crds.ts";
 
@@ -19,8 +20,14 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
+/** The manifests for kustomize too, which want Helm, and the chart's values of now. */
+async function* everything(): AsyncGenerator<readonly [string, string]> {
+  yield* await generateAll();
+  yield* await generateKustomize(process.env);
+}
+
 if (import.meta.main) {
-  for (const [path, text] of await generateAll()) {
+  for await (const [path, text] of everything()) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
