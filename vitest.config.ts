@@ -89,6 +89,16 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "observability",
+          include: ["test/observability/**/*.test.ts"],
+          globalSetup: [realParts, realKubernetes],
+          testTimeout: 120 * seconds,
+          hookTimeout: 120 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "process",
           include: ["test/process/**/*.test.ts"],
           globalSetup: realParts,

@@ -18,6 +18,7 @@ const sentences: Readonly<Record<string, string>> = {
   "test:operator": "manifests and the operator on a real Kubernetes API server",
   "test:chart": "what the Helm chart renders to, and whether an API server takes it",
   "test:image": "what the image holds, and pods of it on a cluster that is brought up for them",
+  "test:observability": "rules, alerts and dashboards on a real Prometheus",
   "test:e2e": "an installation's whole life on a cluster, under continuous traffic",
   "test:process": "whole processes: start, stop, restart, kills, the package installed elsewhere",
   spec: "every promise of the interface, with the test that proved it in the last full run",

@@ -6,7 +6,18 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readReport, type Verdicts, verdictsOf } from "./vitest-report.ts";
 
-export const projects = ["unit", "meta", "store", "http", "operator", "chart", "image", "process", "e2e"] as const;
+export const projects = [
+  "unit",
+  "meta",
+  "store",
+  "http",
+  "operator",
+  "chart",
+  "image",
+  "observability",
+  "process",
+  "e2e",
+] as const;
 export type Project = (typeof projects)[number];
 
 /** `report` is where vitest's JSON goes, from the root. */

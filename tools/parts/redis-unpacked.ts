@@ -1,10 +1,10 @@
 // Unpacks Debian's Redis into the cache folder without installing it, for people who aren't root: the program, and the libraries
 // that not every machine has. Answers with the program's path, or why there is none.
 
-import { chmod, readdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
-import { onPath } from "./programs.ts";
+import { UnpackFailed, unpackPackages } from "./debian-packages.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
 const packages = ["redis-tools", "libatomic1", "libjemalloc2", "liblzf1"] as const;
@@ -12,11 +12,8 @@ const packages = ["redis-tools", "libatomic1", "libjemalloc2", "liblzf1"] as con
 export type Unpacked = { readonly server: string } | { readonly refusal: string };
 
 export async function unpackedServer(env: Environment): Promise<Unpacked> {
-  const aptGet = onPath("apt-get", env);
-  const dpkg = onPath("dpkg-deb", env);
-  if (!aptGet || !dpkg) return { refusal: "there is no Debian package to unpack" };
   try {
-    const folder = await cachedFolder(cacheFolder(env), "redis-debian", (draft) => unpack(draft, aptGet, dpkg));
+    const folder = await cachedFolder(cacheFolder(env), "redis-debian", (draft) => unpack(env, draft));
     const server = join(folder, "redis-server");
     const version = await runCommand(server, ["--version"]);
     return version.code === 0 ? { server } : { refusal: `the unpacked one doesn't run: ${lastWords(version)}` };
@@ -26,14 +23,8 @@ export async function unpackedServer(env: Environment): Promise<Unpacked> {
   }
 }
 
-class UnpackFailed extends Error {
-  override readonly name = "UnpackFailed";
-}
-
-async function unpack(folder: string, aptGet: string, dpkg: string): Promise<void> {
-  await demand(aptGet, ["-q", "download", ...packages], folder);
-  const archives = (await readdir(folder)).filter((name) => name.endsWith(".deb"));
-  for (const archive of archives) await demand(dpkg, ["--extract", archive, "."], folder);
+async function unpack(env: Environment, folder: string): Promise<void> {
+  await unpackPackages(env, packages, folder);
   // Redis is one program that acts by its name.
   await symlink("redis-check-rdb", join(folder, "usr/bin/redis-server"));
   const start = join(folder, "redis-server");
@@ -47,8 +38,3 @@ LD_LIBRARY_PATH=$(echo "$here"/usr/lib/*-linux-gnu*)
 export LD_LIBRARY_PATH
 exec "$here/usr/bin/redis-server" "$@"
 `;
-
-async function demand(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const done = await runCommand(command, args, { cwd });
-  if (done.code !== 0) throw new UnpackFailed(`${command} ${args[0]}: ${lastWords(done)}`);
-}

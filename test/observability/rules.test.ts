@@ -1,0 +1,64 @@
+// Recording rules and alerts, tried with promtool; and their runbooks.
+
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { findPrometheus } from "../../tools/parts/prometheus.ts";
+import { runCommand } from "../../tools/parts/run-command.ts";
+
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const rules = path("../../charts/jsonplane/rules/jsonplane.yaml");
+
+let promtool: string;
+
+beforeAll(async () => {
+  ({ promtool } = await findPrometheus(process.env));
+});
+
+interface Alert {
+  readonly alert?: string;
+  readonly annotations?: { readonly runbook: string };
+  readonly labels?: { readonly severity: string };
+}
+
+async function alerts(): Promise<readonly Required<Alert>[]> {
+  const { groups } = parse(await readFile(rules, "utf8")) as { groups: readonly { rules: readonly Alert[] }[] };
+  return groups.flatMap((group) => group.rules).filter((rule): rule is Required<Alert> => rule.alert !== undefined);
+}
+
+describe("the rules", () => {
+  it("are taken by promtool", async () => {
+    const { code, stdout, stderr } = await runCommand(promtool, ["check", "rules", rules]);
+    expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/SUCCESS: [0-9]+ rules found/), ""]);
+  });
+
+  it("fire when they should, with the words they should, and not otherwise", async () => {
+    const { code, stdout, stderr } = await runCommand(promtool, ["test", "rules", path("rules.test.yaml")]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("SUCCESS");
+  });
+
+  it("are all tried, both ways", async () => {
+    const { tests } = parse(await readFile(path("rules.test.yaml"), "utf8")) as {
+      tests: readonly { alert_rule_test: readonly { alertname: string; exp_alerts?: unknown }[] }[];
+    };
+    const tried = tests.flatMap((test) => test.alert_rule_test);
+    const names = (await alerts()).map(({ alert }) => alert).sort();
+    const firing = new Set(tried.filter((each) => each.exp_alerts !== undefined).map((each) => each.alertname));
+    const silent = new Set(tried.filter((each) => each.exp_alerts === undefined).map((each) => each.alertname));
+    expect([...firing].sort()).toEqual(names);
+    expect([...silent].sort()).toEqual(names);
+  });
+
+  it("name a runbook each, which says how severe it is, where to look and what to do; and there is no other runbook", async () => {
+    const all = await alerts();
+    for (const { alert, annotations, labels } of all) {
+      expect(annotations.runbook).toBe(`docs/runbooks/${alert}.md`);
+      const text = await readFile(path(`../../${annotations.runbook}`), "utf8");
+      expect(text).toContain(`# ${alert}\n\nSeverity: ${labels.severity}\n`);
+      expect(text).toMatch(/\n## Look\n\n- [\s\S]*\n## Do\n\n- /);
+    }
+    expect((await readdir(path("../../docs/runbooks"))).sort()).toEqual(all.map(({ alert }) => `${alert}.md`).sort());
+  });
+});
