@@ -1,0 +1,169 @@
+// The health checks of examples/gitops: Argo CD's in Lua and Flux' in CEL, over the conditions that the operator writes for every reason,
+// agree with what the reason is, for all five kinds.
+
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { evaluate } from "@marcbachmann/cel-js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { healsByItself, type Reason, reasonCatalogue } from "../../operator/reasons.ts";
+import { conditionsOf, type Observation } from "../../operator/status/conditions.ts";
+import { findLua } from "../../tools/parts/lua.ts";
+import { runCommand } from "../../tools/parts/run-command.ts";
+import { root } from "../../tools/read-crds.ts";
+
+const kinds = ["Project", "ApiResource", "ProjectUser", "ApiKey", "RootKey"];
+const noon = Date.parse("2026-11-21T12:00:00Z");
+const subject = { kind: "Project", namespace: "shop", name: "shop", uid: "u-1" } as const;
+
+interface Watched {
+  readonly metadata: { readonly generation: number; readonly deletionTimestamp?: string };
+  readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly unknown[] };
+}
+
+/** What a state is called, the object in it, and what each tool is to make of it. */
+interface State {
+  readonly name: string;
+  readonly object: Watched;
+  readonly argo: "Healthy" | "Progressing" | "Degraded" | "Suspended";
+  readonly flux: "current" | "inProgress" | "failed";
+}
+
+function written(more: Partial<Observation>): Watched {
+  const progress = { state: "programmed" } as const;
+  const verdict = { ...subject, accepted: true, notices: [] } as const;
+  const base = { generation: 2, deleting: false, verdict, progress, previous: [], now: noon };
+  return {
+    metadata: { generation: 2 },
+    status: { observedGeneration: 2, conditions: conditionsOf({ ...base, ...more }) },
+  };
+}
+
+function refused(reason: Reason, live: boolean): Watched {
+  const faults = [{ message: 'Write "another"\nname' }] as const;
+  return written({ verdict: { ...subject, accepted: false, reason, faults, live } });
+}
+
+const waiting = { argo: "Progressing", flux: "inProgress" } as const;
+const served = { argo: "Healthy", flux: "current" } as const;
+const ready = written({});
+const deleting = written({ deleting: true });
+const noted = { ...subject, accepted: true, notices: [{ reason: "Expired", message: "It has expired" }] } as const;
+
+function ofReason(reason: Reason): Pick<State, "argo" | "flux"> {
+  if (reason === "Suspended") return { argo: "Suspended", flux: "inProgress" };
+  return healsByItself(reason) ? waiting : { argo: "Degraded", flux: "failed" };
+}
+
+const reasons = Object.keys(reasonCatalogue) as Reason[];
+const states: readonly State[] = [
+  { name: "just created", object: { metadata: { generation: 1 } }, ...waiting },
+  { name: "with an empty status", object: { metadata: { generation: 1 }, status: {} }, ...waiting },
+  { name: "served everywhere", object: ready, ...served },
+  { name: "served, with a notice", object: written({ verdict: noted }), ...served },
+  { name: "edited, not looked at yet", object: { ...ready, metadata: { generation: 3 } }, ...waiting },
+  { name: "waiting for replicas", object: written({ progress: { state: "waiting" } }), ...waiting },
+  { name: "without replicas", object: written({ progress: { state: "no_replicas" } }), ...waiting },
+  { name: "not published", object: written({ progress: { state: "not_published" } }), ...waiting },
+  {
+    name: "refused by a replica",
+    object: written({ progress: { state: "programmed", refusal: "unknown format" } }),
+    ...waiting,
+  },
+  {
+    name: "being deleted",
+    object: { ...deleting, metadata: { generation: 2, deletionTimestamp: "2026-11-21T12:00:00Z" } },
+    ...waiting,
+  },
+  ...reasons.flatMap((reason) =>
+    [true, false].map((live) => ({
+      name: `${reason}, ${live ? "last good version live" : "nothing live"}`,
+      object: refused(reason, live),
+      ...ofReason(reason),
+    })),
+  ),
+];
+
+async function exampleText(path: string): Promise<string> {
+  return await readFile(join(root, "examples/gitops", path), "utf8");
+}
+
+describe.each(kinds)("Argo CD's health check of %s", (kind) => {
+  let found: readonly string[];
+
+  beforeAll(async () => {
+    const { data } = parse(await exampleText("argo-cd/argocd-cm.yaml")) as { data: Record<string, string> };
+    found = await runLua(data[`resource.customizations.health.jsonplane.io_${kind}`] ?? "");
+  }, 300_000);
+
+  it.each(states.map((state, at) => ({ ...state, at })))("says $argo of an object that is $name", ({ argo, at }) => {
+    expect(found[at]).toBe(argo);
+  });
+});
+
+/** What the check says of every state, each with a message. */
+async function runLua(check: string): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-lua-"));
+  const calls = states.map(
+    ({ object }) => `obj = ${luaOf(object)}\nhs = check()\nassert(hs.message ~= "")\nprint(hs.status)`,
+  );
+  try {
+    await writeFile(
+      join(folder, "check.lua"),
+      `local obj\nlocal function check()\n${check}\nend\nlocal hs\n${calls.join("\n")}\n`,
+    );
+    const done = await runCommand(await findLua(process.env), [join(folder, "check.lua")]);
+    expect([done.code, done.stderr]).toEqual([0, ""]);
+    return done.stdout.trim().split("\n");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** JSON as an expression of Lua; its strings have the escapes that occur here. */
+function luaOf(value: unknown): string {
+  if (Array.isArray(value)) return `{${value.map(luaOf).join(", ")}}`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `[${JSON.stringify(name)}] = ${luaOf(member)}`).join(", ")}}`;
+}
+
+interface Expressions {
+  readonly kind: string;
+  readonly inProgress: string;
+  readonly failed: string;
+  readonly current: string;
+}
+
+describe.each(kinds)("Flux' health check of %s", (kind) => {
+  let expressions: Expressions;
+
+  beforeAll(async () => {
+    const documents = parseAllDocuments(await exampleText("flux/shop.yaml")).map((document) => document.toJS());
+    const kustomization = documents.find((document) => document.kind === "Kustomization");
+    expressions = kustomization.spec.healthCheckExprs.find((one: Expressions) => one.kind === kind);
+  });
+
+  it.each(states)("says $flux of an object that is $name", ({ object, flux }) => {
+    expect(fluxSays(expressions, object)).toBe(flux);
+  });
+});
+
+/** In Flux' order. An expression that fails, as one of a status that isn't there, means that it waits. */
+function fluxSays(expressions: Expressions, { metadata, status = {} }: Watched): string {
+  for (const name of ["inProgress", "failed", "current"] as const) {
+    const context = { metadata: bigGenerations(metadata), status: bigGenerations(status) };
+    if (evaluate(expressions[name], context) === true) return name;
+  }
+  return "inProgress";
+}
+
+/** CEL's integers are bigints here. */
+function bigGenerations(value: object): object {
+  const big = Object.entries(value).map(([name, member]) => [
+    name,
+    typeof member === "number" ? BigInt(member) : member,
+  ]);
+  return Object.fromEntries(big);
+}
