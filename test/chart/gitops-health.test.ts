@@ -1,4 +1,4 @@
-// The health checks of examples/gitops: Argo CD's in Lua and Flux' in CEL, over the conditions that the operator writes for every reason,
+// The health checks of deploy/gitops: Argo CD's in Lua and Flux' in CEL, over the conditions that the operator writes for every reason,
 // agree with what the reason is, for all five kinds.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -86,7 +86,7 @@ const states: readonly State[] = [
 ];
 
 async function exampleText(path: string): Promise<string> {
-  return await readFile(join(root, "examples/gitops", path), "utf8");
+  return await readFile(join(root, "deploy/gitops", path), "utf8");
 }
 
 describe.each(kinds)("Argo CD's health check of %s", (kind) => {
