@@ -1,8 +1,9 @@
-// Writes every file that is generated: from the CRDs, the commands, the reasons of conditions and the chart's values. A test compares them with what stands in the repository.
+// Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the chart's values and its dashboards. A test compares them with what stands in the repository.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateChartValues } from "./chart-values/generate.ts";
 import { copyCrds } from "./copy-crds.ts";
+import { generateDashboards } from "./dashboards/generate.ts";
 import { generateCommandDocs } from "./generate-command-docs.ts";
 import { generateCrdDocs } from "./generate-crd-docs.ts";
 import { generateKustomize } from "./generate-kustomize.ts";
@@ -17,6 +18,7 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
     ...generateCommandDocs(),
     ...generateChartValues(),
     ...(await copyCrds()),
+    ...generateDashboards(),
   ]);
 }
 

@@ -1,0 +1,191 @@
+// Every query of dashboards, rules and alerts, asked of a real Prometheus that scraped a fleet under real traffic.
+
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { dashboards } from "../../tools/dashboards/generate.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type Sample, startPrometheus, type TestPrometheus } from "../support/prometheus.ts";
+
+const rules = fileURLToPath(new URL("../../charts/jsonplane/rules/jsonplane.yaml", import.meta.url));
+const patience = { withinMs: 30_000, everyMs: 500 };
+
+let fleet: Fleet;
+let prometheus: TestPrometheus;
+let namespace: string;
+
+/** Whose queries have nothing to show where nothing is wrong. */
+const silentWhenWell = new Set([
+  "Server errors by project",
+  "Failed calls to Redis per second",
+  "Events dropped: {{why}}",
+]);
+
+beforeAll(async () => {
+  fleet = await startFleet({ replicas: 2 });
+  namespace = await fleet.api.namespace();
+  await fleet.api.apply(manifests(), { namespace });
+  await fleet.ready(namespace);
+  const processes = [...fleet.operators, ...fleet.replicas];
+  const targets = processes.map(({ adminUrl }, index) => ({
+    address: new URL(adminUrl).host,
+    labels: { pod: `pod-${index}`, pod_namespace: "jsonplane-system" },
+  }));
+  prometheus = await startPrometheus(targets, [rules]);
+  await eventually(async () => expect(await prometheus.query("up == 1")).toHaveLength(processes.length), patience);
+  await send(traffic);
+  await eventually(async () => expect(await sum("jsonplane_kv_requests_total")).toBe(kvRequests), patience);
+});
+afterAll(async () => {
+  await prometheus?.stop();
+  await fleet?.stop();
+});
+
+function manifests(): string {
+  const object = (kind: string, name: string, spec: object) =>
+    JSON.stringify({ apiVersion: "jsonplane.io/v1alpha1", kind, metadata: { name }, spec });
+  const projectRef = { name: "web" };
+  return [
+    object("Project", "web", {}),
+    object("RootKey", "flags", { projectRef, key: "flags", initialValue: { on: true }, access: { read: "Anyone" } }),
+    object("ApiResource", "items", { projectRef, resourceName: "items", schema: {}, access: { read: "Anyone" } }),
+    object("ProjectUser", "ann", { projectRef }),
+  ].join("\n---\n");
+}
+
+/** Path, how often, and what is answered. */
+const traffic = [
+  ["/json/flags", 7, 200],
+  ["/json/flags/off", 3, 404],
+  ["/json/nothing", 2, 404],
+  ["/api/items", 5, 200],
+  ["/sessions", 1, 401],
+] as const;
+const kvRequests = 12;
+
+async function send(requests: typeof traffic): Promise<void> {
+  for (const [path, times, status] of requests) {
+    for (let turn = 0; turn < times; turn += 1) {
+      const replica = fleet.replicas[turn % fleet.replicas.length];
+      const options = path === "/sessions" ? { method: "POST", as: "basic YW5uOndyb25n" } : {};
+      expect((await replica?.send(`/${namespace}/web${path}`, options))?.status).toBe(status);
+    }
+  }
+}
+
+async function sum(metric: string): Promise<number> {
+  const [sample] = await prometheus.query(`sum(${metric}{namespace="${namespace}"})`);
+  return sample?.value ?? 0;
+}
+
+/** As Grafana fills it in. */
+function filled(expr: string): string {
+  return expr.replaceAll("$namespace", namespace).replaceAll("$project", ".*").replaceAll("$__rate_interval", "1m");
+}
+
+function queryOf(dashboard: string, title: string): string {
+  const panels = dashboards
+    .filter(({ uid }) => uid === dashboard)
+    .flatMap(({ rows }) => rows.flatMap((row) => row.panels));
+  const [query] = panels.find((panel) => panel.title === title)?.queries ?? [];
+  if (query === undefined) throw new Error(`${dashboard} has no panel ${title}`);
+  return filled(query.expr);
+}
+
+const byLabel = (samples: readonly Sample[], label: string): Readonly<Record<string, number>> =>
+  Object.fromEntries(samples.map(({ labels, value }) => [labels[label] ?? "", value]));
+
+describe("the dashboard Key/Value usage", () => {
+  const usage = "jsonplane-key-value-usage";
+
+  it("counts the requests of the last hour, each of them, also those before a first scrape", async () => {
+    const found = await prometheus.query(queryOf(usage, "Requests in the last hour"));
+    expect(found).toEqual([{ labels: { namespace, project: "web" }, value: kvRequests }]);
+  });
+
+  it("counts status codes", async () => {
+    const found = await prometheus.query(queryOf(usage, "Status codes per 5 minutes"));
+    expect(byLabel(found, "status")).toEqual({ "200": 7, "404": 5 });
+  });
+
+  it("shows the mean response time that the metrics imply", async () => {
+    const [mean] = await prometheus.query(queryOf(usage, "Mean response time per 5 minutes"));
+    const seconds = await sum("jsonplane_kv_request_duration_seconds_sum");
+    expect(mean?.value).toBeCloseTo(seconds / kvRequests, 6);
+  });
+});
+
+describe("what a project costs", () => {
+  it("is 17 series for each resource and root key that was asked for, and one for each method and status, as the docs say", async () => {
+    const series = `{namespace="${namespace}", project="web"}`;
+    // flags and (unknown), items; 200 and 404 of flags, 404 of (unknown), 200 of items; on the first replica a refused login.
+    const expected = [3 * 17 + 4, 3 * 17 + 4 + 1];
+    await eventually(async () => {
+      const costs = await prometheus.query(`count by (instance) (${series})`);
+      expect(costs.map(({ value }) => value).sort()).toEqual(expected);
+    }, patience);
+  });
+});
+
+describe("every query", () => {
+  const queries = dashboards.flatMap(({ title, rows }) =>
+    rows.flatMap(({ panels }) =>
+      panels.flatMap((panel) => panel.queries.map((query) => ({ title, panel: panel.title, ...query }))),
+    ),
+  );
+
+  // So that rates have two samples that differ.
+  beforeAll(async () => {
+    await send(traffic);
+    for (const host of ["a", "b", "c"]) {
+      const spec = { cors: { allowedOrigins: [`https://${host}.example.org`] } };
+      const patch = JSON.stringify({ spec });
+      await fleet.api.kubectl(["patch", "jproj", "web", "--namespace", namespace, "--type=merge", "-p", patch]);
+      await fleet.ready(namespace);
+    }
+    await eventually(async () => expect(await sum("jsonplane_kv_requests_total")).toBe(2 * kvRequests), patience);
+  });
+
+  it.each(queries)("$title, $panel, $legend: has something to show", async ({ panel, legend, expr }) => {
+    const mayBeSilent = silentWhenWell.has(panel) || silentWhenWell.has(`${panel} ${legend}`);
+    await eventually(async () => {
+      // Of a histogram that counted nothing in the window there is no quantile.
+      const found = (await prometheus.query(filled(expr))).filter(({ value }) => !Number.isNaN(value));
+      if (!mayBeSilent) expect(found.length).toBeGreaterThan(0);
+      for (const { value } of found) expect(value).toBeGreaterThanOrEqual(0);
+    }, patience);
+  });
+
+  it("counts rates by project as the recording rules do", async () => {
+    await eventually(async () => {
+      const [recorded] = await prometheus.query(
+        `namespace_project:jsonplane_requests:rate5m{namespace="${namespace}"}`,
+      );
+      expect(recorded?.value).toBeGreaterThan(0);
+    }, patience);
+    await eventually(async () => {
+      const pods = await prometheus.query('jsonplane_http_requests_per_second{namespace="jsonplane-system"}');
+      expect(pods.filter(({ value }) => value > 0)).toHaveLength(fleet.replicas.length);
+    }, patience);
+  });
+});
+
+describe("the alerts", () => {
+  it("are silent about a fleet that is well, and every metric that they name is there", async () => {
+    const { groups } = parse(await readFile(rules, "utf8")) as {
+      groups: readonly { rules: readonly { alert?: string; expr: string }[] }[];
+    };
+    const alerts = groups.flatMap((group) => group.rules).filter(({ alert }) => alert !== undefined);
+    expect(alerts.length).toBeGreaterThan(10);
+    for (const { alert, expr } of alerts) {
+      expect([alert, await prometheus.query(expr)]).toEqual([alert, []]);
+      const named =
+        expr.match(/(?<![:\w])(?:jsonplane|controller_runtime|workqueue|leader_election)_[a-z_]+(?![:\w])/g) ?? [];
+      for (const metric of named.filter((name) => !/_(bucket|count|sum)$/.test(name))) {
+        expect([alert, metric, (await prometheus.query(metric)).length > 0]).toEqual([alert, metric, true]);
+      }
+    }
+  });
+});

@@ -1,0 +1,90 @@
+// A real Prometheus that scrapes every second, for tests of queries.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { findPrometheus } from "../../tools/parts/prometheus.ts";
+import { eventually } from "./eventually.ts";
+import { freePort } from "./free-port.ts";
+import { send } from "./http-client.ts";
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface TestPrometheus {
+  /** An instant query; rejects with what Prometheus said of a broken one. */
+  query(expr: string): Promise<readonly Sample[]>;
+  stop(): Promise<void>;
+}
+
+export interface Target {
+  /** `127.0.0.1:9090` */
+  readonly address: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** `rules` = files of recording rules and alerts, evaluated every second. */
+export async function startPrometheus(targets: readonly Target[], rules: readonly string[]): Promise<TestPrometheus> {
+  const { prometheus } = await findPrometheus(process.env);
+  const dir = await mkdtemp(join(tmpdir(), "jsonplane-prometheus-"));
+  const port = await freePort();
+  const config = {
+    global: { scrape_interval: "1s", scrape_timeout: "1s", evaluation_interval: "1s" },
+    rule_files: rules,
+    scrape_configs: [
+      {
+        job_name: "jsonplane",
+        honor_labels: true,
+        static_configs: targets.map(({ address, labels }) => ({ targets: [address], labels })),
+      },
+    ],
+  };
+  await writeFile(join(dir, "prometheus.yml"), stringify(config));
+  const flags = [
+    `--config.file=${join(dir, "prometheus.yml")}`,
+    `--storage.tsdb.path=${join(dir, "data")}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ];
+  const child = spawn(prometheus, flags, { stdio: ["ignore", "ignore", "pipe"] });
+  let log = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    log = `${log}${chunk.toString()}`.slice(-4_000);
+  });
+  const killAtExit = () => void child.kill("SIGKILL");
+  process.once("exit", killAtExit);
+  const origin = `http://127.0.0.1:${port}`;
+  await eventually(
+    async () => {
+      if ((await send(origin, "/-/ready")).status !== 200) throw new Error(`Prometheus is not ready:\n${log}`);
+    },
+    { withinMs: 30_000 },
+  );
+  return {
+    async query(expr) {
+      const reply = await send(origin, `/api/v1/query?query=${encodeURIComponent(expr)}`);
+      const said = reply.json<Said>();
+      if (said.status !== "success") throw new Error(`${expr}\n${said.error}`);
+      return said.data.result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+    },
+    async stop() {
+      process.off("exit", killAtExit);
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      await gone;
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Said {
+  readonly status: string;
+  readonly error?: string;
+  readonly data: {
+    readonly result: readonly { readonly metric: Record<string, string>; readonly value: readonly [number, string] }[];
+  };
+}

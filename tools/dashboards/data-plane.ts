@@ -1,0 +1,137 @@
+// Rate, errors and duration of the API per project and resource, and what they rest on: Redis, logins, configuration, memory.
+
+import type { Dashboard, Panel } from "./declare.ts";
+import { counted, quantile } from "./expressions.ts";
+
+const selector = 'namespace=~"$namespace", project=~"$project"';
+const range = "$__rate_interval";
+
+function lines(title: string, unit: string, description: string, queries: Panel["queries"]): Panel {
+  return { title, unit, description, queries, kind: "lines", width: 12 };
+}
+
+const requests = (labels: string, metrics: string, more = ""): string =>
+  `sum by (${labels}) (rate({__name__=~"${metrics}", ${selector}${more}}[${range}]))`;
+
+export const dataPlane: Dashboard = {
+  uid: "jsonplane-data-plane",
+  title: "jsonplane / Data plane",
+  description: "Rate, errors and duration of requests by project and resource; Redis, logins, replicas.",
+  variables: [
+    {
+      name: "namespace",
+      label: "Namespace",
+      query: 'label_values({__name__=~"jsonplane_(kv|api)_requests_total"}, namespace)',
+    },
+    {
+      name: "project",
+      label: "Project",
+      query: 'label_values({__name__=~"jsonplane_(kv|api)_requests_total", namespace=~"$namespace"}, project)',
+    },
+  ],
+  rows: [
+    {
+      title: "Projects",
+      panels: [
+        lines("Requests per second by project", "reqps", "Key/Value and API Resource requests.", [
+          {
+            expr: requests("namespace, project", "jsonplane_(kv|api)_requests_total"),
+            legend: "{{namespace}}/{{project}}",
+          },
+        ]),
+        lines("Server errors by project", "reqps", "Answers with a status of 500 or more, a second.", [
+          {
+            expr: requests("namespace, project, status", "jsonplane_(kv|api)_requests_total", ', status=~"5.."'),
+            legend: "{{namespace}}/{{project}} {{status}}",
+          },
+        ]),
+        lines("Requests per second by resource", "reqps", "API Resources.", [
+          {
+            expr: requests("namespace, project, resource", "jsonplane_api_requests_total"),
+            legend: "{{namespace}}/{{project}} {{resource}}",
+          },
+        ]),
+        lines("Requests per second by root key", "reqps", "Key/Value documents.", [
+          {
+            expr: requests("namespace, project, root_key", "jsonplane_kv_requests_total"),
+            legend: "{{namespace}}/{{project}} {{root_key}}",
+          },
+        ]),
+        lines("Duration by project, 99th percentile", "s", "API Resource requests.", [
+          {
+            expr: quantile(0.99, {
+              metric: "jsonplane_api_request_duration_seconds",
+              selector,
+              by: ["namespace", "project"],
+              window: range,
+            }),
+            legend: "{{namespace}}/{{project}}",
+          },
+        ]),
+        lines("Statuses", "reqps", "Answers by status, of all projects chosen above.", [
+          { expr: requests("status", "jsonplane_(kv|api)_requests_total"), legend: "{{status}}" },
+        ]),
+      ],
+    },
+    {
+      title: "Logins and everything else",
+      panels: [
+        lines("Logins by outcome", "short", "Within five minutes: opened, refused, throttled, busy, failed.", [
+          {
+            expr: counted({ metric: "jsonplane_logins_total", selector, by: ["outcome"], window: "5m" }),
+            legend: "{{outcome}}",
+          },
+        ]),
+        lines("Password checks", "short", "Logins in argon2 and before it.", [
+          { expr: "sum by (state) (jsonplane_password_queue)", legend: "{{state}}" },
+        ]),
+        lines("Other requests per second", "reqps", "Sessions, public keys, unknown paths, and what was no request.", [
+          {
+            expr: `sum by (target, status) (rate(jsonplane_other_requests_total[${range}]))`,
+            legend: "{{target}} {{status}}",
+          },
+        ]),
+      ],
+    },
+    {
+      title: "Redis and replicas",
+      panels: [
+        lines("Calls to Redis per second", "ops", "By operation.", [
+          {
+            expr: `sum by (operation) (rate(jsonplane_store_duration_seconds_count[${range}]))`,
+            legend: "{{operation}}",
+          },
+        ]),
+        lines("Failed calls to Redis per second", "ops", "unavailable = nothing happened; unknown = perhaps.", [
+          {
+            expr: `sum by (operation, outcome) (rate(jsonplane_store_duration_seconds_count{outcome!="ok"}[${range}]))`,
+            legend: "{{operation}} {{outcome}}",
+          },
+        ]),
+        lines("Latency of Redis, 99th percentile", "s", "By operation.", [
+          {
+            expr: quantile(0.99, {
+              metric: "jsonplane_store_duration_seconds",
+              selector: "",
+              by: ["operation"],
+              window: range,
+            }),
+            legend: "{{operation}}",
+          },
+        ]),
+        lines("Age of the configuration", "s", "Seconds since a replica knew that it was current.", [
+          { expr: "max by (instance) (jsonplane_config_age_seconds)", legend: "{{instance}}" },
+        ]),
+        lines("Projects", "short", "Served by a replica.", [
+          { expr: "max by (instance) (jsonplane_projects)", legend: "{{instance}}" },
+        ]),
+        lines("Memory", "bytes", "Resident memory of replicas.", [
+          {
+            expr: "process_resident_memory_bytes and on (instance) jsonplane_projects",
+            legend: "{{instance}}",
+          },
+        ]),
+      ],
+    },
+  ],
+};
