@@ -84,7 +84,7 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
   }
 
   const namespaceUid = await namespaceOf(objects, deps);
-  const data = await judged({ objects, before, namespaceUid }, config, deps);
+  const data = await judged({ objects, deleted, before, namespaceUid }, config, deps);
   const resolved = await resolve(objects, before, { config, deps });
   const { parts, verdicts } = compile({ objects, before, data, resolved }, deps);
   const published = await publish({ objects, parts, data, namespaceUid }, config, deps);
@@ -93,7 +93,8 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
   const { acknowledgements } = config;
   const reach = await acknowledgements.reached(published.revision, acknowledgedWithinMs, signal);
   signal.throwIfAborted();
-  const carried = await carryOn({ objects, deleted, record: published.data }, config, deps);
+  const isNamespaceGone = namespaceUid === undefined;
+  const carried = await carryOn({ objects, isNamespaceGone, deleted, record: published.data }, config, deps);
   const { adopted } = data;
   for (const { subject, note } of dataEventsOf({
     objects,
@@ -119,17 +120,19 @@ async function namespaceOf({ ref, project }: ProjectObjects, deps: ReconcileDeps
 
 interface Judging {
   readonly objects: ProjectObjects;
+  readonly deleted: readonly CustomResource[];
   readonly before: PublishedProject;
   readonly namespaceUid: string | undefined;
 }
 
 async function judged(
-  { objects, before, namespaceUid }: Judging,
+  { objects, deleted, before, namespaceUid }: Judging,
   { purges }: OpenConfig,
   { adopt }: ReconcileDeps,
 ): Promise<DataJudgement> {
   return judgeData({
     objects,
+    deleted,
     adopt,
     ordered: await orderedPurges(before.data, purges),
     ...(before.data !== undefined && { previous: before.data }),

@@ -2,6 +2,7 @@
 // whole project by a live GET, many children at once by a second look. Remembers suspicions between two looks.
 
 import type { ProjectRef } from "../../core/config/types.ts";
+import type { DataRecord } from "../data-record.ts";
 import type { KubeReader } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { ProjectObjects } from "../project-objects.ts";
@@ -37,12 +38,17 @@ export function createAbsences(api: Pick<KubeReader, "get">): Absences {
   return {
     async proven(objects, published, deleted) {
       const { parts, data } = published;
-      const uid = parts?.project.uid ?? (data !== undefined && data.entries.length > 0 ? data.projectUid : undefined);
+      const uid = parts?.project.uid ?? (data !== undefined && isUnsettled(data) ? data.projectUid : undefined);
       const gone = objects.project === undefined && uid !== undefined && !deleted.has(uid);
       if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;
       return childrenProven(objects, published, deleted);
     },
   };
+}
+
+/** Its Project's absence would decide over data. Once it has, nobody need be asked again, who may refuse the answer for ever. */
+function isUnsettled({ policy, entries }: DataRecord): boolean {
+  return entries.some((entry) => entry.doomedAt === undefined && (policy === "Delete" || entry.retained !== true));
 }
 
 function keyOf({ namespace, name }: ProjectRef): string {

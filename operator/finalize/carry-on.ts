@@ -33,19 +33,22 @@ export interface CarriedOn {
 
 interface Deletions {
   readonly objects: ProjectObjects;
+  /** Of a namespace that has gone, its Secrets too, or that refuses to be asked: what is left there the sweep of orphans finds. */
+  readonly isNamespaceGone: boolean;
   readonly deleted: readonly CustomResource[];
   readonly record: DataRecord | undefined;
 }
 
 export async function carryOn(
-  { objects, deleted, record }: Deletions,
+  { objects, isNamespaceGone, deleted, record }: Deletions,
   config: OpenConfig,
   deps: CarryOnDeps,
 ): Promise<CarriedOn> {
   const outcome = await purge(objects, record, config);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
   const gone = await settleFinalizers(objects, outcome?.record, deps);
-  for (const object of deleted) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
+  const subjects = isNamespaceGone ? [] : deleted;
+  for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
     waiting: outcome?.waiting ?? new Map(),

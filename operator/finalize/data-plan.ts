@@ -5,7 +5,7 @@
 import type { ProjectParts } from "../../core/config/types.ts";
 import { adoptAnnotation } from "../compile/judge-project.ts";
 import type { DataEntry, DataRecord } from "../data-record.ts";
-import type { ApiResource, Project, RootKey } from "../objects.ts";
+import type { ApiResource, CustomResource, Project, RootKey } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import { type DoomContext, judgeEntry } from "./doom.ts";
 import { purgeId } from "./purge-doomed.ts";
@@ -13,6 +13,8 @@ import { purgeId } from "./purge-doomed.ts";
 export interface DataInput {
   /** Of a synced cache, and what is absent in it known to have gone (see vanished.ts). */
   readonly objects: ProjectObjects;
+  /** As they were seen last, of those that have gone: theirs may differ from what was published. */
+  readonly deleted?: readonly CustomResource[];
   readonly previous?: DataRecord;
   /** What is published; data of it that no record names are taken for this namespace's. */
   readonly previousParts?: ProjectParts;
@@ -79,15 +81,17 @@ export function placeOf({ what, name }: Pick<DataEntry, "what" | "name">): strin
   return `${what}:${name}`;
 }
 
-function judgeEntries(record: DataRecord, { objects, ordered }: DataInput): DataRecord {
+function judgeEntries(record: DataRecord, input: DataInput): DataRecord {
+  const { objects, deleted = [], ordered } = input;
   const { project } = objects;
   // One of the same name that was made anew is another: the one that was published has gone.
   const same = project?.metadata.uid === record.projectUid ? project : undefined;
   const context: DoomContext = {
     project: same,
-    projectPolicy: same?.spec.deletionPolicy ?? record.policy,
+    projectPolicy: (same ?? endedProject(record, input))?.spec.deletionPolicy ?? record.policy,
     projectUid: record.projectUid,
     objectOf: objectsByUid(objects),
+    goneOf: byUid(deleted.filter((object) => object.kind === "ApiResource" || object.kind === "RootKey")),
     isOrdered: (entry) => ordered.has(purgeId(entry)),
   };
   const entries = record.entries.map((entry) => judgeEntry(entry, context));
@@ -96,10 +100,19 @@ function judgeEntries(record: DataRecord, { objects, ordered }: DataInput): Data
   return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
 }
 
+/** The Project whose end is to be acted on now, as it was seen last: withdrawn already, it has been acted on. */
+function endedProject({ projectUid }: DataRecord, { deleted = [], previousParts }: DataInput): Project | undefined {
+  if (previousParts?.project.uid !== projectUid) return undefined;
+  return deleted.filter((object) => object.kind === "Project").find(({ metadata }) => metadata.uid === projectUid);
+}
+
 function objectsByUid({ resources, rootKeys }: ProjectObjects): DoomContext["objectOf"] {
-  const byUid = new Map<string, ApiResource | RootKey>();
-  for (const object of [...resources, ...rootKeys]) byUid.set(object.metadata.uid, object);
-  return (uid) => byUid.get(uid);
+  return byUid([...resources, ...rootKeys]);
+}
+
+function byUid(objects: readonly (ApiResource | RootKey)[]): DoomContext["objectOf"] {
+  const found = new Map(objects.map((object) => [object.metadata.uid, object]));
+  return (uid) => found.get(uid);
 }
 
 // ------------------------------------------------------------------------------------------- data of an earlier namespace

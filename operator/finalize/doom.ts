@@ -12,14 +12,18 @@ export interface DoomContext {
   readonly projectPolicy: DeletionPolicy;
   readonly projectUid: string;
   readonly objectOf: (uid: string) => ApiResource | RootKey | undefined;
+  /** One that has gone, as it was seen last; undefined when nobody saw it go. */
+  readonly goneOf: (uid: string) => ApiResource | RootKey | undefined;
   /** Whether the purge of a doomed entry has been ordered. */
   readonly isOrdered: (entry: DataEntry) => boolean;
 }
 
 export function judgeEntry(entry: DataEntry, context: DoomContext): DataEntry {
   const object = context.objectOf(entry.uid);
-  // An object that is there speaks for itself, served or not; of one that has gone, what it said last holds.
-  const policy = object === undefined ? entry.policy : object.spec.deletionPolicy;
+  // An object that is there speaks for itself, served or not; of one that has gone, what it said last holds, as it was seen
+  // or else as it was published.
+  const spoke = object ?? context.goneOf(entry.uid);
+  const policy = spoke === undefined ? entry.policy : spoke.spec.deletionPolicy;
   const { what, name, uid, namespaceUid, doomedAt } = entry;
   const kept: DataEntry = { what, name, uid, namespaceUid, ...(policy !== undefined && { policy }) };
   if (doomedAt !== undefined && !isReleasable(entry, context)) return entry;

@@ -3,7 +3,7 @@
 // never deleted, nor is a copy that something made in another namespace. The API server is asked each time, no cache.
 
 import { isKind, type Kind } from "../../core/manifests/object.ts";
-import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
+import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { customTypes, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../objects.ts";
 import { isOwn, kindLabel, nameLabel, namespaceAnnotation, ownSecretNames } from "../secret-names.ts";
@@ -45,6 +45,16 @@ export function createSecretSweep({ api, own, objects, now, monotonic }: SecretS
     return owner !== undefined && objects[owner.kind].get(owner.namespace, owner.name) === undefined;
   };
 
+  /** A namespace that took the operator's rights along holds up no other one. */
+  const sweepOrphan = async (owner: Owner, secret: KubeObject): Promise<boolean> => {
+    try {
+      return (await isGone(owner)) && (await remove(api, own, secret));
+    } catch (error) {
+      if (isForbidden(error)) return false;
+      throw error;
+    }
+  };
+
   return {
     async sweepSubject(object) {
       const { kind } = object;
@@ -65,7 +75,7 @@ export function createSecretSweep({ api, own, objects, now, monotonic }: SecretS
       let removed = 0;
       for (const secret of ripe) {
         const owner = ownerOf(secret);
-        if (owner !== undefined && (await isGone(owner)) && (await remove(api, own, secret))) removed += 1;
+        if (owner !== undefined && (await sweepOrphan(owner, secret))) removed += 1;
       }
       return removed;
     },

@@ -31,7 +31,7 @@ export interface Caches {
   stop(): Promise<void>;
   /** True once everything was listed that this process may list. */
   synced(): boolean;
-  /** False of a watched namespace of which something was never listed: what is absent there may only be unseen. */
+  /** False of a namespace of which something was never listed, or that is not watched: what is absent there may only be unseen. */
   knows(namespace: string): boolean;
   /** All objects of the five kinds. */
   all(): Iterable<CustomResource>;

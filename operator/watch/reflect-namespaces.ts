@@ -12,7 +12,7 @@ export interface NamespacesOptions extends Omit<ReflectorOptions, "scope"> {
 }
 
 export interface NamespacesReflector extends Reflector {
-  /** Whether what is kept of this namespace began with a complete list. True of one that is not watched. */
+  /** Whether what is kept of this namespace began with a complete list. */
   knows(namespace: string): boolean;
 }
 
@@ -30,7 +30,7 @@ export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesO
   const reflectors = [...byNamespace.values()];
   return {
     watched: joined(byNamespace),
-    knows: (namespace) => byNamespace.get(namespace)?.watched.synced() ?? true,
+    knows: (namespace) => byNamespace.get(namespace)?.watched.synced() ?? false,
     forbidden: () => reflectors.every((reflector) => reflector.forbidden()),
     start() {
       for (const reflector of reflectors) reflector.start();

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { kinds } from "../../core/manifests/object.ts";
-import type { KubeApi } from "../../operator/kube/api.ts";
+import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import type { ProjectObjects } from "../../operator/project-objects.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
@@ -272,6 +272,29 @@ describe("Secrets of objects that are gone", () => {
     await watched.caughtUp();
     monotonic = orphanAgeMs + 1;
     expect(await sweep.sweepOrphans()).toBe(0);
+    expect(await secretNames()).toEqual(made);
+  });
+
+  test("are looked for in every namespace that lets itself be asked", async () => {
+    await prepared();
+    const refusing = namespace;
+    namespace = await server.namespace();
+    await prepared();
+    const forbidden = new ApiFailure(403, { reason: "Forbidden", message: "no right" });
+    const get: KubeApi["get"] = async (type, name) => {
+      if (name.namespace === refusing) throw forbidden;
+      return await api.get(type, name);
+    };
+    const { own, objects } = watched;
+    sweep = createSecretSweep({ api: { ...api, get }, own, objects, now: () => now, monotonic: () => monotonic });
+    for (const each of [refusing, namespace]) await server.kubectl(["delete", "apikey", "ci", "-n", each]);
+    await watched.caughtUp();
+    now = Date.now() + 2 * orphanAgeMs;
+    await sweep.sweepOrphans();
+    monotonic = orphanAgeMs;
+    await sweep.sweepOrphans();
+    expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
+    namespace = refusing;
     expect(await secretNames()).toEqual(made);
   });
 

@@ -86,6 +86,24 @@ describe("when an ApiResource ends, its data", () => {
     expect(after.record?.entries[0]).toMatchObject({ doomedAt: 0, policy: "Delete" });
   });
 
+  it("go, or stay, by what it said when it was seen last, not by what was published", () => {
+    const kept = judged(shop("there", "Delete"), record("Delete", entry({ policy: "Delete" })), {
+      deleted: books("there", "Retain"),
+    });
+    expect(kept.record?.entries).toEqual([entry({ policy: "Retain", retained: true })]);
+    const purged = judged(shop("there", "Retain"), record("Retain", entry()), { deleted: books("there", "Delete") });
+    expect(purged.record?.entries[0]).toMatchObject({ doomedAt: 0, policy: "Delete" });
+  });
+
+  it("stay when its Project said Retain last and went, too", () => {
+    const ended = { deleted: shop("there", "Retain"), previousParts: serving("Project shop", "ApiResource books") };
+    const after = judged(books("there", undefined), record("Delete", entry()), ended);
+    expect(after.record?.entries).toEqual([entry()]);
+    // Told of once more after that was acted on, it decides nothing.
+    const again = judged(books("there", undefined), record("Retain", entry()), { deleted: shop("there", "Delete") });
+    expect(again.record?.entries).toEqual([entry()]);
+  });
+
   it("that were kept stay when the Project's policy becomes Delete later", () => {
     const kept = entry({ retained: true });
     expect(judged(shop("there", "Delete"), record("Retain", kept)).record?.entries).toEqual([kept]);

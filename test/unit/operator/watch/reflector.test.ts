@@ -257,7 +257,7 @@ describe("several namespaces", () => {
     await reflector.stop();
   });
 
-  test("that the server refuses to tell of hold up none of the others, and are known for unknown", async () => {
+  test("that the server refuses to tell of hold up none of the others, and are known for unknown, as one that is not watched", async () => {
     const time = manualTime();
     const scripted = scriptedReader();
     const forbidden = new ApiFailure(403, { reason: "Forbidden", message: "no right" });
@@ -276,15 +276,15 @@ describe("several namespaces", () => {
     scripted.answer(forbidden, forbidden);
     reflector.start();
     await settled();
-    expect([reflector.watched.synced(), reflector.forbidden(), known()]).toEqual([false, true, [false, false, true]]);
+    expect([reflector.watched.synced(), reflector.forbidden(), known()]).toEqual([false, true, [false, false, false]]);
     scripted.answer(page(10, [served("one", 1)]), forbidden);
     await time.advance(250);
-    expect([reflector.watched.synced(), reflector.forbidden(), known()]).toEqual([true, false, [true, false, true]]);
+    expect([reflector.watched.synced(), reflector.forbidden(), known()]).toEqual([true, false, [true, false, false]]);
     await time.advance(249);
     expect(reflector.lastActivity()).toBeCloseTo(250, 3);
     scripted.answer(page(12, []));
     await time.advance(2_000);
-    expect(known()).toEqual([true, true, true]);
+    expect(known()).toEqual([true, true, false]);
     await reflector.stop();
   });
 });

@@ -1,0 +1,117 @@
+// Data of objects that go where the operator has rights in some namespaces only: nothing holds them back, so that all that is
+// known of them afterwards is what was seen.
+
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { type Declared, declared, type Place, placeAt } from "../support/declared.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { grantOperator, operatorUser } from "../support/rbac.ts";
+
+const within = { withinMs: 40_000 };
+let fleet: Fleet;
+let redis: Redis;
+let watched: readonly string[];
+
+const books = (spec: object = {}): Declared =>
+  declared("ApiResource", "books", {
+    access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },
+    schema: { type: "object" },
+    ...spec,
+  });
+
+async function startOperator(namespaces: readonly string[]): Promise<void> {
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  const kubeconfig = await fleet.api.kubeconfig(operatorUser);
+  await fleet.addOperator({ kubeconfig, args: ["--watch-namespaces", namespaces.join(",")] });
+}
+
+beforeAll(async () => {
+  const redisArgs = ["--appendonly", "yes"];
+  fleet = await startFleet({
+    operators: 0,
+    replicas: 0,
+    api: { controllers: ["namespace"] },
+    redis: { args: redisArgs },
+  });
+  redis = new Redis(fleet.redis.url);
+  redis.on("error", () => undefined);
+  watched = await Promise.all(["last-word", "going", "dropped", "other"].map((name) => fleet.api.namespace(name)));
+  await grantOperator(fleet.api, watched);
+  await startOperator(watched);
+  await fleet.addReplica();
+});
+afterEach(laggardGoes);
+afterAll(async () => {
+  redis?.disconnect();
+  await fleet?.stop();
+});
+
+async function served(namespace: string | undefined, ...objects: readonly Declared[]): Promise<Place> {
+  const place = placeAt(fleet, namespace ?? "");
+  await place.create(...objects);
+  await place.said("ApiResource", "books", "Ready");
+  await place.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
+  return place;
+}
+
+const objectsOf = ({ namespace }: Place) => redis.zcard(`jp:{${namespace}/shop/books}:ids`);
+
+const withdrawn = (place: Place) =>
+  place.everywhere("/api/books", {}, (reply) => expect([404, 410]).toContain(reply.status), within);
+
+/** A replica that is alive and follows nothing. */
+async function laggardComes(): Promise<void> {
+  await redis.hset(acknowledgementKey("laggard"), "revision", 0, "nacks", "[]");
+  await redis.zadd(configKeys.replicas, 9_000_000_000_000, "laggard");
+}
+
+async function laggardGoes(): Promise<void> {
+  await redis.zrem(configKeys.replicas, "laggard");
+  await redis.del(acknowledgementKey("laggard"));
+}
+
+describe("an object that said Retain before it went", () => {
+  it("keeps its data, also where Redis was away and heard of neither", async () => {
+    const place = await served(watched[0], declared("Project", "shop"), books({ deletionPolicy: "Delete" }));
+    redis.disconnect();
+    await fleet.redis.kill("SIGTERM");
+    await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
+    await place.remove("ApiResource", "books");
+    await eventually(() => expect(place.get("ApiResource", "books")).rejects.toThrow("NotFound"), within);
+    await fleet.redis.restart();
+    await redis.connect();
+    await withdrawn(place);
+    // A purge takes half a second.
+    await new Promise((resume) => setTimeout(resume, 3_000));
+    expect(await objectsOf(place)).toBe(1);
+  });
+});
+
+describe("a namespace that took the operator's rights along", () => {
+  it("leaves no data behind that were to be deleted, however late the replicas are", async () => {
+    const place = await served(watched[1], declared("Project", "shop"), books({ deletionPolicy: "Delete" }));
+    await laggardComes();
+    await fleet.api.kubectl(["delete", "namespace", place.namespace, "--timeout=60s"]);
+    await withdrawn(place);
+    await new Promise((resume) => setTimeout(resume, 3_000));
+    expect(await objectsOf(place)).toBe(1);
+    await laggardGoes();
+    await eventually(async () => expect(await objectsOf(place)).toBe(0), within);
+    await eventually(async () => expect(await redis.exists(configKeys.purges, configKeys.purged)).toBe(0), within);
+  });
+});
+
+describe("a namespace that is taken off the list", () => {
+  it("is not taken for empty: data of objects that are still there stay", async () => {
+    const place = await served(watched[2], declared("Project", "shop"), books({ deletionPolicy: "Delete" }));
+    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    await place.remove("Project", "shop");
+    await startOperator([watched[3] ?? ""]);
+    // What no object explains is looked for once everything is published.
+    await new Promise((resume) => setTimeout(resume, 8_000));
+    expect((await place.get("ApiResource", "books")).metadata.deletionTimestamp).toBeUndefined();
+    expect(await objectsOf(place)).toBe(1);
+  });
+});
