@@ -8,12 +8,12 @@ import { wordsOf } from "../core/log/words-of.ts";
 import { hashPassword, isPasswordOf } from "../core/password/hash-password.ts";
 import { createSchemaCheck } from "./compile/schema-check.ts";
 import { createAbsences } from "./finalize/absences.ts";
+import { createNamespaceUids } from "./finalize/namespace-uids.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
 import { createHostDesk, type HostDesk } from "./host-desk.ts";
 import { rotateFleetRing } from "./keyring/rotate-fleet-ring.ts";
 import { createSealedConfig } from "./keyring/sealed-config.ts";
 import type { KubeApi } from "./kube/api.ts";
-import { namespaceType } from "./kube/resource-types.ts";
 import { fencedApi } from "./lead/fenced-api.ts";
 import type { Leadership } from "./lead/leadership.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
@@ -231,7 +231,10 @@ export class LeaderSession {
       },
       writer: this.#writer,
       absences: createAbsences(api),
-      namespaceUid: (namespace) => this.#namespaceUid(namespace),
+      namespaces: createNamespaceUids({
+        api,
+        watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
+      }),
       secrets: createSecretBook({ api, own: this.#wakeups.quiet(caches.ownSecrets), foreign: caches.foreignSecrets }),
       grantOf: this.#hosts.grantOf,
       onPublished: (ref, parts) => {
@@ -272,11 +275,5 @@ export class LeaderSession {
         logger.info("Status changed", { kind, namespace, name, generation, reason });
       },
     });
-  }
-
-  async #namespaceUid(namespace: string): Promise<string | undefined> {
-    const known = this.#context.caches.namespaces?.get("", namespace);
-    const found = known ?? (await this.#api.get(namespaceType, { namespace: "", name: namespace }));
-    return found?.metadata.uid;
   }
 }

@@ -11,7 +11,8 @@ import type { CheckSchema } from "./compile/schema-check.ts";
 import type { Absences } from "./finalize/absences.ts";
 import { type CarriedOn, type CarryOnDeps, carryOn } from "./finalize/carry-on.ts";
 import { type DataJudgement, judgeData, planData } from "./finalize/data-plan.ts";
-import { orderedPurges } from "./finalize/purge-doomed.ts";
+import type { NamespaceUids } from "./finalize/namespace-uids.ts";
+import { forgetUnrecorded, orderedPurges } from "./finalize/purge-doomed.ts";
 import { isForbidden } from "./kube/api.ts";
 import type { CustomResource, Project } from "./objects.ts";
 import type { ProjectObjects } from "./project-objects.ts";
@@ -34,8 +35,7 @@ export interface ReconcileDeps extends CarryOnDeps {
   readonly deletedOf: (ref: ProjectRef) => readonly CustomResource[];
   readonly writer: ConfigWriter;
   readonly absences: Absences;
-  /** Undefined when there is no such namespace. */
-  readonly namespaceUid: (namespace: string) => Promise<string | undefined>;
+  readonly namespaces: NamespaceUids;
   readonly secrets: SecretBook;
   readonly grantOf: (project: Project) => HostGrant;
   /** Told which hosts the project is published with now; undefined = it is withdrawn. */
@@ -83,7 +83,7 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
     return { againAfterMs: unprovenAgainMs, unproven: true };
   }
 
-  const namespaceUid = await namespaceOf(objects, deps);
+  const namespaceUid = await namespaceOf(objects, before, deps);
   const data = await judged({ objects, deleted, before, namespaceUid }, config, deps);
   const resolved = await resolve(objects, before, { config, deps });
   const { parts, verdicts } = compile({ objects, before, data, resolved }, deps);
@@ -109,11 +109,15 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
-async function namespaceOf({ ref, project }: ProjectObjects, deps: ReconcileDeps): Promise<string | undefined> {
+async function namespaceOf(
+  objects: ProjectObjects,
+  before: PublishedProject,
+  { namespaces }: ReconcileDeps,
+): Promise<string | undefined> {
   try {
-    return await deps.namespaceUid(ref.namespace);
+    return await namespaces.of(objects, before);
   } catch (error) {
-    if (project === undefined && isForbidden(error)) return undefined;
+    if (objects.project === undefined && isForbidden(error)) return undefined;
     throw error;
   }
 }
@@ -130,6 +134,7 @@ async function judged(
   { purges }: OpenConfig,
   { adopt }: ReconcileDeps,
 ): Promise<DataJudgement> {
+  await forgetUnrecorded(objects.ref, before.data, purges);
   return judgeData({
     objects,
     deleted,

@@ -40,6 +40,15 @@ export async function orderedPurges(record: DataRecord | undefined, purges: Purg
   return new Set(ids.filter((_, position) => ordered[position]));
 }
 
+/**
+ * Without a record, no name is held back for a purge that was ordered: whoever takes one would lose what is written from then
+ * on. An order whose record was removed by hand is taken back before anything is served.
+ */
+export async function forgetUnrecorded(ref: ProjectRef, record: DataRecord | undefined, purges: Purges): Promise<void> {
+  if (record !== undefined) return;
+  for (const id of await purges.ordered(ref)) await purges.forget(id);
+}
+
 export async function purgeDoomed({ ref, record, reachOf, purges }: PurgeInput): Promise<PurgeOutcome> {
   const purged = new Set<DataEntry>();
   const waiting = new Map<string, PurgeWait>();

@@ -1,10 +1,11 @@
 // Orders that stored data be removed for good, and learns when a replica has done so. Orders are written under the same fence
 // as configuration: a leader that was replaced orders nothing.
 
-import { configKeys } from "../../core/config/config-keys.ts";
-import { type PurgeOrder, writePurgeOrder } from "../../core/config/purge-order.ts";
+import { configKeys, projectName } from "../../core/config/config-keys.ts";
+import { type PurgeOrder, readPurgeOrder, writePurgeOrder } from "../../core/config/purge-order.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { textsOf } from "../../core/redis/reply.ts";
+import { fieldsOf } from "../../core/redis/reply.ts";
 import { createPublishScripts } from "./publish-scripts.ts";
 import type { Publisher } from "./publisher.ts";
 
@@ -17,8 +18,8 @@ export interface Purges {
   isDone(id: string): Promise<boolean>;
   /** Forgets an order, done or not. */
   forget(id: string): Promise<void>;
-  /** Ids of all orders that were not forgotten. */
-  ordered(): Promise<readonly string[]>;
+  /** Ids of all orders that were not forgotten, or of those for data of one project. */
+  ordered(project?: ProjectRef): Promise<readonly string[]>;
 }
 
 export function createPurges(gateway: Gateway, publisher: Pick<Publisher, "fenced">): Purges {
@@ -29,6 +30,14 @@ export function createPurges(gateway: Gateway, publisher: Pick<Publisher, "fence
     isOrdered: async (id) => (await gateway.read(purges, "HEXISTS", purges, id)) === 1,
     isDone: async (id) => (await gateway.read(purged, "HEXISTS", purged, id)) === 1,
     forget: (id) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, "")),
-    ordered: async () => textsOf(await gateway.read(purges, "HKEYS", purges)),
+    async ordered(project) {
+      const orders = [...fieldsOf(await gateway.read(purges, "HGETALL", purges))];
+      return orders.filter(([, text]) => project === undefined || isOf(project, text)).map(([id]) => id);
+    },
   };
+}
+
+function isOf(project: ProjectRef, text: string): boolean {
+  const order = readPurgeOrder(text);
+  return order !== undefined && projectName(order.project) === projectName(project);
 }

@@ -177,6 +177,26 @@ describe("a name that is declared anew while its data are purged", () => {
   });
 });
 
+describe("a purge whose record somebody removed", () => {
+  it("is given up: what is served under that name by then stays", async () => {
+    const place = await served({}, books({ deletionPolicy: "Delete" }));
+    await write(place, 2);
+    await holdPurges();
+    await place.remove("ApiResource", "books");
+    await eventually(async () => expect(await redis.hlen(configKeys.purges)).toBe(1), within);
+    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    await redis.hdel(configKeys.data, `${place.namespace}/shop`);
+    await fleet.addOperator();
+    await gone(place, "ApiResource", "books");
+    await place.create(books());
+    await place.said("ApiResource", "books", "Ready", within);
+    await letPurgesGo();
+    await new Promise((resume) => setTimeout(resume, 3_000));
+    await counted(place, 2);
+    expect(await redis.exists(configKeys.purges, configKeys.purged)).toBe(0);
+  });
+});
+
 describe("a Project that is being deleted", () => {
   it("is released by an edit to Retain: it goes, and its data stay", async () => {
     const place = await served({ deletionPolicy: "Delete" }, books());
