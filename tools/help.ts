@@ -24,10 +24,11 @@ const sentences: Readonly<Record<string, string>> = {
   spec: "every promise of the interface, with the test that proved it in the last full run",
   build: "compiles the package into dist/",
   prepack: "what npm pack runs: build",
-  generate: "types and manifest schemas from crds/",
+  generate: "everything that is made from crds/, commands, reasons, chart values and dashboards",
   demo: "a whole fleet on this machine with the examples: API server, operator, two replicas, Redis JSON",
   bench: "speed, as ratios in one run",
   "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
+  "draw:dashboards": "pictures of the dashboards, from a real Prometheus after minutes of traffic",
 };
 
 const path = new URL("../package.json", import.meta.url);

@@ -19,7 +19,22 @@ export interface Sample {
 export interface TestPrometheus {
   /** An instant query; rejects with what Prometheus said of a broken one. */
   query(expr: string): Promise<readonly Sample[]>;
+  /** A query over time; `since` and `until` in Unix seconds. */
+  range(expr: string, range: Range): Promise<readonly Series[]>;
   stop(): Promise<void>;
+}
+
+export interface Range {
+  readonly since: number;
+  readonly until: number;
+  /** Seconds. */
+  readonly step: number;
+}
+
+export interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Unix seconds and value. */
+  readonly points: readonly (readonly [number, number])[];
 }
 
 export interface Target {
@@ -64,12 +79,22 @@ export async function startPrometheus(targets: readonly Target[], rules: readonl
     },
     { withinMs: 30_000 },
   );
+  const ask = async (question: string): Promise<Said["data"]["result"]> => {
+    const said = (await send(origin, `/api/v1/${question}`)).json<Said>();
+    if (said.status !== "success") throw new Error(`${question}\n${said.error}`);
+    return said.data.result;
+  };
   return {
     async query(expr) {
-      const reply = await send(origin, `/api/v1/query?query=${encodeURIComponent(expr)}`);
-      const said = reply.json<Said>();
-      if (said.status !== "success") throw new Error(`${expr}\n${said.error}`);
-      return said.data.result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+      const found = await ask(`query?query=${encodeURIComponent(expr)}`);
+      return found.map(({ metric, value }) => ({ labels: metric, value: Number(value?.[1]) }));
+    },
+    async range(expr, { since, until, step }) {
+      const found = await ask(`query_range?query=${encodeURIComponent(expr)}&start=${since}&end=${until}&step=${step}`);
+      return found.map(({ metric, values = [] }) => ({
+        labels: metric,
+        points: values.map(([time, value]): [number, number] => [time, Number(value)]),
+      }));
     },
     async stop() {
       process.off("exit", killAtExit);
@@ -85,6 +110,10 @@ interface Said {
   readonly status: string;
   readonly error?: string;
   readonly data: {
-    readonly result: readonly { readonly metric: Record<string, string>; readonly value: readonly [number, string] }[];
+    readonly result: readonly {
+      readonly metric: Record<string, string>;
+      readonly value?: readonly [number, string];
+      readonly values?: readonly (readonly [number, string])[];
+    }[];
   };
 }

@@ -33,7 +33,7 @@ export const keyValueUsage: Dashboard = {
           width: 24,
           queries: [
             {
-              expr: counted({ metric: "jsonplane_kv_requests_total", selector, by: project, window: "1h" }),
+              expr: `round(${counted({ metric: "jsonplane_kv_requests_total", selector, by: project, window: "1h" })})`,
               legend: "{{namespace}}/{{project}}",
             },
           ],
@@ -48,12 +48,12 @@ export const keyValueUsage: Dashboard = {
           window,
           queries: [
             {
-              expr: counted({
+              expr: `round(${counted({
                 metric: "jsonplane_kv_requests_total",
                 selector,
                 by: [...project, "status"],
                 window: "5m",
-              }),
+              })})`,
               legend: "{{namespace}}/{{project}} {{status}}",
             },
           ],
@@ -62,7 +62,7 @@ export const keyValueUsage: Dashboard = {
           title: "Mean response time per 5 minutes",
           description:
             "From a request's headers to its answer's end, on average, in steps of five minutes over the last hour.",
-          kind: "bars",
+          kind: "lines",
           unit: "s",
           width: 24,
           window,

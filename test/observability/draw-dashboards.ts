@@ -1,0 +1,96 @@
+// `npm run draw:dashboards`: sends traffic to a fleet for some minutes, asks a real Prometheus what each panel asks, and draws the answers as
+// pictures in out/dashboards/. No Grafana: the same queries over the same grid, so that a person can see whether they tell what they should.
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { dashboards } from "../../tools/dashboards/generate.ts";
+import { onPath } from "../../tools/parts/programs.ts";
+import { runCommand } from "../../tools/parts/run-command.ts";
+import { startFleet } from "../support/fleet.ts";
+import { startPrometheus, type TestPrometheus } from "../support/prometheus.ts";
+import { type DrawnPanel, dashboardPage, type Line } from "./picture.ts";
+import { usageManifests, usageRequests } from "./usage-traffic.ts";
+
+const minutes = Number(process.argv[2] ?? 4);
+const folder = fileURLToPath(new URL("../../out/dashboards", import.meta.url));
+const stepSeconds = 5;
+
+const fleet = await startFleet({ replicas: 2 });
+try {
+  const namespace = await fleet.api.namespace("shop");
+  await fleet.api.apply(usageManifests(), { namespace });
+  await fleet.ready(namespace);
+  const prometheus = await startPrometheus(
+    [...fleet.operators, ...fleet.replicas].map(({ adminUrl }) => ({ address: new URL(adminUrl).host, labels: {} })),
+    [],
+  );
+  try {
+    const began = Date.now();
+    for (let turn = 0; Date.now() < began + minutes * 60_000; turn += 1) {
+      await sendTurn(namespace, turn);
+      await sleep(20 + 150 * (1 + Math.sin(turn / 200)));
+    }
+    await draw(prometheus, namespace, began / 1000);
+  } finally {
+    await prometheus.stop();
+  }
+} finally {
+  await fleet.stop();
+}
+
+/** One request, and now and then a change and a login. */
+async function sendTurn(namespace: string, turn: number): Promise<void> {
+  const replica = fleet.replicas[turn % fleet.replicas.length];
+  const request = usageRequests[turn % usageRequests.length];
+  if (replica === undefined || request === undefined) return;
+  await replica.send(`/${namespace}/web${request.path}`, request.options);
+  if (turn % 150 !== 0) return;
+  const spec = { cors: { allowedOrigins: [`https://host-${turn}.example.org`] } };
+  const patch = JSON.stringify({ spec });
+  await fleet.api.kubectl(["patch", "jproj", "web", "--namespace", namespace, "--type=merge", "-p", patch]);
+}
+
+async function draw(prometheus: TestPrometheus, namespace: string, since: number): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const range = { since, until: Date.now() / 1000, step: stepSeconds };
+  for (const dashboard of dashboards) {
+    const drawn: DrawnPanel[] = [];
+    for (const panel of dashboard.rows.flatMap((row) => row.panels)) {
+      const lines: Line[] = [];
+      for (const { expr, legend } of panel.queries) {
+        const filled = expr
+          .replaceAll("$namespace", namespace)
+          .replaceAll("$project", ".*")
+          .replaceAll("$__rate_interval", "30s");
+        for (const { labels, points } of await prometheus.range(filled, range)) {
+          const name = legend.replace(/\{\{(\w+)\}\}/g, (_, label: string) => labels[label] ?? "");
+          lines.push({ name, points });
+        }
+      }
+      drawn.push({ panel, lines });
+    }
+    const page = join(folder, `${dashboard.uid}.html`);
+    await writeFile(page, dashboardPage(dashboard, drawn));
+    await photograph(page);
+  }
+}
+
+async function photograph(page: string): Promise<void> {
+  const chromium = onPath("chromium", process.env) ?? onPath("google-chrome", process.env);
+  if (!chromium) {
+    process.stdout.write(`${page}\n`);
+    return;
+  }
+  const picture = page.replace(/html$/, "png");
+  const flags = [
+    "--headless",
+    "--no-sandbox",
+    "--hide-scrollbars",
+    "--window-size=1400,2200",
+    `--screenshot=${picture}`,
+  ];
+  await runCommand(chromium, [...flags, `file://${page}`], { timeout: 60_000 });
+  process.stdout.write(`${picture}\n`);
+}
