@@ -8,8 +8,8 @@ import type { CustomResource, DeletionPolicy } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
-import { applyFinalizer, wantsFinalizer } from "./finalizers.ts";
-import { type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
+import { applyFinalizer, hasFinalizer, wantsFinalizer } from "./finalizers.ts";
+import { type EndWait, type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
 
 export interface CarryOnDeps {
   readonly api: KubeApi;
@@ -24,8 +24,9 @@ export interface CarryOnDeps {
 export interface CarriedOn {
   /** Data that were purged just now: what waited for that can go on. */
   readonly purged: readonly DataEntry[];
-  /** What each object's data wait for, by UID. */
-  readonly waiting: ReadonlyMap<string, PurgeWait>;
+  /** What each object waits for, by UID. */
+  readonly waiting: ReadonlyMap<string, EndWait>;
+  /** What the data of the Project as a whole wait for. */
   readonly waitingFor?: PurgeWait;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
@@ -51,7 +52,7 @@ export async function carryOn(
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
-    waiting: outcome?.waiting ?? new Map(),
+    waiting: new Map<string, EndWait>([...heldBack(objects, deps), ...(outcome?.waiting ?? [])]),
     gone,
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
   };
@@ -71,6 +72,15 @@ async function purge(
   return outcome;
 }
 
+/** By an operator of the whole cluster, which set the finalizer, and gave way to this one. */
+function heldBack(objects: ProjectObjects, { mode }: CarryOnDeps): readonly [string, EndWait][] {
+  if (mode === "cluster") return [];
+  const held = allOf(objects).filter(
+    (object) => object.metadata.deletionTimestamp !== undefined && hasFinalizer(object),
+  );
+  return held.map(({ metadata }) => [metadata.uid, "rights"]);
+}
+
 async function settleFinalizers(
   objects: ProjectObjects,
   record: DataRecord | undefined,
@@ -79,9 +89,7 @@ async function settleFinalizers(
   const gone = new Set<string>();
   // There the operator has no right to touch the objects themselves, only their status.
   if (mode === "namespaced") return gone;
-  const { project } = objects;
-  const all: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...childrenOf(objects)];
-  for (const object of all) {
+  for (const object of allOf(objects)) {
     const effectivePolicy = policyOf(object, objects);
     const wanted = wantsFinalizer({ object, effectivePolicy, mode, record });
     const result = await applyFinalizer(api, object, wanted);
@@ -89,6 +97,10 @@ async function settleFinalizers(
     if (result.outcome === "changed") note(object, result.object);
   }
   return gone;
+}
+
+function allOf(objects: ProjectObjects): readonly CustomResource[] {
+  return [...(objects.project === undefined ? [] : [objects.project]), ...childrenOf(objects)];
 }
 
 function policyOf(object: CustomResource, { project }: ProjectObjects): DeletionPolicy {

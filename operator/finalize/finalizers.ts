@@ -79,6 +79,10 @@ function outcomeOf(object: KubeObject): FinalizerOutcome {
     : { outcome: "changed", object };
 }
 
-function hasFinalizer({ metadata }: { readonly metadata: { readonly finalizers?: readonly string[] } }): boolean {
+export function hasFinalizer({
+  metadata,
+}: {
+  readonly metadata: { readonly finalizers?: readonly string[] };
+}): boolean {
   return metadata.finalizers?.includes(finalizer) === true;
 }

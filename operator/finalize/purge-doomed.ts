@@ -10,6 +10,9 @@ import type { Purges } from "../publish/purges.ts";
 /** What the deletion of an object's data waits for. */
 export type PurgeWait = "replicas" | "no_replicas" | "purge";
 
+/** What an object on its way out waits for: its data, or a finalizer that this operator has no right to take away. */
+export type EndWait = PurgeWait | "rights";
+
 export interface PurgeInput {
   readonly ref: ProjectRef;
   /** As it is stored: an entry that was doomed with this very publish has its revision. */

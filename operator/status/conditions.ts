@@ -1,7 +1,7 @@
 // Turns what is known of one object into its conditions: Accepted, Programmed, Ready, and Reconciling or Stalled while they are
 // true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
-import type { PurgeWait } from "../finalize/purge-doomed.ts";
+import type { EndWait } from "../finalize/purge-doomed.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import { healsByItself, type NoticeReason, type Reason } from "../reasons.ts";
 import type { Verdict } from "../verdict.ts";
@@ -39,8 +39,8 @@ export type Progress =
 export interface Observation {
   readonly generation: number;
   readonly deleting: boolean;
-  /** While it is being deleted: what the deletion of its data waits for; absent = there are none to delete. */
-  readonly dataWait?: PurgeWait;
+  /** While it is being deleted: what it waits for; absent = nothing. */
+  readonly dataWait?: EndWait;
   readonly verdict: Verdict;
   readonly progress: Progress;
   /** `status.conditions` as they are. */
@@ -94,7 +94,7 @@ function acceptedOf({ verdict, deleting, dataWait, progress }: Observation): Sai
   return { status: "True", reason, message: acceptedMessage(verdict.notices) };
 }
 
-function deletionOf(progress: Progress, dataWait: PurgeWait | undefined): string {
+function deletionOf(progress: Progress, dataWait: EndWait | undefined): string {
   return progress.state === "not_published" ? undeletableMessage(whyOf(progress)) : deletingMessage(dataWait);
 }
 

@@ -1,9 +1,9 @@
 // The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
 
-import type { PurgeWait } from "../finalize/purge-doomed.ts";
+import type { EndWait } from "../finalize/purge-doomed.ts";
 import type { Fault, Notice, Refused } from "../verdict.ts";
 
-export type DataWait = PurgeWait;
+export type DataWait = EndWait;
 
 export const readyMessage = "It is valid and reached every data-plane replica";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
@@ -17,14 +17,16 @@ export const programmedMessages = {
     "A data-plane replica can't use it and serves its last good version; upgrade the data plane to the operator's version",
 } as const;
 
-const dataMessages: Readonly<Record<PurgeWait, string>> = {
+const dataMessages: Readonly<Record<EndWait, string>> = {
   no_replicas:
     "Its data are deleted once a data-plane replica is there: none is running. Set spec.deletionPolicy to Retain to keep them and let it go",
   replicas: "Its data are deleted once all data-plane replicas have stopped serving it",
   purge: "Its data are being deleted",
+  rights:
+    "An operator of the whole cluster set its finalizer, and this one may not take it away: jsonplane finalizers clear --namespace with the name of this namespace lets it go",
 };
 
-export function deletingMessage(wait: PurgeWait | undefined): string {
+export function deletingMessage(wait: EndWait | undefined): string {
   const message = "It is being deleted and is no longer served";
   return wait === undefined ? message : `${message}. ${dataMessages[wait]}`;
 }

@@ -3,7 +3,7 @@
 
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
-import type { PurgeWait } from "../finalize/purge-doomed.ts";
+import type { EndWait } from "../finalize/purge-doomed.ts";
 import type { ApiKey, CustomResource, ProjectUser } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
@@ -22,8 +22,8 @@ export interface Status {
 export interface StatusInput {
   readonly verdict: Verdict;
   readonly progress: Progress;
-  /** While the object is being deleted: what the deletion of its data waits for. */
-  readonly dataWait?: PurgeWait;
+  /** While the object is being deleted: what it waits for. */
+  readonly dataWait?: EndWait;
   /** What the resolve stage says anew of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the project is. */

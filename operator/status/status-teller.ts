@@ -113,7 +113,7 @@ interface Finding extends ProjectFindings {
 
 function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf>[1] {
   const { objects, facts, reach, refusal, dataWaits, projectWait, baseUrl, parts, now } = finding;
-  const dataWait = verdict.kind === "Project" ? projectWait : dataWaits.get(verdict.uid);
+  const dataWait = (verdict.kind === "Project" ? projectWait : undefined) ?? dataWaits.get(verdict.uid);
   const fact = facts.get(verdict.uid);
   return {
     verdict,

@@ -77,6 +77,24 @@ describe("an operator that was uninstalled", () => {
   });
 });
 
+describe("an operator of the whole cluster that gave way to one of single namespaces", () => {
+  it("leaves finalizers that the other may not take away: a condition says so, and what to do", async () => {
+    const place = await served(books({ deletionPolicy: "Delete" }));
+    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    await fleet.addOperator({ args: ["--watch-namespaces", place.namespace] });
+    await place.remove("ApiResource", "books");
+    await eventually(async () => {
+      const { Ready } = await place.said("ApiResource", "books", "Deleting", within);
+      expect(Ready?.message).toContain("jsonplane finalizers clear --namespace");
+    }, within);
+    await eventually(async () => expect(await objectsOf(place)).toBe(0), within);
+    await clear(place.namespace);
+    await expect(place.get("ApiResource", "books")).rejects.toThrow("NotFound");
+    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    await fleet.addOperator();
+  });
+});
+
 describe("CRDs", () => {
   it("that are deleted under a running operator end what was declared, and nothing else; it goes on when they are back", async () => {
     const [kept, purged] = [await served(books()), await served(books({ deletionPolicy: "Delete" }))];

@@ -201,13 +201,14 @@ describe("messages", () => {
     expect(message.isWellFormed()).toBe(true);
   });
 
-  it("of a deletion say what its data wait for", () => {
+  it("of a deletion say what it waits for", () => {
     const message = (dataWait: Observation["dataWait"]) =>
       found(conditionsOf(observed({ deleting: true, ...(dataWait && { dataWait }) })), "Ready").message;
     expect(message(undefined)).toBe("It is being deleted and is no longer served");
     expect(message("no_replicas")).toContain("none is running");
     expect(message("replicas")).toContain("have stopped serving it");
     expect(message("purge")).toContain("are being deleted");
+    expect(message("rights")).toContain("jsonplane finalizers clear");
   });
 });
 
