@@ -58,6 +58,11 @@ function registerGauges(registry: Registry, gauges: Gauges): void {
   );
   gauge("jsonplane_projects", "Projects that this replica serves", gauges.projects);
   gauge("process_resident_memory_bytes", "Resident memory of the process", () => process.memoryUsage.rss());
+  gauge(
+    "process_start_time_seconds",
+    "When the process started, in Unix seconds; tells requests before a first scrape from those of long ago",
+    () => performance.timeOrigin / 1000,
+  );
 }
 
 function countersOn(registry: Registry) {

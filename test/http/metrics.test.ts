@@ -179,7 +179,7 @@ describeServed("the metrics", (serve) => {
     await becomes(served, "jsonplane_password_queue", { state: "waiting" }, 0);
   });
 
-  it("time the store's calls, and show the configuration's age, the projects and the memory", async () => {
+  it("time the store's calls, and show the configuration's age, the projects, the memory and the start", async () => {
     const served = await busy();
     expect(await sumOf(served, "jsonplane_store_duration_seconds_count", { outcome: "ok" })).toBeGreaterThan(2);
     const { samples, types } = await scrape(served);
@@ -188,6 +188,8 @@ describeServed("the metrics", (serve) => {
     expect(types.get("jsonplane_config_age_seconds")).toBe("gauge");
     expect(await sumOf(served, "jsonplane_projects")).toBe(1);
     expect(await sumOf(served, "process_resident_memory_bytes")).toBeGreaterThan(1 << 20);
+    const ageSeconds = Date.now() / 1000 - (await sumOf(served, "process_start_time_seconds"));
+    expect(Math.abs(ageSeconds - process.uptime())).toBeLessThan(5);
   });
 
   it("count what was refused before it was a request", async () => {

@@ -8,14 +8,39 @@ export interface Counted {
   readonly window: string;
 }
 
+/** The slowest scrape interval that first values are known with. */
+const scrapeSeconds = 120;
+
 /**
- * How much a counter counted within the window. `increase` alone misses what a series counts before its first scrape, which is all
- * there is where somebody asks once: a series that wasn't there when the window began adds what it began with.
+ * How much a counter of the data plane counted within the window, exact: its last value less the one that it entered the window with,
+ * so that steps of one window each add up to the whole. `increase` alone misses what a series counts before its first scrape, which is
+ * all there is where somebody asks once, and extrapolates the rest. By series, the first that applies:
+ *
+ * 1. it fell within the window (the container was restarted): Prometheus' estimate;
+ * 2. it was there when the window began: the difference;
+ * 3. it was not there, though its replica was scraped then or did not run yet: all that it counted;
+ * 4. nobody looked when the window began (a failed scrape, a Prometheus that started later): Prometheus' estimate of what was seen. The
+ *    series may count since weeks ago.
  */
 export function counted({ metric, selector, by, window }: Counted): string {
   const series = `${metric}{${selector}}`;
-  const begun = `(min_over_time(${series}[${window}]) unless ${series} offset ${window})`;
-  return `sum by (${by.join(", ")}) ((increase(${series}[${window}]) + ${begun}) or increase(${series}[${window}]) or ${begun})`;
+  const estimate = `increase(${series}[${window}])`;
+  const last = `last_over_time(${series}[${window}])`;
+  const looked = `jsonplane_projects offset ${window}`;
+  const startedWithin = `process_start_time_seconds > time() - ${secondsOf(window) + scrapeSeconds}`;
+  const ways = [
+    `(${estimate} and resets(${series}[${window}]) > 0)`,
+    `(${last} - ${series} offset ${window} >= 0)`,
+    `(${last} unless ${series} offset ${window} and on (instance) (${looked} or ${startedWithin}))`,
+    estimate,
+  ];
+  return `sum by (${by.join(", ")}) (${ways.join(" or ")})`;
+}
+
+function secondsOf(window: string): number {
+  const [, count, unit] = /^(\d+)([smh])$/.exec(window) ?? [];
+  if (count === undefined || unit === undefined) throw new Error(`${window} is no window like 5m`);
+  return Number(count) * { s: 1, m: 60, h: 3600 }[unit as "s" | "m" | "h"];
 }
 
 /** Seconds on average within the window; nothing where there was no request. */
