@@ -1,13 +1,16 @@
 // Every query of dashboards, rules and alerts, asked of a real Prometheus that scraped a fleet under real traffic.
 
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { counted } from "../../tools/dashboards/expressions.ts";
 import { dashboards } from "../../tools/dashboards/generate.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import { type Sample, startPrometheus, type TestPrometheus } from "../support/prometheus.ts";
+import { changes, impliedOf, kvRequests, rateSeconds, traffic } from "./implied.ts";
 
 const rules = fileURLToPath(new URL("../../charts/jsonplane/rules/jsonplane.yaml", import.meta.url));
 const patience = { withinMs: 30_000, everyMs: 500 };
@@ -15,13 +18,7 @@ const patience = { withinMs: 30_000, everyMs: 500 };
 let fleet: Fleet;
 let prometheus: TestPrometheus;
 let namespace: string;
-
-/** Whose queries have nothing to show where nothing is wrong. */
-const silentWhenWell = new Set([
-  "Server errors by project",
-  "Failed calls to Redis per second",
-  "Events dropped: {{why}}",
-]);
+let secondBatch: number;
 
 beforeAll(async () => {
   fleet = await startFleet({ replicas: 2 });
@@ -44,9 +41,10 @@ afterAll(async () => {
   await fleet?.stop();
 });
 
+const object = (kind: string, name: string, spec: object): string =>
+  JSON.stringify({ apiVersion: "jsonplane.io/v1alpha1", kind, metadata: { name }, spec });
+
 function manifests(): string {
-  const object = (kind: string, name: string, spec: object) =>
-    JSON.stringify({ apiVersion: "jsonplane.io/v1alpha1", kind, metadata: { name }, spec });
   const projectRef = { name: "web" };
   return [
     object("Project", "web", {}),
@@ -55,16 +53,6 @@ function manifests(): string {
     object("ProjectUser", "ann", { projectRef }),
   ].join("\n---\n");
 }
-
-/** Path, how often, and what is answered. */
-const traffic = [
-  ["/json/flags", 7, 200],
-  ["/json/flags/off", 3, 404],
-  ["/json/nothing", 2, 404],
-  ["/api/items", 5, 200],
-  ["/sessions", 1, 401],
-] as const;
-const kvRequests = 12;
 
 async function send(requests: typeof traffic): Promise<void> {
   for (const [path, times, status] of requests) {
@@ -81,9 +69,19 @@ async function sum(metric: string): Promise<number> {
   return sample?.value ?? 0;
 }
 
+async function sumOfStatus(status: string): Promise<number> {
+  const [sample] = await prometheus.query(
+    `sum(jsonplane_kv_requests_total{namespace="${namespace}", status="${status}"})`,
+  );
+  return sample?.value ?? 0;
+}
+
 /** As Grafana fills it in. */
 function filled(expr: string): string {
-  return expr.replaceAll("$namespace", namespace).replaceAll("$project", ".*").replaceAll("$__rate_interval", "1m");
+  return expr
+    .replaceAll("$namespace", namespace)
+    .replaceAll("$project", ".*")
+    .replaceAll("$__rate_interval", `${rateSeconds}s`);
 }
 
 function queryOf(dashboard: string, title: string): string {
@@ -97,6 +95,22 @@ function queryOf(dashboard: string, title: string): string {
 
 const byLabel = (samples: readonly Sample[], label: string): Readonly<Record<string, number>> =>
   Object.fromEntries(samples.map(({ labels, value }) => [labels[label] ?? "", value]));
+
+interface AlertRule {
+  readonly alert?: string;
+  readonly expr: string;
+}
+
+async function alertRules(): Promise<readonly AlertRule[]> {
+  const { groups } = parse(await readFile(rules, "utf8")) as { groups: readonly { rules: readonly AlertRule[] }[] };
+  return groups.flatMap((group) => group.rules).filter(({ alert }) => alert !== undefined);
+}
+
+async function alertExpr(name: string): Promise<string> {
+  const found = (await alertRules()).find(({ alert }) => alert === name);
+  if (found === undefined) throw new Error(`There is no alert ${name}`);
+  return found.expr;
+}
 
 describe("the dashboard Key/Value usage", () => {
   const usage = "jsonplane-key-value-usage";
@@ -139,9 +153,12 @@ describe("every query", () => {
 
   // So that rates have two samples that differ.
   beforeAll(async () => {
+    await sleep(3_000);
+    secondBatch = Date.now();
     await send(traffic);
-    for (const host of ["a", "b", "c"]) {
-      const spec = { cors: { allowedOrigins: [`https://${host}.example.org`] } };
+    await fleet.api.apply(object("RootKey", "late", { projectRef: { name: "web" }, key: "late" }), { namespace });
+    for (let change = 0; change < changes; change += 1) {
+      const spec = { cors: { allowedOrigins: [`https://host-${change}.example.org`] } };
       const patch = JSON.stringify({ spec });
       await fleet.api.kubectl(["patch", "jproj", "web", "--namespace", namespace, "--type=merge", "-p", patch]);
       await fleet.ready(namespace);
@@ -149,15 +166,25 @@ describe("every query", () => {
     await eventually(async () => expect(await sum("jsonplane_kv_requests_total")).toBe(2 * kvRequests), patience);
   });
 
-  it.each(queries)("$title, $panel, $legend: has something to show", async ({ panel, legend, expr }) => {
-    const mayBeSilent = silentWhenWell.has(panel) || silentWhenWell.has(`${panel} ${legend}`);
-    await eventually(async () => {
-      // Of a histogram that counted nothing in the window there is no quantile.
-      const found = (await prometheus.query(filled(expr))).filter(({ value }) => !Number.isNaN(value));
-      if (!mayBeSilent) expect(found.length).toBeGreaterThan(0);
-      for (const { value } of found) expect(value).toBeGreaterThanOrEqual(0);
-    }, patience);
+  it("counts exactly what came within the window, and nothing of before", async () => {
+    const window = `${Math.ceil((Date.now() - secondBatch) / 1_000) + 1}s`;
+    const selector = `namespace="${namespace}"`;
+    const expr = counted({ metric: "jsonplane_kv_requests_total", selector, by: ["status"], window });
+    expect(byLabel(await prometheus.query(expr), "status")).toEqual({ "200": 7, "404": 5 });
   });
+
+  it.each(queries)(
+    "$title, $panel, $legend: answers what the traffic implies",
+    async ({ title, panel, legend, expr }) => {
+      const check = impliedOf(title, panel, legend);
+      const { operators, replicas } = fleet;
+      await eventually(async () => {
+        // Of a histogram that counted nothing in the window there is no quantile.
+        const found = (await prometheus.query(filled(expr))).filter(({ value }) => !Number.isNaN(value));
+        check(found, { namespace, operators: operators.length, replicas: replicas.length });
+      }, patience);
+    },
+  );
 
   it("counts rates by project as the recording rules do", async () => {
     await eventually(async () => {
@@ -175,10 +202,7 @@ describe("every query", () => {
 
 describe("the alerts", () => {
   it("are silent about a fleet that is well, and every metric that they name is there", async () => {
-    const { groups } = parse(await readFile(rules, "utf8")) as {
-      groups: readonly { rules: readonly { alert?: string; expr: string }[] }[];
-    };
-    const alerts = groups.flatMap((group) => group.rules).filter(({ alert }) => alert !== undefined);
+    const alerts = await alertRules();
     expect(alerts.length).toBeGreaterThan(10);
     for (const { alert, expr } of alerts) {
       expect([alert, await prometheus.query(expr)]).toEqual([alert, []]);
@@ -188,5 +212,37 @@ describe("the alerts", () => {
         expect([alert, metric, (await prometheus.query(metric)).length > 0]).toEqual([alert, metric, true]);
       }
     }
+  });
+});
+
+describe("when Redis is away", () => {
+  const failures = 10;
+
+  it("dashboards and alerts show the failed requests and calls, under the labels that they ask for", async () => {
+    await fleet.redis.kill();
+    const fail = async (): Promise<void> => {
+      for (let turn = 0; turn < failures; turn += 1) {
+        const replica = fleet.replicas[turn % fleet.replicas.length];
+        expect((await replica?.send(`/${namespace}/web/json/flags`))?.status).toBe(503);
+      }
+    };
+    const failed = (): Promise<number> => sumOfStatus("503");
+    await fail();
+    await eventually(async () => expect(await failed()).toBe(failures), patience);
+    await fail();
+    await eventually(async () => expect(await failed()).toBe(2 * failures), patience);
+
+    const errors = await prometheus.query(queryOf("jsonplane-data-plane", "Server errors by project"));
+    expect(errors.map(({ labels }) => labels)).toEqual([{ namespace, project: "web", status: "503" }]);
+    // A series' first value, half of them here, is none that `rate` sees.
+    expect((errors[0]?.value ?? 0) * rateSeconds).toBeGreaterThan(failures * 0.9);
+    const calls = await prometheus.query(queryOf("jsonplane-data-plane", "Failed calls to Redis per second"));
+    const ofReads = calls.filter(
+      ({ labels }) => labels["operation"] === "readAt" && labels["outcome"] === "unavailable",
+    );
+    expect((ofReads[0]?.value ?? 0) * rateSeconds).toBeGreaterThan(failures * 0.9);
+
+    const [ratio] = await prometheus.query(await alertExpr("JsonplaneStoreFailing"));
+    expect(ratio?.value).toBeGreaterThan(0.01);
   });
 });
