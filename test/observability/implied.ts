@@ -79,6 +79,15 @@ function within(from: number, to: number, count: (installation: Installation) =>
   };
 }
 
+/** A duration for each of these and no other. */
+function timed(label: string, names: readonly string[]): Check {
+  return (samples) => {
+    const found = keyed(samples, [label]);
+    expect(Object.keys(found).sort()).toEqual(names);
+    for (const value of Object.values(found)) expect(value).toBeLessThanOrEqual(10);
+  };
+}
+
 const nothing: Check = (samples) => expect(samples).toEqual([]);
 const ofProject: Check = (samples, { namespace }) =>
   expect(samples.map(({ labels }) => labels)).toEqual([{ namespace, project: "web" }]);
@@ -103,6 +112,9 @@ export const implied: Readonly<Record<string, Check>> = {
   "Data plane, Requests per second by resource": rates(["resource"], { items: 5 }),
   "Data plane, Requests per second by root key": rates(["root_key"], { flags: 10, "(unknown)": 2 }),
   "Data plane, Duration by project, 99th percentile": both(ofProject, durations),
+  "Data plane, Server errors by resource and root key": nothing,
+  "Data plane, Duration by resource, 99th percentile": timed("resource", ["items"]),
+  "Data plane, Duration by root key, 99th percentile": timed("root_key", ["(unknown)", "flags"]),
   "Data plane, Statuses": rates(["status"], { "200": 12, "404": 5 }),
   "Data plane, Logins by outcome": exactly(["outcome"], { refused: 2 }),
   "Data plane, Password checks": exactly(["state"], { running: 0, waiting: 0 }),

@@ -144,6 +144,22 @@ describe("what a project costs", () => {
   });
 });
 
+describe("what the operator costs", () => {
+  it("is less than 500 series, and none carries the namespace or the name of an object", async () => {
+    const [operator] = fleet.operators;
+    const instance = `instance="${new URL(operator?.adminUrl ?? "").host}"`;
+    const [count] = await prometheus.query(`count({${instance}})`);
+    expect(count?.value).toBeGreaterThan(100);
+    expect(count?.value).toBeLessThan(500);
+    for (const label of ["namespace", "exported_namespace", "project", "name"]) {
+      expect([label, await prometheus.query(`{${instance}, ${label}=~"(${namespace}|web|items|flags)"}`)]).toEqual([
+        label,
+        [],
+      ]);
+    }
+  });
+});
+
 describe("every query", () => {
   const queries = dashboards.flatMap(({ title, rows }) =>
     rows.flatMap(({ panels }) =>
@@ -236,6 +252,8 @@ describe("when Redis is away", () => {
     expect(errors.map(({ labels }) => labels)).toEqual([{ namespace, project: "web", status: "503" }]);
     // A series' first value, half of them here, is none that `rate` sees.
     expect((errors[0]?.value ?? 0) * rateSeconds).toBeGreaterThan(failures * 0.9);
+    const byName = await prometheus.query(queryOf("jsonplane-data-plane", "Server errors by resource and root key"));
+    expect(byName.map(({ labels }) => labels)).toEqual([{ namespace, project: "web", root_key: "flags" }]);
     const calls = await prometheus.query(queryOf("jsonplane-data-plane", "Failed calls to Redis per second"));
     const ofReads = calls.filter(
       ({ labels }) => labels["operation"] === "readAt" && labels["outcome"] === "unavailable",

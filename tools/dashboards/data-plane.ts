@@ -13,6 +13,9 @@ function lines(title: string, unit: string, description: string, queries: Panel[
 const requests = (labels: string, metrics: string, more = ""): string =>
   `sum by (${labels}) (rate({__name__=~"${metrics}", ${selector}${more}}[${range}]))`;
 
+const slowest = (labels: string, metrics: string): string =>
+  `histogram_quantile(0.99, sum by (le, ${labels}) (rate({__name__=~"${metrics}_request_duration_seconds_bucket", ${selector}}[${range}])))`;
+
 export const dataPlane: Dashboard = {
   uid: "jsonplane-data-plane",
   title: "jsonplane / Data plane",
@@ -57,15 +60,29 @@ export const dataPlane: Dashboard = {
             legend: "{{namespace}}/{{project}} {{root_key}}",
           },
         ]),
-        lines("Duration by project, 99th percentile", "s", "API Resource requests.", [
+        lines("Server errors by resource and root key", "reqps", "Answers with a status of 500 or more, a second.", [
           {
-            expr: quantile(0.99, {
-              metric: "jsonplane_api_request_duration_seconds",
-              selector,
-              by: ["namespace", "project"],
-              window: range,
-            }),
-            legend: "{{namespace}}/{{project}}",
+            expr: requests(
+              "namespace, project, resource, root_key",
+              "jsonplane_(kv|api)_requests_total",
+              ', status=~"5.."',
+            ),
+            legend: "{{namespace}}/{{project}} {{resource}}{{root_key}}",
+          },
+        ]),
+        lines("Duration by project, 99th percentile", "s", "Key/Value and API Resource requests.", [
+          { expr: slowest("namespace, project", "jsonplane_(kv|api)"), legend: "{{namespace}}/{{project}}" },
+        ]),
+        lines("Duration by resource, 99th percentile", "s", "API Resources.", [
+          {
+            expr: slowest("namespace, project, resource", "jsonplane_api"),
+            legend: "{{namespace}}/{{project}} {{resource}}",
+          },
+        ]),
+        lines("Duration by root key, 99th percentile", "s", "Key/Value documents.", [
+          {
+            expr: slowest("namespace, project, root_key", "jsonplane_kv"),
+            legend: "{{namespace}}/{{project}} {{root_key}}",
           },
         ]),
         lines("Statuses", "reqps", "Answers by status, of all projects chosen above.", [
