@@ -94,7 +94,7 @@ describe("an installation", () => {
   journey("comes up with helm install, in a namespace that holds pods to the standard restricted", async () => {
     await target.kubectl("create", "namespace", systemNamespace);
     await target.kubectl("label", "namespace", systemNamespace, "pod-security.kubernetes.io/enforce=restricted");
-    await target.rollOut("install", target.images.current);
+    await target.rollOut("install", target.from);
     expect(await target.helm("test", release, ...system)).toContain("Succeeded");
   });
 
@@ -112,8 +112,8 @@ describe("an installation", () => {
     await expectSoon();
   });
 
-  journey("is upgraded, image and values, without a failed request", async () => {
-    await target.rollOut("upgrade", target.images.next, "--set", "dataplane.logLevel=warn,operator.workers=4");
+  journey("is upgraded from an earlier commit, image, chart and values, without a failed request", async () => {
+    await target.rollOut("upgrade", target.to, "--set", "dataplane.logLevel=warn,operator.workers=4");
     await settled(2);
     await expectUnharmed();
   });
@@ -165,7 +165,7 @@ describe("an installation", () => {
     }
   });
 
-  journey("is rolled back without a failed request", async () => {
+  journey("is rolled back to the earlier commit's image and chart without a failed request", async () => {
     await target.helm("rollback", release, "1", ...system, "--wait", "--timeout", "240s");
     await settled(2);
     await expectUnharmed();
@@ -193,7 +193,7 @@ describe("an installation", () => {
       await target.helm("uninstall", release, ...system, "--wait", "--timeout", "120s");
       expect(await target.kubectl("get", "jsonplane", "-n", load, "-o", "name")).toContain("project.jsonplane.io/load");
       await eventually(async () => expect(await pods("dataplane")).toEqual([]), { withinMs: 2 * minutes });
-      await target.rollOut("install", target.images.next);
+      await target.rollOut("install", target.to);
       await ready(load);
       await eventually(async () => expect(await asked(`${load}/load/api/items?_limit=1`).then(counted)).toBe(count));
       expect(count).toBeGreaterThan(500);

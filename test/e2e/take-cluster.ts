@@ -5,16 +5,24 @@
 import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { packImage } from "../../tools/image/pack.ts";
 import type { Environment } from "../../tools/parts/cache.ts";
+import { chart } from "../support/helm.ts";
 import { buildForImage } from "../support/image-build.ts";
+import { type EarlierVersion, findEarlierVersion } from "./earlier-version.ts";
+
+/** A chart and the image that it rolls out. */
+export interface Version {
+  readonly chart: string;
+  readonly image: string;
+}
 
 export interface ClusterInHand {
   readonly kubeconfig: string;
-  readonly images: {
-    readonly current: string;
-    /** What is upgraded to: another name, which need not be another content. */
-    readonly next: string;
-    readonly redis: string;
-  };
+  /** What is installed first: earlier-version.ts says which. */
+  readonly from: Version;
+  /** This tree, under an image name of its own. */
+  readonly to: Version;
+  /** Image of Redis. */
+  readonly redis: string;
   stop(): Promise<void>;
 }
 
@@ -22,28 +30,38 @@ export interface ClusterInHand {
 const clusterNumber = 3;
 
 export async function takeCluster(env: Environment): Promise<ClusterInHand> {
-  const { JSONPLANE_E2E_KUBECONFIG: kubeconfig, JSONPLANE_IMAGE: current } = env;
-  if (kubeconfig && !current) {
+  const { JSONPLANE_E2E_KUBECONFIG: kubeconfig, JSONPLANE_IMAGE: image } = env;
+  if (kubeconfig && !image) {
     throw new Error("JSONPLANE_IMAGE is not set: name an image of jsonplane that the cluster's nodes have or can pull");
   }
-  if (kubeconfig && current) {
-    const images = {
-      current,
-      next: env.JSONPLANE_NEXT_IMAGE ?? current,
+  if (kubeconfig && image) {
+    const earlier = env.JSONPLANE_E2E_FROM ? await findEarlierVersion(env) : undefined;
+    return {
+      kubeconfig,
+      from: { chart: earlier?.chart ?? chart, image },
+      to: { chart, image: env.JSONPLANE_NEXT_IMAGE ?? image },
       redis: env.JSONPLANE_REDIS_IMAGE ?? "redis:8.6",
+      stop: async () => earlier?.remove(),
     };
-    return { kubeconfig, images, stop: async () => undefined };
   }
+  const earlier = await findEarlierVersion(env);
   const cluster = await upCluster(env, clusterNumber);
-  try {
-    return { kubeconfig: cluster.kubeconfig, images: await loadImages(cluster), stop: () => cluster.down() };
-  } catch (error) {
+  const stop = async (): Promise<void> => {
+    await earlier?.remove();
     await cluster.down();
+  };
+  try {
+    return { kubeconfig: cluster.kubeconfig, ...(await loadVersions(cluster, earlier)), stop };
+  } catch (error) {
+    await stop();
     throw error;
   }
 }
 
-async function loadImages(cluster: Cluster): Promise<ClusterInHand["images"]> {
+async function loadVersions(
+  cluster: Cluster,
+  earlier: EarlierVersion | undefined,
+): Promise<Pick<ClusterInHand, "from" | "to" | "redis">> {
   const { built, folder, remove } = await buildForImage();
   try {
     const load = async (which: "jsonplane" | "redis", name: string): Promise<string> => {
@@ -51,9 +69,14 @@ async function loadImages(cluster: Cluster): Promise<ClusterInHand["images"]> {
       await cluster.load(image.file);
       return image.name;
     };
+    const loadEarlier = async ({ chart: earlierChart, pack }: EarlierVersion): Promise<Version> => {
+      const { file, name } = await pack();
+      await cluster.load(file);
+      return { chart: earlierChart, image: name };
+    };
     return {
-      current: await load("jsonplane", "jsonplane:e2e"),
-      next: await load("jsonplane", "jsonplane:e2e-next"),
+      from: earlier ? await loadEarlier(earlier) : { chart, image: await load("jsonplane", "jsonplane:e2e") },
+      to: { chart, image: await load("jsonplane", "jsonplane:e2e-next") },
       redis: await load("redis", "jsonplane-redis:e2e"),
     };
   } finally {

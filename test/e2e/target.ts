@@ -3,8 +3,7 @@
 import { findHelm } from "../../tools/parts/helm.ts";
 import { findKubectl } from "../../tools/parts/kubernetes.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { chart } from "../support/helm.ts";
-import { type ClusterInHand, takeCluster } from "./take-cluster.ts";
+import { takeCluster, type Version } from "./take-cluster.ts";
 
 export const systemNamespace = "jsonplane-system";
 export const release = "jsonplane";
@@ -16,9 +15,12 @@ export interface Target {
   /** POST of an object to a path of the API server. */
   create(path: string, object: string): Promise<string>;
   helm(...args: readonly string[]): Promise<string>;
-  /** `helm install` or `upgrade` of the chart with an image, until everything is ready. */
-  rollOut(verb: "install" | "upgrade", image: string, ...args: readonly string[]): Promise<string>;
-  readonly images: ClusterInHand["images"];
+  /** `helm install` or `upgrade` to a version, until everything is ready. */
+  rollOut(verb: "install" | "upgrade", version: Version, ...args: readonly string[]): Promise<string>;
+  /** What is installed first. */
+  readonly from: Version;
+  /** What it is upgraded to: this tree. */
+  readonly to: Version;
   stop(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ const patience = "240s";
 export async function openTarget(env: NodeJS.ProcessEnv): Promise<Target> {
   const [{ path: kubectlPath }, helmPath] = await Promise.all([findKubectl(env), findHelm(env)]);
   const cluster = await takeCluster(env);
-  const { kubeconfig, images } = cluster;
+  const { kubeconfig, from, to, redis } = cluster;
   const run = async (program: string, args: readonly string[], input?: string): Promise<string> => {
     const options = { env: { KUBECONFIG: kubeconfig }, timeout: 400_000, ...(input !== undefined && { input }) };
     const { code, stdout, stderr } = await runCommand(program, args, options);
@@ -45,7 +47,7 @@ export async function openTarget(env: NodeJS.ProcessEnv): Promise<Target> {
       ),
     create: (path, object) => run(kubectlPath, ["create", "--raw", path, "-f", "-"], object),
     helm,
-    rollOut: (verb, image, ...args) =>
+    rollOut: (verb, { chart, image }, ...args) =>
       helm(
         verb,
         release,
@@ -53,11 +55,12 @@ export async function openTarget(env: NodeJS.ProcessEnv): Promise<Target> {
         ...["--namespace", systemNamespace, "--wait", "--timeout", patience],
         ...(verb === "install" ? ["--create-namespace"] : []),
         ...["--set", `image.repository=${repositoryOf(image)},image.tag=${tagOf(image)}`],
-        ...["--set", `redis.bundled.image.repository=${repositoryOf(images.redis)}`],
-        ...["--set-string", `redis.bundled.image.tag=${tagOf(images.redis)}`],
+        ...["--set", `redis.bundled.image.repository=${repositoryOf(redis)}`],
+        ...["--set-string", `redis.bundled.image.tag=${tagOf(redis)}`],
         ...args,
       ),
-    images,
+    from,
+    to,
     stop: () => cluster.stop(),
   };
 }

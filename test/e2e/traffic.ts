@@ -33,7 +33,7 @@ const pod = "traffic";
 
 export async function startPodTraffic(target: Target, namespace: string): Promise<PodTraffic> {
   const script = await readFile(new URL("./traffic.mjs", import.meta.url), "utf8");
-  await target.apply(JSON.stringify(trafficList(target.images.current, namespace, script)));
+  await target.apply(JSON.stringify(trafficList(target.from.image, namespace, script)));
   await target.kubectl("wait", "--for=condition=Ready", `pod/${pod}`, "-n", namespace, "--timeout=60s");
   const lines = async (): Promise<readonly string[]> =>
     (await target.kubectl("logs", pod, "-n", namespace)).trim().split("\n");

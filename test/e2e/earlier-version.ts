@@ -1,0 +1,75 @@
+// The version that is upgraded from: chart and program of an earlier commit, unpacked, built and packed in a folder of its own.
+// JSONPLANE_E2E_FROM names the commit. Without it, it is the commit that changed the chart before the last change of it; where no
+// such history is at hand (a shallow clone, an archive), this tree itself is upgraded to itself, under another image name.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Environment } from "../../tools/parts/cache.ts";
+import { type Finished, lastWords, runCommand } from "../../tools/parts/run-command.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface EarlierVersion {
+  /** Path of its chart. */
+  readonly chart: string;
+  /** Builds and packs its image; path of the archive and the name in it. */
+  pack(): Promise<{ readonly file: string; readonly name: string }>;
+  remove(): Promise<void>;
+}
+
+/** Undefined where no earlier one is at hand. Throws for a named commit that is not there. */
+export async function findEarlierVersion(env: Environment): Promise<EarlierVersion | undefined> {
+  const named = env.JSONPLANE_E2E_FROM;
+  const commit = named ? await commitOf(named) : await commitBefore();
+  if (commit === undefined) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-earlier-"));
+  const tree = join(folder, "tree");
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    await succeed(runCommand("git", ["clone", "--quiet", "--shared", "--no-checkout", root, tree]));
+    await succeed(runCommand("git", ["checkout", "--quiet", "--detach", commit], { cwd: tree }));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { chart: join(tree, "charts/jsonplane"), pack: () => packTree(tree), remove };
+}
+
+async function packTree(tree: string): Promise<{ file: string; name: string }> {
+  const steps = [
+    ["npm", "ci", "--no-audit", "--no-fund"],
+    ["npm", "run", "--silent", "build"],
+    ["node", "tools/image/pack.ts", "jsonplane"],
+  ] as const;
+  let printed = "";
+  for (const [program, ...args] of steps) printed = (await succeed(runCommand(program, args, { cwd: tree }))).stdout;
+  const [, name, file] = /^Packed (\S+) as (\S+)$/m.exec(printed) ?? [];
+  if (!name || !file)
+    throw new Error(`The earlier version's tools/image/pack.ts did not say what it packed: ${printed}`);
+  return { file, name };
+}
+
+async function commitOf(name: string): Promise<string> {
+  const { code, stdout } = await git("rev-parse", "--verify", "--quiet", `${name}^{commit}`);
+  if (code === 0) return stdout.trim();
+  throw new Error(
+    `JSONPLANE_E2E_FROM is ${name}: this clone has no such commit (git fetch --unshallow fetches all of them)`,
+  );
+}
+
+async function commitBefore(): Promise<string | undefined> {
+  const { code, stdout } = await git("log", "-2", "--format=%H", "--", "charts/jsonplane");
+  return code === 0 ? stdout.trim().split("\n")[1] : undefined;
+}
+
+function git(...args: readonly string[]): Promise<Finished> {
+  return runCommand("git", args, { cwd: root });
+}
+
+async function succeed(running: Promise<Finished>): Promise<Finished> {
+  const done = await running;
+  if (done.code !== 0) throw new Error(`The earlier version could not be made: ${lastWords(done, 20)}`);
+  return done;
+}
