@@ -35,8 +35,8 @@ export function flag(description: string, fallback: boolean): ValueSchema {
   return { description, type: "boolean", default: fallback };
 }
 
-export function list(description: string, items: ValueSchema, fallback: readonly unknown[] = []): ValueSchema {
-  return { description, type: "array", items, default: fallback };
+export function list(description: string, items: ValueSchema, keywords: Keywords = {}): ValueSchema {
+  return { description, type: "array", items, default: [], ...keywords };
 }
 
 /** Of names to texts, such as labels. */

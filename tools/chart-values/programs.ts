@@ -8,6 +8,7 @@ export const operator = group("The operator: turns custom resources into configu
   watchNamespaces: list(
     "Namespaces whose objects are served, with rights there alone; they must exist. Empty = all namespaces, with a ClusterRole.",
     { type: "string", pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" },
+    { uniqueItems: true },
   ),
   className: text(
     "Serve the Projects of this `spec.className`; empty = those without one. Two installations in one cluster need two classes.",

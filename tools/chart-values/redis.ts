@@ -56,7 +56,7 @@ const external = group(
     ports: list(
       "Ports that the NetworkPolicies let programs reach.",
       { type: "integer", minimum: 1, maximum: 65_535 },
-      [6_379],
+      { default: [6_379], minItems: 1, uniqueItems: true },
     ),
   },
 );

@@ -50,8 +50,12 @@ export const chartValues: ValueSchema = group("Values of the chart jsonplane.", 
     required: ["name"],
     properties: { name: { type: "string", minLength: 1 } },
   }),
-  nameOverride: text("In place of the chart's name in names and labels.", "", { maxLength: 40 }),
-  fullnameOverride: text("In place of release and chart name in the names of objects.", "", { maxLength: 40 }),
+  nameOverride: text("In place of the chart's name in names and labels.", "", {
+    pattern: "^([a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?)?$",
+  }),
+  fullnameOverride: text("In place of release and chart name in the names of objects.", "", {
+    pattern: "^([a-z]([-a-z0-9]{0,38}[a-z0-9])?)?$",
+  }),
   commonLabels: texts("Further labels of every object."),
   publicURL: text(
     "What clients reach the API by, such as `https://api.example.org`: `status.baseURL` and tokens begin with it. Empty = the first host of ingress or httpRoute, else the Service's name in the cluster.",
@@ -67,10 +71,18 @@ export const chartValues: ValueSchema = group("Values of the chart jsonplane.", 
     enabled: flag("Install and upgrade them with the release.", true),
     keep: flag("Keep them, and with them every object, when the release is uninstalled.", true),
   }),
-  rbac: group("Rights of the operator.", {
-    create: flag("Make Roles and bindings; else make those of deploy/rbac yourself.", true),
+  rbac: group("Rights of the operator, and of people.", {
+    create: flag(
+      "Make Roles and bindings; else make those of deploy/rbac yourself, and for the bundled Redis `get` and `update` of the Secret of its users.",
+      true,
+    ),
+    userRoles: flag(
+      "Add rights to the cluster's own roles `view`, `edit` and `admin`, for people. Needs ClusterRoles, even where the operator has none.",
+      true,
+    ),
   }),
   networkPolicy,
   metrics,
+  enabled: flag("For a parent chart whose `condition` it is; nothing here uses it.", true),
   global: kubernetes("Values that a parent chart gives to all its parts; nothing here uses them."),
 });

@@ -5,24 +5,34 @@
 {{- end -}}
 
 {{- define "jsonplane.fullname" -}}
+{{- $name := include "jsonplane.name" . -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
-{{- else if contains (include "jsonplane.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- $name = .Values.fullnameOverride -}}
+{{- else if contains $name .Release.Name -}}
+{{- $name = .Release.Name -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name (include "jsonplane.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- $name = printf "%s-%s" .Release.Name $name -}}
+{{- end -}}
+{{- regexReplaceAll "-+$" (trunc 40 $name) "" -}}
+{{- end -}}
+
+{{/* Refuses what the API server would refuse when half of the objects are there. */}}
+{{- define "jsonplane.checkNames" -}}
+{{- $name := include "jsonplane.fullname" . -}}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" $name) -}}
+{{- fail (printf "Objects would be called %s, but a Service's name begins with a letter and has no dot: set fullnameOverride" $name) -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Of objects without a namespace: another release may have the same name in another one. */}}
+{{/* Where releases of several namespaces meet. No namespace has a dot in its name, so that no two read alike. */}}
 {{- define "jsonplane.clusterName" -}}
-{{- printf "%s-%s-operator" .Release.Namespace (include "jsonplane.fullname" .) -}}
+{{- printf "%s.%s" .Release.Namespace (include "jsonplane.fullname" .) -}}
 {{- end -}}
 
 {{/* dict "root" $ "component" "operator" */}}
 {{- define "jsonplane.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "jsonplane.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ include "jsonplane.name" .root | toYaml }}
+app.kubernetes.io/instance: {{ .root.Release.Name | toYaml }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 

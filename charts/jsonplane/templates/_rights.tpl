@@ -30,7 +30,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
   name: {{ .name }}
-  namespace: {{ .namespace }}
+  namespace: {{ .namespace | toYaml }}
   labels:
     {{- .labels | nindent 4 }}
 roleRef:
@@ -40,5 +40,5 @@ roleRef:
 subjects:
   - kind: ServiceAccount
     name: {{ include "jsonplane.fullname" .root }}-operator
-    namespace: {{ .root.Release.Namespace }}
+    namespace: {{ .root.Release.Namespace | toYaml }}
 {{- end -}}
