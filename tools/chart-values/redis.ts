@@ -54,7 +54,7 @@ const external = group(
       key: text("Entry with the certificates, PEM.", "ca.crt", { minLength: 1 }),
     }),
     ports: list(
-      "Ports that the NetworkPolicies let programs reach.",
+      "Ports that the NetworkPolicies let programs reach, besides those that `url` names: of servers, Sentinels and Cluster nodes.",
       { type: "integer", minimum: 1, maximum: 65_535 },
       { default: [6_379], minItems: 1, uniqueItems: true },
     ),

@@ -18,9 +18,14 @@ const networkPolicy = group(
       anyObject,
     ),
     apiServerPorts: list(
-      "Ports at which the operator may reach the API server, whatever its address; empty = every port.",
+      "Ports at which the operator may reach the API server, whatever its address; empty = every port. Say the server's own too, such as 6443: most networks look behind the Service's 443.",
       port,
     ),
+    dnsPorts: list("Ports at which names are resolved: the usual one, and that of OpenShift's DNS pods.", port, {
+      default: [53, 5353],
+      minItems: 1,
+      uniqueItems: true,
+    }),
   },
 );
 

@@ -19,12 +19,28 @@
 {{- if and (not .Values.redis.bundled.enabled) (not $named) -}}
 {{- fail "There is no Redis: set redis.external.existingSecret.name (a Secret with store URLs) or redis.external.url, or redis.bundled.enabled=true" -}}
 {{- end -}}
-{{- if contains "@" $external.url -}}
-{{- fail "redis.external.url names a user: values are no place for passwords. Put the URLs into a Secret and name it in redis.external.existingSecret.name" -}}
+{{- if or (contains "@" $external.url) (contains "sentinelPassword=" $external.url) -}}
+{{- fail "redis.external.url has a user or a password: values are no place for passwords. Put the URLs into a Secret and name it in redis.external.existingSecret.name" -}}
 {{- end -}}
 {{- if and $external.url $external.existingSecret.name -}}
 {{- fail "redis.external.url and redis.external.existingSecret.name both name a Redis: keep one of them" -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Where a Redis of one's own listens: the ports that are said, and those of the URL; with commas between. */}}
+{{- define "jsonplane.redisPorts" -}}
+{{- $external := .Values.redis.external -}}
+{{- $ports := list -}}
+{{- range $external.ports -}}
+{{- $ports = append $ports (int .) -}}
+{{- end -}}
+{{- with $external.url -}}
+{{- $usual := ternary 26379 6379 (contains "+sentinel:" .) -}}
+{{- range regexReplaceAll "^[a-z+]+://([^/?]*).*$" . "${1}" | splitList "," -}}
+{{- $ports = append $ports (regexFind "[0-9]+$" (regexFind ":[0-9]+$" .) | default $usual | int) -}}
+{{- end -}}
+{{- end -}}
+{{- uniq $ports | join "," -}}
 {{- end -}}
 
 {{/* Environment variables of a program. dict "root" $ "program" "operator" */}}
