@@ -50,4 +50,3 @@ export function kubernetes(description: string, fallback: Readonly<Record<string
 }
 
 export const anyObject: ValueSchema = { type: "object" };
-export const anyText: ValueSchema = { type: "string", minLength: 1 };

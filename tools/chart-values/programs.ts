@@ -1,7 +1,13 @@
 // Values of the two programs, and of how clients come to the data plane.
 
-import { anyObject, anyText, choice, count, flag, group, list, text, texts } from "./declare.ts";
+import { anyObject, choice, count, flag, group, list, text, texts } from "./declare.ts";
 import { classPattern, extraEnv, logLevel, placement } from "./workload.ts";
+
+const hostName = {
+  type: "string",
+  maxLength: 253,
+  pattern: "^([*][.])?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+};
 
 export const operator = group("The operator: turns custom resources into configuration.", {
   replicas: count("Replicas; one leads, the others stand by.", 2, [0, 5]),
@@ -38,11 +44,16 @@ export const dataplane = group("The data plane: serves the API.", {
   service: group("The Service of the API.", {
     type: choice("Type of the Service.", "ClusterIP", ["ClusterIP", "NodePort", "LoadBalancer"]),
     port: count("Port of the Service.", 80, [1, 65_535]),
+    externalTrafficPolicy: choice(
+      "Of NodePort and LoadBalancer: `Local` keeps clients' addresses, by which logins are limited; with `Cluster`, the usual one, all come from a node's.",
+      "",
+      ["", "Cluster", "Local"],
+    ),
     annotations: texts("Annotations of the Service, as load balancers of clouds want them."),
   }),
   trustedProxies: list(
     "Addresses or networks of proxies whose X-Forwarded-* headers are believed, such as `10.0.0.0/8`: who logs in too often is told apart by address.",
-    anyText,
+    { type: "string", pattern: "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$" },
   ),
   maxProjects: count(
     "Projects that a replica keeps loaded at once; the one unused for longest goes first.",
@@ -76,6 +87,8 @@ export const dataplane = group("The data plane: serves the API.", {
     maxUnavailable: {
       description: "Replicas, or a part of them such as `25%`.",
       type: ["integer", "string"],
+      minimum: 0,
+      pattern: "^[0-9]{1,3}%$",
       default: 1,
     },
   }),
@@ -87,7 +100,7 @@ export const ingress = group("Ingress for the API.", {
   enabled: flag("Whether there is one.", false),
   className: text("IngressClass; empty = the cluster's default."),
   annotations: texts("Annotations of the Ingress."),
-  hosts: list("Host names; all of them lead to the data plane.", anyText),
+  hosts: list("Host names; all of them lead to the data plane.", hostName),
   tls: list("TLS: `[{secretName: api-tls, hosts: [api.example.org]}]`.", anyObject),
 });
 
@@ -95,5 +108,5 @@ export const httpRoute = group("HTTPRoute of the Gateway API, whose CRDs the clu
   enabled: flag("Whether there is one.", false),
   annotations: texts("Annotations of the HTTPRoute."),
   parentRefs: list("Gateways: `[{name: public, namespace: gateways}]`.", anyObject),
-  hostnames: list("Host names.", anyText),
+  hostnames: list("Host names.", hostName),
 });

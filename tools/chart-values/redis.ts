@@ -26,10 +26,14 @@ const bundled = group(
       { pattern: "^[1-9][0-9]*(kb|mb|gb)?$" },
     ),
     storage: group("Its volume.", {
-      size: text("Size of the PersistentVolumeClaim: three times `maxmemory` at least.", "4Gi", {
-        pattern: "^[1-9][0-9]*([KMGT]i?)?$",
-      }),
-      storageClassName: text("StorageClass; empty = the cluster's default."),
+      size: text(
+        "Size of the PersistentVolumeClaim: three times `maxmemory` at least. An upgrade can't change it: let the claim grow itself.",
+        "4Gi",
+        {
+          pattern: "^[1-9][0-9]*([KMGT]i?)?$",
+        },
+      ),
+      storageClassName: text("StorageClass; empty = the cluster's default. An upgrade can't change it."),
     }),
     runAsUser: count("User and group id of redis-server, those of the image's user `redis`.", 999, [1, 2_147_483_647]),
     ...placement({ requests: { cpu: "100m", memory: "256Mi" }, limits: { memory: "1Gi" } }),

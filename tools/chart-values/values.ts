@@ -65,7 +65,7 @@ export const chartValues: ValueSchema = group("Values of the chart jsonplane.", 
   publicURL: text(
     "What clients reach the API by, such as `https://api.example.org`: `status.baseURL` and tokens begin with it. Empty = the first host of ingress or httpRoute, else the Service's name in the cluster.",
     "",
-    { pattern: "^(https?://[^/?#@]+(/[^?#]*)?)?$" },
+    { pattern: "^(https?://[^\\s/?#@*]+(/[^\\s?#]*)?)?$" },
   ),
   operator,
   dataplane,

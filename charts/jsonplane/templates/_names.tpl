@@ -36,19 +36,39 @@ app.kubernetes.io/instance: {{ .root.Release.Name | toYaml }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
+{{/* Labels that values bring. A list of maps, the first of which wins. */}}
+{{- define "jsonplane.furtherLabels" -}}
+{{- $labels := dict -}}
+{{- range . -}}
+{{- $labels = merge $labels (default dict .) -}}
+{{- end -}}
+{{- range list "name" "instance" "component" "part-of" "version" "managed-by" -}}
+{{- if hasKey $labels (printf "app.kubernetes.io/%s" .) -}}
+{{- fail (printf "app.kubernetes.io/%s is the chart's own: take it out of commonLabels, podLabels and labels" .) -}}
+{{- end -}}
+{{- end -}}
+{{- with $labels -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* dict "root" $ "component" "operator" "more" labels of the values, for this object alone */}}
 {{- define "jsonplane.labels" -}}
 {{ include "jsonplane.selectorLabels" . }}
 app.kubernetes.io/part-of: jsonplane
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
-{{- with .root.Values.commonLabels }}
-{{ toYaml . }}
+{{- with include "jsonplane.furtherLabels" (list .more .root.Values.commonLabels) }}
+{{ . }}
 {{- end }}
 {{- end -}}
 
 {{/* dict "image" .Values.image "tag" "the one without a tag" */}}
 {{- define "jsonplane.image" -}}
+{{- if not (or .image.digest .image.tag .tag) -}}
+{{- fail (printf "The image %s has neither tag nor digest" .image.repository) -}}
+{{- end -}}
 {{- if .image.digest -}}
 {{- printf "%s@%s" .image.repository .image.digest -}}
 {{- else -}}
@@ -56,13 +76,20 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
+{{- define "jsonplane.hostOfURL" -}}
+{{- if hasPrefix "*" . -}}
+{{- fail (printf "%s is no host of a URL: set publicURL, or name another host first" .) -}}
+{{- end -}}
+{{- . -}}
+{{- end -}}
+
 {{- define "jsonplane.publicURL" -}}
 {{- if .Values.publicURL -}}
-{{- .Values.publicURL -}}
+{{- .Values.publicURL | trimSuffix "/" -}}
 {{- else if and .Values.ingress.enabled .Values.ingress.hosts -}}
-{{- printf "%s://%s" (ternary "https" "http" (gt (len .Values.ingress.tls) 0)) (first .Values.ingress.hosts) -}}
+{{- printf "%s://%s" (ternary "https" "http" (gt (len .Values.ingress.tls) 0)) (include "jsonplane.hostOfURL" (first .Values.ingress.hosts)) -}}
 {{- else if and .Values.httpRoute.enabled .Values.httpRoute.hostnames -}}
-{{- printf "https://%s" (first .Values.httpRoute.hostnames) -}}
+{{- printf "https://%s" (include "jsonplane.hostOfURL" (first .Values.httpRoute.hostnames)) -}}
 {{- else -}}
 {{- $port := int .Values.dataplane.service.port -}}
 {{- printf "http://%s.%s.svc%s" (include "jsonplane.fullname" .) .Release.Namespace (ternary "" (printf ":%d" $port) (eq $port 80)) -}}

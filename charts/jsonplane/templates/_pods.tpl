@@ -19,26 +19,16 @@ capabilities:
 labels:
   {{- include "jsonplane.selectorLabels" . | nindent 2 }}
   app.kubernetes.io/part-of: jsonplane
-  {{- with .root.Values.commonLabels }}
-  {{- toYaml . | nindent 2 }}
+  {{- with include "jsonplane.furtherLabels" (list .values.podLabels .root.Values.commonLabels) }}
+  {{- . | nindent 2 }}
   {{- end }}
-  {{- with .values.podLabels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
-{{- $scraped := and .port .root.Values.metrics.scrapeAnnotations }}
-{{- if or $scraped .values.podAnnotations .annotations }}
+{{- $scraping := dict }}
+{{- if and .port .root.Values.metrics.scrapeAnnotations }}
+{{- $scraping = dict "prometheus.io/scrape" "true" "prometheus.io/port" (toString .port) "prometheus.io/path" "/metrics" }}
+{{- end }}
+{{- with merge (dict) (default dict .annotations) (default dict .values.podAnnotations) $scraping }}
 annotations:
-  {{- if $scraped }}
-  prometheus.io/scrape: "true"
-  prometheus.io/port: {{ .port | quote }}
-  prometheus.io/path: /metrics
-  {{- end }}
-  {{- with .annotations }}
   {{- toYaml . | nindent 2 }}
-  {{- end }}
-  {{- with .values.podAnnotations }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
 {{- end }}
 {{- end -}}
 

@@ -1,0 +1,118 @@
+// Values in odd company: labels given twice, hosts that are no URL, sizes that an autoscaler can't use.
+
+import { beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import type { JsonObject } from "../../core/config/types.ts";
+import { findHelm } from "../../tools/parts/helm.ts";
+import { caseFile, objectsIn, render } from "../support/helm.ts";
+
+let helm: string;
+
+beforeAll(async () => {
+  helm = await findHelm(process.env);
+}, 300_000);
+
+const json = (path: string, value: unknown): readonly string[] => ["--set-json", `${path}=${JSON.stringify(value)}`];
+
+async function textOf(...args: readonly string[]): Promise<string> {
+  const { code, text, complaint } = await render(helm, args);
+  expect([code, complaint]).toEqual([0, ""]);
+  return text;
+}
+
+interface Labelled {
+  readonly metadata: { readonly labels: JsonObject; readonly annotations?: JsonObject };
+  readonly spec: { readonly template: Labelled; readonly nodeSelector?: JsonObject; readonly tolerations?: unknown };
+}
+
+const named = (text: string, kind: string, name: string): Labelled =>
+  objectsIn(text).find(
+    (object) => object.kind === kind && (object.metadata as JsonObject).name === name,
+  ) as unknown as Labelled;
+
+describe("labels and annotations", () => {
+  const twice = [
+    ...json("commonLabels", { team: "platform", release: "mine" }),
+    ...json("dataplane.podLabels", { team: "api" }),
+    ...json("redis.bundled.podLabels", { team: "data" }),
+    ...json("dataplane.podAnnotations", { "prometheus.io/scrape": "false", note: "x" }),
+    ...json("metrics.podMonitor", { enabled: true, labels: { release: "prometheus" } }),
+    ...json("metrics.prometheusRule", { enabled: true, labels: { release: "prometheus" } }),
+    ...json("metrics.dashboards", { enabled: true, labels: { team: "grafana" } }),
+  ];
+
+  it("of one name stand there once, and the nearer one wins", async () => {
+    const text = await textOf(...twice);
+    expect(parseAllDocuments(text).flatMap(({ errors }) => errors)).toEqual([]);
+    const dataplane = named(text, "Deployment", "jsonplane-dataplane");
+    expect(dataplane.metadata.labels.team).toBe("platform");
+    expect(dataplane.spec.template.metadata.labels.team).toBe("api");
+    expect(dataplane.spec.template.metadata.annotations).toMatchObject({
+      "prometheus.io/scrape": "false",
+      "prometheus.io/port": "9090",
+    });
+    expect(named(text, "PodMonitor", "jsonplane").metadata.labels.release).toBe("prometheus");
+    expect(named(text, "PrometheusRule", "jsonplane").metadata.labels.release).toBe("prometheus");
+    expect(named(text, "ConfigMap", "jsonplane-dashboard-operator").metadata.labels.team).toBe("grafana");
+  });
+
+  it.each(["commonLabels", "operator.podLabels", "redis.bundled.podLabels"])(
+    "%s can't change those that selectors need",
+    async (path) => {
+      const { code, complaint } = await render(helm, json(path, { "app.kubernetes.io/component": "web" }));
+      expect([code, complaint]).toEqual([1, expect.stringContaining("app.kubernetes.io/component is the chart's own")]);
+    },
+  );
+});
+
+describe("values that look right and are not", () => {
+  it.each([
+    [["dataplane.podDisruptionBudget.maxUnavailable=half"], "maxUnavailable"],
+    [["dataplane.podDisruptionBudget.maxUnavailable=-1"], "maxUnavailable"],
+    [["dataplane.trustedProxies={proxy.example.org}"], "trustedProxies"],
+    [["publicURL=https://api example.org"], "publicURL"],
+    [["ingress.hosts={https://api.example.org}"], "hosts"],
+    [["ingress.enabled=true", "ingress.hosts={*.example.org}"], "*.example.org is no host of a URL: set publicURL"],
+    [["redis.bundled.image.tag="], "has neither tag nor digest"],
+    [["dataplane.autoscaling.enabled=true", "dataplane.resources=null"], "set dataplane.resources.requests.cpu"],
+  ])("%j is refused, and it is said which", async (set, said) => {
+    const { code, text, complaint } = await render(helm, ["--set", set.join(",")]);
+    expect([code, text, complaint]).toEqual([1, "", expect.stringContaining(said)]);
+  });
+
+  it.each([
+    ["dataplane.podDisruptionBudget.maxUnavailable=25%"],
+    ["dataplane.trustedProxies={10.0.0.0/8,::1,fd00::/8}"],
+    ["ingress.enabled=true,ingress.hosts={api.example.org,*.example.org}"],
+    ["ingress.enabled=true,ingress.hosts={*.example.org},publicURL=https://api.example.org"],
+    [
+      "dataplane.autoscaling.enabled=true,dataplane.autoscaling.targetCPUUtilizationPercentage=0,dataplane.autoscaling.requestsPerSecond=9,dataplane.resources=null",
+    ],
+    ["dataplane.autoscaling.enabled=true,dataplane.resources.requests.cpu=null,dataplane.resources.limits.cpu=1"],
+  ])("%s is taken", async (set) => {
+    await textOf("--set", set);
+  });
+});
+
+it("`helm test` runs where the data plane runs: on the same nodes, tainted ones too", async () => {
+  const toleration = { key: "dedicated", operator: "Exists" };
+  const text = await textOf(
+    ...json("dataplane.nodeSelector", { "kubernetes.io/arch": "amd64" }),
+    ...json("dataplane.tolerations", [toleration]),
+  );
+  const { nodeSelector, tolerations } = named(text, "Pod", "jsonplane-test").spec;
+  expect([nodeSelector, tolerations]).toEqual([{ "kubernetes.io/arch": "amd64" }, [toleration]]);
+});
+
+it("a load balancer can leave clients' addresses as they are, by which logins are limited", async () => {
+  const local = "dataplane.service.externalTrafficPolicy=Local";
+  expect(await textOf("--set", `dataplane.service.type=LoadBalancer,${local}`)).toContain(
+    "externalTrafficPolicy: Local",
+  );
+  expect(await textOf("--set", local)).not.toContain("externalTrafficPolicy");
+});
+
+it("without values for it, nothing is written twice in any document", async () => {
+  const text = await textOf("--values", caseFile("everything"));
+  expect(parseAllDocuments(text).flatMap(({ errors }) => errors)).toEqual([]);
+});
