@@ -63,7 +63,7 @@ export const chartValues: ValueSchema = group("Values of the chart jsonplane.", 
   }),
   commonLabels: texts("Further labels of every object."),
   publicURL: text(
-    "What clients reach the API by, such as `https://api.example.org`: `status.baseURL` and tokens begin with it. Empty = the first host of ingress or httpRoute, else the Service's name in the cluster.",
+    "What clients reach the API by, such as `https://api.example.org`: `status.baseURL` and tokens begin with it, and a change ends every session. Empty = the first host of ingress or httpRoute, else the Service's name in the cluster.",
     "",
     { pattern: "^(https?://[^\\s/?#@*]+(/[^\\s?#]*)?)?$" },
   ),

@@ -91,7 +91,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- else if and .Values.httpRoute.enabled .Values.httpRoute.hostnames -}}
 {{- printf "https://%s" (include "jsonplane.hostOfURL" (first .Values.httpRoute.hostnames)) -}}
 {{- else -}}
+{{- include "jsonplane.serviceURL" . -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "jsonplane.serviceURL" -}}
 {{- $port := int .Values.dataplane.service.port -}}
 {{- printf "http://%s.%s.svc%s" (include "jsonplane.fullname" .) .Release.Namespace (ternary "" (printf ":%d" $port) (eq $port 80)) -}}
-{{- end -}}
 {{- end -}}
