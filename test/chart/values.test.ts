@@ -1,10 +1,11 @@
 // Values in odd company: labels given twice, hosts that are no URL, sizes that an autoscaler can't use.
 
+import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { JsonObject } from "../../core/config/types.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
-import { caseFile, objectsIn, render } from "../support/helm.ts";
+import { caseFile, chart, objectsIn, render } from "../support/helm.ts";
 
 let helm: string;
 
@@ -92,6 +93,43 @@ describe("values that look right and are not", () => {
   ])("%s is taken", async (set) => {
     await textOf("--set", set);
   });
+});
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+function pathsOf({ properties = {} }: Schema, path: readonly string[] = []): readonly string[] {
+  return Object.entries(properties).flatMap(([name, below]) => [
+    [...path, name].join("."),
+    ...pathsOf(below, [...path, name]),
+  ]);
+}
+
+describe("a value that is left empty, which takes its default away,", () => {
+  const emptied = async (path: string) => await render(helm, ["--set", `${path}=null,crds.enabled=false`]);
+
+  it("is refused by its name, or nothing comes of it", async () => {
+    const schema = JSON.parse(await readFile(`${chart}/values.schema.json`, "utf8")) as Schema;
+    for (const path of pathsOf(schema).filter((path) => path !== "crds")) {
+      const { code, text, complaint } = await emptied(path);
+      if (code === 0) expect([path, text.match(/.*(%!|--[\w-]+=$|: $).*/m)?.[0]]).toEqual([path, undefined]);
+      else expect(complaint).toMatch(new RegExp(`${path}[.\\w]* has no value`));
+    }
+  }, 120_000);
+
+  it.each(["operator.workers", "networkPolicy", "networkPolicy.dnsPorts", "redis.external.ports", "crds.keep"])(
+    "is refused, such as %s",
+    async (path) => {
+      const { complaint } = await emptied(path);
+      expect(complaint).toContain("has no value: give it one, or take the line out");
+    },
+  );
+});
+
+it("whoever scales by other means leaves the replicas out", async () => {
+  const { spec } = named(await textOf("--set", "dataplane.replicas=null"), "Deployment", "jsonplane-dataplane");
+  expect(Object.keys(spec)).not.toContain("replicas");
 });
 
 it("`helm test` runs where the data plane runs: on the same nodes, tainted ones too", async () => {

@@ -13,8 +13,31 @@ export function generateChartValues(): ReadonlyMap<string, string> {
   return new Map([
     ["charts/jsonplane/values.schema.json", `${JSON.stringify(schema, null, 2)}\n`],
     ["charts/jsonplane/values.yaml", `# ${note}\n${membersYaml(chartValues, 0)}`],
+    ["charts/jsonplane/templates/_needed.tpl", needed()],
     ["docs/values.md", page()],
   ]);
+}
+
+// -------------------------------------------------------------------------------------------------------------- _needed.tpl
+
+/** Values that templates can't do without: the schema can't say so, or every file of values would have to be complete. */
+function needed(): string {
+  return `{{/* ${note} */}}\n{{- define "jsonplane.neededValues" -}}\n${neededBelow(chartValues, []).join(" ")}\n{{- end -}}\n`;
+}
+
+const mayBeNull = "dataplane.replicas";
+
+function neededBelow({ properties = {} }: ValueSchema, path: readonly string[]): readonly string[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const here = [...path, name];
+    if (schema.properties !== undefined) return [here.join("."), ...neededBelow(schema, here)];
+    return isNeeded(schema) && here.join(".") !== mayBeNull ? [here.join(".")] : [];
+  });
+}
+
+function isNeeded({ default: fallback }: ValueSchema): boolean {
+  if (Array.isArray(fallback)) return fallback.length > 0;
+  return typeof fallback !== "object" && fallback !== "";
 }
 
 // ------------------------------------------------------------------------------------------------------------- values.yaml

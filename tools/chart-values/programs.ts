@@ -40,7 +40,7 @@ export const operator = group("The operator: turns custom resources into configu
 });
 
 export const dataplane = group("The data plane: serves the API.", {
-  replicas: count("Replicas, where autoscaling is off.", 2, [0, 1_000]),
+  replicas: count("Replicas, where autoscaling is off; null = an autoscaler of yours decides.", 2, [0, 1_000]),
   service: group("The Service of the API.", {
     type: choice("Type of the Service.", "ClusterIP", ["ClusterIP", "NodePort", "LoadBalancer"]),
     port: count("Port of the Service.", 80, [1, 65_535]),

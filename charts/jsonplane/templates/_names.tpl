@@ -1,4 +1,20 @@
-{{/* Names and labels that all templates share. */}}
+{{/* Names and labels that all templates share, and whether they can be. */}}
+
+{{/* Refuses that a default was taken away: null as a value does so, and --reuse-values with a chart that has further values. */}}
+{{- define "jsonplane.checkValues" -}}
+{{- range $path := include "jsonplane.neededValues" . | splitList " " -}}
+{{- $at := $.Values -}}
+{{- $found := true -}}
+{{- range splitList "." $path -}}
+{{- $group := ternary $at dict (kindIs "map" $at) -}}
+{{- $found = hasKey $group . -}}
+{{- $at = get $group . -}}
+{{- end -}}
+{{- if or (not $found) (kindIs "invalid" $at) -}}
+{{- fail (printf "%s has no value: give it one, or take the line out; with helm upgrade, use --reset-then-reuse-values" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 
 {{- define "jsonplane.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}

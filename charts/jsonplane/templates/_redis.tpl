@@ -19,7 +19,7 @@
 {{- if and (not .Values.redis.bundled.enabled) (not $named) -}}
 {{- fail "There is no Redis: set redis.external.existingSecret.name (a Secret with store URLs) or redis.external.url, or redis.bundled.enabled=true" -}}
 {{- end -}}
-{{- if or (contains "@" $external.url) (contains "sentinelPassword=" $external.url) -}}
+{{- if or (contains "@" (default "" $external.url)) (contains "sentinelPassword=" (default "" $external.url)) -}}
 {{- fail "redis.external.url has a user or a password: values are no place for passwords. Put the URLs into a Secret and name it in redis.external.existingSecret.name" -}}
 {{- end -}}
 {{- if and $external.url $external.existingSecret.name -}}

@@ -18,7 +18,7 @@
   verbs: [get, list, watch, create, update, delete]
 - apiGroups: [""]
   resources: [namespaces]
-  verbs: [{{ ternary "get" "get, list, watch" (gt (len .Values.operator.watchNamespaces) 0) }}]
+  verbs: [{{ ternary "get" "get, list, watch" (gt (len (default list .Values.operator.watchNamespaces)) 0) }}]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
