@@ -1,0 +1,100 @@
+// Workloads over their life: what an upgrade can't change stays the same, what it changes makes pods anew, they wait for Redis as long
+// as it takes, and have time to end.
+
+import { beforeAll, describe, expect, it } from "vitest";
+import { findHelm } from "../../tools/parts/helm.ts";
+import { caseFile, objectsIn, render } from "../support/helm.ts";
+
+let helm: string;
+
+beforeAll(async () => {
+  helm = await findHelm(process.env);
+}, 300_000);
+
+interface Probe {
+  readonly periodSeconds: number;
+  readonly failureThreshold: number;
+}
+
+interface Workload {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly selector: object;
+    readonly serviceName?: string;
+    readonly volumeClaimTemplates?: readonly object[];
+    readonly template: {
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly automountServiceAccountToken?: boolean;
+        readonly containers: readonly { readonly startupProbe: Probe }[];
+      };
+    };
+  };
+}
+
+async function workloads(...args: readonly string[]): Promise<readonly Workload[]> {
+  const { code, text, complaint } = await render(helm, args);
+  expect([code, complaint]).toEqual([0, ""]);
+  const found = objectsIn(text).filter(({ kind }) => kind === "Deployment" || kind === "StatefulSet");
+  return found as unknown as readonly Workload[];
+}
+
+async function workload(name: string, ...args: readonly string[]): Promise<Workload> {
+  const found = (await workloads(...args)).find(({ metadata }) => metadata.name === `jsonplane-${name}`);
+  if (found === undefined) throw new Error(`There is no ${name}`);
+  return found;
+}
+
+it("what no upgrade can change depends on no value but the volume's own", async () => {
+  const fixed = (found: readonly Workload[]) =>
+    found.map(({ metadata, spec: { selector, serviceName, volumeClaimTemplates } }) => [
+      metadata.name,
+      selector,
+      serviceName,
+      volumeClaimTemplates,
+    ]);
+  const volume = ["--set", "redis.bundled.storage.size=4Gi,redis.bundled.storage.storageClassName="];
+  expect(fixed(await workloads("--values", caseFile("everything"), ...volume))).toEqual(fixed(await workloads()));
+});
+
+it.each([0, 10, 300])(
+  "a replica that drains for %i s has 10 s more to answer what is under way, and some to end",
+  async (seconds) => {
+    const { spec } = await workload("dataplane", "--set", `dataplane.drainSeconds=${seconds}`);
+    expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(seconds + 10 + 5);
+  },
+);
+
+it("a data plane that finds no Redis waits by itself, and isn't restarted for it", async () => {
+  const [container] = (await workload("dataplane")).spec.template.spec.containers;
+  const { periodSeconds, failureThreshold } = container?.startupProbe ?? { periodSeconds: 0, failureThreshold: 0 };
+  expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(3_600);
+});
+
+it("only the operator has a service account's token", async () => {
+  for (const { metadata, spec } of await workloads()) {
+    const mounted = spec.template.spec.automountServiceAccountToken ?? true;
+    expect([metadata.name, mounted]).toEqual([metadata.name, metadata.name === "jsonplane-operator"]);
+  }
+});
+
+describe("a change of", () => {
+  it.each([
+    ["redis.bundled.maxmemory=700mb", "redis"],
+    ["redis.bundled.appendfsync=always", "redis"],
+    ["dataplane.logLevel=warn", "dataplane"],
+    ["publicURL=https://api.example.org", "dataplane"],
+    ["publicURL=https://api.example.org", "operator"],
+    ["operator.allowedHosts={*=example.org}", "operator"],
+  ])("%s makes new pods of %s", async (set, name) => {
+    const [before, after] = [await workload(name), await workload(name, "--set", set)];
+    expect(after.spec.template).not.toEqual(before.spec.template);
+  });
+});
+
+it.each(["operator", "dataplane", "redis"])("what is none of its business makes no new pods of %s", async (name) => {
+  const others = "ingress.enabled=true,metrics.podMonitor.enabled=true,rbac.create=false";
+  const [before, after] = [await workload(name), await workload(name, "--set", others)];
+  expect(after.spec.template).toEqual(before.spec.template);
+});
