@@ -71,7 +71,7 @@ export const dataplane = group("The data plane: serves the API.", {
     minReplicas: count("Fewest replicas.", 2, [1, 1_000]),
     maxReplicas: count("Most replicas.", 10, [1, 1_000]),
     targetCPUUtilizationPercentage: count(
-      "CPU wanted, in per cent of what is requested; 0 = don't scale by it.",
+      "CPU wanted, in per cent of what `resources.requests.cpu` says: a replica can use a core, so request more than the default then; 0 = don't scale by it.",
       70,
       [0, 1_000],
     ),
