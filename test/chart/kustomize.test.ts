@@ -44,6 +44,12 @@ describe.each([
     expect(said.trim().split("\n")).toHaveLength(objectsIn(input).length);
   });
 
+  it("is taken from a client-side apply too: no object is too large for its annotation", async () => {
+    const input = await built();
+    const said = await api.kubectl(["apply", "--dry-run=server", "-f", "-"], { input });
+    expect(said.trim().split("\n")).toHaveLength(objectsIn(input).length);
+  });
+
   it("names the URL of clients first among the arguments, where docs/install.md patches it", async () => {
     const deployments = objectsIn(await built()).filter(({ kind }) => kind === "Deployment");
     for (const { spec } of deployments as unknown as readonly DeploymentObject[]) {
