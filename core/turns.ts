@@ -1,9 +1,10 @@
 // A bounded queue for work that is costly for everybody: so much of it at once, so much waiting, the rest refused at once
-// with the error that its owner makes.
+// with the error that its owner makes. Whoever asks much waits behind itself: turns go round the keys that wait, in the order of
+// arrival within one, and when the waiting room is full, the key that fills it most makes room for others.
 
 export interface Turns {
-  /** Resolves when it is the caller's turn, in order of arrival. Throws what `refusal` makes when too many wait already. */
-  take(): Promise<void>;
+  /** Resolves when it is the turn of this key's caller. Throws what `refusal` makes when too many wait already. */
+  take(key: string): Promise<void>;
   /** Ends a turn that was taken. */
   give(): void;
 }
@@ -15,34 +16,73 @@ export interface TurnsState {
 
 export interface TurnsOptions {
   readonly concurrency: number;
+  /** Of all keys together. */
   readonly maxWaiting: number;
   readonly refusal: () => Error;
   readonly observe?: (state: TurnsState) => void;
 }
 
+interface Waiting {
+  go(): void;
+  refuse(error: Error): void;
+}
+
 export function createTurns({ concurrency, maxWaiting, refusal, observe }: TurnsOptions): Turns {
-  const waiting: (() => void)[] = [];
+  /** In the order in which keys are served; none is empty. */
+  const lines = new Map<string, Waiting[]>();
   let running = 0;
-  const report = (): void => observe?.({ running, waiting: waiting.length });
+  let waiting = 0;
+  const report = (): void => observe?.({ running, waiting });
+
+  const leave = (line: Waiting[], key: string): void => {
+    waiting -= 1;
+    if (line.length === 0) lines.delete(key);
+  };
+  /** True once somebody of a longer line than `key`'s was sent away. */
+  const makeRoomFor = (key: string): boolean => {
+    const own = lines.get(key)?.length ?? 0;
+    const [longest, line] = [...lines].reduce(
+      (most, each) => (each[1].length > most[1].length ? each : most),
+      ["", []],
+    );
+    if (line.length <= own + 1) return false;
+    line.pop()?.refuse(refusal());
+    leave(line, longest);
+    return true;
+  };
+  const next = (): Waiting | undefined => {
+    for (const [key, line] of lines) {
+      const first = line.shift();
+      // The others of this key wait until every other key had a turn.
+      lines.delete(key);
+      if (line.length > 0) lines.set(key, line);
+      waiting -= 1;
+      return first;
+    }
+    return undefined;
+  };
 
   return {
-    async take() {
+    async take(key) {
       if (running < concurrency) {
         running += 1;
         report();
         return;
       }
-      if (waiting.length >= maxWaiting) throw refusal();
-      await new Promise<void>((go) => {
-        waiting.push(go);
+      if (waiting >= maxWaiting && !makeRoomFor(key)) throw refusal();
+      await new Promise<void>((go, refuse) => {
+        const line = lines.get(key) ?? [];
+        line.push({ go, refuse });
+        lines.set(key, line);
+        waiting += 1;
         report();
       });
     },
     give() {
-      const next = waiting.shift();
+      const first = next();
       // The place is handed on rather than freed, so that nobody who comes now overtakes those who wait.
-      if (next === undefined) running -= 1;
-      else next();
+      if (first === undefined) running -= 1;
+      else first.go();
       report();
     },
   };

@@ -16,8 +16,9 @@ import { createRequestObserver } from "./observe/observe-request.ts";
 import { createUsage } from "./observe/usage.ts";
 import { createObjectIds } from "./perform/object-ids.ts";
 import { createCollectionPreparer } from "./perform/prepare-collection.ts";
+import { createProjectShares } from "./perform/project-shares.ts";
 import { createScanTurns } from "./perform/scan-objects.ts";
-import { serve } from "./pipeline.ts";
+import { endWork, serve } from "./pipeline.ts";
 import { createAnswerBudget } from "./respond/answer-budget.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
 import { createBodyBudget } from "./validate/body-budget.ts";
@@ -101,6 +102,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     authentication,
     preparer,
     scanTurns: createScanTurns(),
+    shares: createProjectShares(clock),
     bodies: createBodyBudget(),
     clock,
     newId: createObjectIds(clock),
@@ -111,7 +113,16 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
   const answers = createAnswerBudget<Exchange>();
   const server = createHttpServer({
-    serve: async (exchange) => answers.admit(exchange, exchange.request.method, await serve(pipeline, exchange)),
+    async serve(exchange) {
+      let length = 0;
+      try {
+        const answer = await serve(pipeline, exchange);
+        length = answer.text?.length ?? 0;
+        return answers.admit(exchange, exchange.request.method, answer);
+      } finally {
+        endWork(exchange, length);
+      }
+    },
     observe(exchange, ending) {
       answers.ended(exchange);
       observer.ended(exchange, ending);

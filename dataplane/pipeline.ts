@@ -21,6 +21,7 @@ import {
   updateObject,
 } from "./perform/objects.ts";
 import type { CollectionPreparer } from "./perform/prepare-collection.ts";
+import type { ProjectShares } from "./perform/project-shares.ts";
 import { endSession, listSessions, login, readSession, refresh } from "./perform/sessions.ts";
 import { type Answer, ok } from "./respond/answer.ts";
 import { preflightHeaders } from "./respond/cors.ts";
@@ -42,6 +43,7 @@ export interface PipelineDeps extends ObjectDeps {
   readonly authentication: Authentication;
   readonly preparer: CollectionPreparer;
   readonly scanTurns: Turns;
+  readonly shares: ProjectShares;
   readonly bodies: BodyBudget;
   /** Origin for links when a request names no host. */
   readonly publicUrl: string;
@@ -108,15 +110,18 @@ async function onObjects(
     target.kind === "collection" && act.rule === "read"
       ? validateList(act.query, resource.schema, project.config)
       : undefined;
-  await admitWrite(deps, exchange, act);
-  const body = act.rule === "create" || act.rule === "update" ? await bodyOf(deps, exchange, project) : undefined;
+  const body = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : undefined;
+  const waiting = beginWork(deps, exchange, act);
+  if (waiting !== undefined) await waiting;
   const preparing = deps.preparer.prepare(resource, scene.collection);
   if (preparing !== undefined) await preparing;
 
   if (target.kind === "collection") {
     const url = `${baseUrl(deps, exchange, act.place)}/api/${target.resource}`;
     const onIndexMissing = () => deps.preparer.forget(resource);
-    if (query) return listObjects(deps.store, scene, { query, url, onIndexMissing, scanTurns: deps.scanTurns });
+    const onScan = () => endWork(exchange, 0);
+    const { store, scanTurns } = deps;
+    if (query) return listObjects(store, scene, { query, url, onIndexMissing, scanTurns, onScan });
     return createObject(deps, scene, act.caller, { body: present(body), base: url });
   }
   if (act.rule === "read") return readObject(deps.store, scene, target.id);
@@ -135,11 +140,46 @@ async function onDocument(
   const grant = authorizeDocument(config, rootKey, act.rule, act.caller);
   const document = { project: config, rootKey: rootKey.key };
   const scene: DocumentScene = { project: config, rootKey, document, path: target.path, caller: act.caller, grant };
+  const body = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : undefined;
+  const waiting = beginWork(deps, exchange, act);
+  if (waiting !== undefined) await waiting;
   if (act.rule === "read") return readDocument(deps.store, scene);
-  await admitWrite(deps, exchange, act);
   if (act.rule === "delete") return deleteDocument(deps.store, scene);
-  const body = await bodyOf(deps, exchange, act.place.project);
-  return act.rule === "create" ? insertDocument(deps.store, scene, body) : putDocument(deps.store, scene, body);
+  return (act.rule === "create" ? insertDocument : putDocument)(deps.store, scene, present(body));
+}
+
+/** The body of a write that has one, once the write is admitted. */
+async function admittedBody(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<CanonicalJson | undefined> {
+  if (act.caller.kind === "anonymous") {
+    await demandAnonymousWrite(deps.store, act.place.project.config, exchange.request.ip);
+  }
+  return act.rule === "delete" ? undefined : bodyOf(deps, exchange, act.place.project);
+}
+
+const readUnits = 1;
+const writeUnits = 2;
+
+/**
+ * Takes the request's part in its project's share; a promise when it has to wait for that. From here on nothing is waited for
+ * that the client decides, so a slow client holds no share.
+ */
+function beginWork(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<void> | undefined {
+  const share = deps.shares.of(act.place.project);
+  const units = share.unitsOf(isWrite(act.rule) ? writeUnits : readUnits);
+  const waiting = share.begin(units);
+  const begun = (): void => {
+    exchange.work = { share, units };
+  };
+  if (waiting !== undefined) return waiting.then(begun);
+  begun();
+  return undefined;
+}
+
+/** `length` = characters of the answer. Does nothing for a request that has no work under way, or none any more. */
+export function endWork(exchange: Exchange, length: number): void {
+  const { work } = exchange;
+  exchange.work = undefined;
+  work?.share.end(work.units, length);
 }
 
 async function onSession(
@@ -174,12 +214,6 @@ async function onSession(
 function known(project: LiveProject, caller: Caller): Caller {
   if (caller.kind === "anonymous") throw authenticationRequired(project.config);
   return caller;
-}
-
-async function admitWrite(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<void> {
-  if (isWrite(act.rule) && act.caller.kind === "anonymous") {
-    await demandAnonymousWrite(deps.store, act.place.project.config, exchange.request.ip);
-  }
 }
 
 function bodyOf(deps: PipelineDeps, exchange: Exchange, project: LiveProject): Promise<CanonicalJson> {

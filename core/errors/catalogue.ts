@@ -53,6 +53,7 @@ export const errorCatalogue = {
   outcome_unknown: { status: 503, title: "It is not known whether the write took place" },
   write_conflict: { status: 503, title: "Too many concurrent writes to one object" },
   index_building: { status: 503, title: "The index is being built" },
+  project_busy: { status: 503, title: "Too many requests to one project at once" },
   query_busy: { status: 503, title: "Too many costly queries at once" },
   body_busy: { status: 503, title: "Too many large bodies at once" },
   login_busy: { status: 503, title: "Too many logins at once" },

@@ -11,8 +11,8 @@ import { loginBusy } from "./refusals.ts";
 export type ComparePassword = (hash: string | undefined, password: string) => Promise<boolean>;
 
 export interface PasswordVerifier {
-  /** Runs `attempt` when it is its turn. Throws Problem `login_busy` when too many wait already. */
-  inTurn<T>(attempt: (compare: ComparePassword) => Promise<T>): Promise<T>;
+  /** Runs `attempt` when it is the turn of this project. Throws Problem `login_busy` when too many wait already. */
+  inTurn<T>(project: string, attempt: (compare: ComparePassword) => Promise<T>): Promise<T>;
 }
 
 export interface PasswordVerifierOptions {
@@ -36,8 +36,8 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
   };
   const turns = createTurns({ ...options, refusal: loginBusy });
   return {
-    async inTurn(attempt) {
-      await turns.take();
+    async inTurn(project, attempt) {
+      await turns.take(project);
       try {
         return await attempt(compare);
       } finally {

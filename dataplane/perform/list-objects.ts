@@ -18,6 +18,8 @@ export interface ListRequest {
   readonly onIndexMissing: () => void;
   /** Of all scans of this process (scan-objects.ts). */
   readonly scanTurns: Turns;
+  /** Called before a scan, which takes long and has turns of its own. */
+  readonly onScan: () => void;
 }
 
 export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
@@ -37,6 +39,7 @@ async function findPage(store: ObjectStore, scene: ObjectScene, request: ListReq
   const indexed = others.length > 0 ? undefined : await fromIndex(store, scene, query, range);
   if (indexed?.outcome === "page") return indexed;
   if (indexed?.outcome === "not_ready") request.onIndexMissing();
+  request.onScan();
   return fromScan(store, scene, { query, range, turns: request.scanTurns });
 }
 

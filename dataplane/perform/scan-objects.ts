@@ -3,6 +3,7 @@
 // those that read much run at once; who would wait too far back is refused with `query_busy`.
 
 import { setImmediate as othersFirst } from "node:timers/promises";
+import { projectName } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { createTurns, type Turns } from "../../core/turns.ts";
@@ -74,7 +75,7 @@ async function readAll(
       }
       if (seen > scanLimit || bytes > scanBytes) return false;
       if (!hasTurn && bytes > freeBytes) {
-        await turns.take();
+        await turns.take(projectName(collection.project));
         hasTurn = true;
       }
       // A store in this process answers without ever leaving the event loop to anybody else.

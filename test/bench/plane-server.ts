@@ -1,4 +1,4 @@
-// The data plane as it runs in production, access log and metrics on, over Redis JSON, with one project in memory. Prints
+// The data plane as it runs in production, access log and metrics on, over Redis JSON, with two projects in memory. Prints
 // where it listens and what a client needs when it is ready.
 
 import { createWriteStream } from "node:fs";
@@ -25,7 +25,12 @@ const ann = { ...cheap.users.get("ann"), passwordHash: await hashPassword("bench
 const parts = changed(cheap, (made) => ({ ...made, users: new Map([["ann", ann]]) }));
 
 const live = createMemoryDirectory(systemClock);
-live.replace([parts]);
+const neighbour = project(
+  "neighbour",
+  withKey("neighbour", { role: "Administrators" }),
+  withResource("books", { schema: bookSchema, indexes: ["title"] }),
+);
+live.replace([parts, neighbour]);
 const log = createWriteStream(logFile, { flags: "a" });
 const plane = await startDataPlane({
   directory: live.directory,
@@ -36,4 +41,5 @@ const plane = await startDataPlane({
   writeLog: (text) => void log.write(text),
 });
 const base = `${plane.url}/default/bench`;
-process.stdout.write(`${JSON.stringify({ base, admin: keyOf("admin"), owner: keyOf("owner") })}\n`);
+const beside = { base: `${plane.url}/default/neighbour`, key: keyOf("neighbour") };
+process.stdout.write(`${JSON.stringify({ base, admin: keyOf("admin"), owner: keyOf("owner"), beside })}\n`);

@@ -2,6 +2,8 @@
 
 import type { Load, LoadOptions } from "./load.ts";
 import type { Logins } from "./logins.ts";
+import { median } from "./median.ts";
+import { type NeighbourRow, neighbourLines } from "./neighbours.ts";
 
 export interface Row {
   readonly name: string;
@@ -14,16 +16,12 @@ export interface Row {
 export interface Report {
   readonly rows: readonly Row[];
   readonly logins: Logins;
+  readonly neighbours: readonly NeighbourRow[];
   readonly rounds: number;
   readonly load: LoadOptions;
   readonly loader: string;
   readonly cores: number;
   readonly objects: number;
-}
-
-export function median(values: readonly number[]): number {
-  const ordered = values.toSorted((left, right) => left - right);
-  return ordered[Math.floor(ordered.length / 2)] ?? Number.NaN;
 }
 
 export function table(report: Report): string {
@@ -43,6 +41,7 @@ export function table(report: Report): string {
     `Logins, 8 at once: ${report.logins.perSecond.toFixed(1)} /s; argon2id alone, as many at once as the service lets run: ` +
       `${report.logins.argonPerSecond.toFixed(1)} /s; ratio ${(report.logins.perSecond / report.logins.argonPerSecond).toFixed(2)}.`,
     "",
+    ...neighbourLines(report.neighbours),
     "## Budgets that are missed",
     "",
     "A ratio below its budget is a miss, and stands here until it is closed. A profile of the get shows no single cause: headers,",

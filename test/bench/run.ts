@@ -8,10 +8,12 @@ import { basic } from "../support/projects.ts";
 import { startRedis } from "../support/redis.ts";
 import { findLoader, type Load, type Loader, type LoadRequest } from "./load.ts";
 import { measureLogins } from "./logins.ts";
+import { median } from "./median.ts";
+import { measureNeighbours, type Plane } from "./neighbours.ts";
 import { type Addresses, type Operation, operations } from "./operations.ts";
 import { operatorSections } from "./operator-report.ts";
 import { startServer } from "./processes.ts";
-import { median, type Row, table } from "./report.ts";
+import { type Row, table } from "./report.ts";
 import { bookText } from "./subjects.ts";
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -19,7 +21,7 @@ const load = { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 2) 
 const objects = 1_000;
 
 const redis = await startRedis();
-const plane = await startServer<{ base: string; admin: string; owner: string }>("plane-server.ts", [redis.url]);
+const plane = await startServer<Plane & { owner: string }>("plane-server.ts", [redis.url]);
 const bare = await startServer<{ port: number }>("bare-server.ts", [redis.url]);
 const jsonServer = await startServer<{ port: number }>("json-server.ts", [String(objects)]);
 try {
@@ -29,8 +31,9 @@ try {
   const rows: Row[] = [];
   for (const operation of operations(at)) rows.push(await measure(loader.load, operation));
   const logins = await measureLogins(at.plane, basic("ann", "bench"));
+  const neighbours = await measureNeighbours(loader.load, plane.says, bare.says);
   const cores = availableParallelism();
-  const text = table({ rows, logins, rounds, load, loader: loader.name, cores, objects });
+  const text = table({ rows, logins, neighbours, rounds, load, loader: loader.name, cores, objects });
   process.stdout.write(text);
   if (process.argv.includes("--write")) {
     const page = new URL("../../docs/benchmarks.md", import.meta.url);

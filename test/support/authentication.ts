@@ -74,8 +74,8 @@ function countComparisons(inner: PasswordVerifier): { readonly passwords: Passwo
   return {
     count: () => comparisons,
     passwords: {
-      inTurn: (attempt) =>
-        inner.inTurn((compare) =>
+      inTurn: (project, attempt) =>
+        inner.inTurn(project, (compare) =>
           attempt((hash, password) => {
             comparisons += 1;
             return compare(hash, password);

@@ -32,7 +32,7 @@ describe("comparing a password", () => {
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, cost: cheapCost });
     const hash = await hashPassword("secret", cheapCost);
     const compare = (known: string | undefined, password: string) =>
-      verifier.inTurn((compareOne) => compareOne(known, password));
+      verifier.inTurn("shop", (compareOne) => compareOne(known, password));
     expect(await compare(hash, "secret")).toBe(true);
     expect(await compare(hash, "Secret")).toBe(false);
     expect(await compare(hash, "")).toBe(false);
@@ -43,7 +43,7 @@ describe("comparing a password", () => {
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1 });
     const stored = await hashPassword("secret");
     vi.mocked(verify).mockClear();
-    for (const hash of [stored, undefined]) await verifier.inTurn((compare) => compare(hash, "wrong"));
+    for (const hash of [stored, undefined]) await verifier.inTurn("shop", (compare) => compare(hash, "wrong"));
     const [known, unknown, ...more] = vi.mocked(verify).mock.calls;
     expect(more).toEqual([]);
     expect(workOf(unknown?.[0] ?? "")).toEqual(workOf(known?.[0] ?? ""));
@@ -53,8 +53,8 @@ describe("comparing a password", () => {
 
   test("with a stored string that is no hash fails loudly and frees its place", async () => {
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 0, cost: cheapCost });
-    await expect(verifier.inTurn((compare) => compare("not a hash", "x"))).rejects.toThrow();
-    expect(await verifier.inTurn(async () => "free")).toBe("free");
+    await expect(verifier.inTurn("shop", (compare) => compare("not a hash", "x"))).rejects.toThrow();
+    expect(await verifier.inTurn("shop", async () => "free")).toBe("free");
   });
 });
 
@@ -64,7 +64,7 @@ describe("the queue of password comparisons", () => {
     const gates = [gate(), gate(), gate(), gate()];
     const started: number[] = [];
     const attempts = gates.map((one, i) =>
-      verifier.inTurn(async () => {
+      verifier.inTurn("shop", async () => {
         started.push(i);
         await one.opened;
       }),
@@ -90,23 +90,23 @@ describe("the queue of password comparisons", () => {
       observe: (state) => queue.push(state),
     });
     const one = gate();
-    const attempts = [0, 1, 2].map(() => verifier.inTurn(() => one.opened));
-    const refusal = await refusalOf(() => verifier.inTurn(async () => "not reached"));
+    const attempts = [0, 1, 2].map(() => verifier.inTurn("shop", () => one.opened));
+    const refusal = await refusalOf(() => verifier.inTurn("shop", async () => "not reached"));
     expect(refusal.code).toBe("login_busy");
     expect(refusal.headers).toEqual({ "Retry-After": "1" });
     expect(queue.at(-1)).toEqual({ running: 1, waiting: 2 });
     one.open();
     await Promise.all(attempts);
-    expect(await verifier.inTurn(async () => "reached")).toBe("reached");
+    expect(await verifier.inTurn("shop", async () => "reached")).toBe("reached");
     expect(queue.at(-1)).toEqual({ running: 0, waiting: 0 });
   });
 
   test("hands the place on when an attempt throws", async () => {
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, cost: cheapCost });
-    const broken = verifier.inTurn(async () => {
+    const broken = verifier.inTurn("shop", async () => {
       throw new Error("broken");
     });
-    const next = verifier.inTurn(async () => "next");
+    const next = verifier.inTurn("shop", async () => "next");
     await expect(broken).rejects.toThrow("broken");
     expect(await next).toBe("next");
   });

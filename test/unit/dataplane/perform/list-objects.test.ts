@@ -24,6 +24,7 @@ it("refuses a page of more than 64 MiB and says how to ask for less", async () =
       url: "http://127.0.0.1/api/films",
       onIndexMissing: () => undefined,
       scanTurns: createScanTurns(),
+      onScan: () => undefined,
     });
   await expect(ask(9)).rejects.toMatchObject({ code: "query_too_expensive", message: /_limit/ });
   expect((await ask(7)).status).toBe(200);

@@ -43,7 +43,7 @@ function oneTurn(): Turns {
 describe("a scan that reads much", () => {
   it("waits for its turn or is refused, while small ones go on", async () => {
     const turns = oneTurn();
-    await turns.take();
+    await turns.take("shop");
     await expect(scan("large", turns)).rejects.toMatchObject({ code: "query_busy" });
     expect(await scan("small", turns)).toMatchObject({ count: 40 });
     turns.give();
@@ -56,13 +56,13 @@ describe("a scan that reads much", () => {
     const turns = oneTurn();
     const thenClosed: Turns = {
       ...turns,
-      async take() {
-        await turns.take();
+      async take(project) {
+        await turns.take(project);
         await store.close();
       },
     };
     await expect(scan("large", thenClosed)).rejects.toThrow();
-    await turns.take();
+    await turns.take("shop");
   });
 
   it("leaves the event loop to others between its steps", async () => {

@@ -1,0 +1,140 @@
+// Keeps one project from holding up the others of a replica. A project may have as much work under way as it likes while nobody
+// else asks; as soon as others do, it has a share, and what is beyond it waits in the order of arrival: the work that another
+// project's request finds before it is bounded, however many connections the first one has. Work is counted in units, by what
+// requests cost Redis and the event loop, not in time: an answer's size is not known before, so a project's last ones stand for it.
+// Refuses with 503 `project_busy` who would wait behind too many, or has waited too long.
+
+import type { Clock } from "../../core/clock.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { LiveProject } from "../config/directory.ts";
+
+export interface ProjectShares {
+  of(project: LiveProject): ProjectShare;
+}
+
+export interface ProjectShare {
+  /** How many units a request takes that is `base` without its answer, with an answer like the last ones. */
+  unitsOf(base: number): number;
+  /** Begins work; a promise when it has to wait for that. Rejects with Problem `project_busy`. */
+  begin(units: number): Promise<void> | undefined;
+  /** Ends it; `length` = characters of the answer. */
+  end(units: number, length: number): void;
+}
+
+/** Units that a project may have under way while others ask: some three quarters of a millisecond of single reads. */
+export const sharedUnits = 8;
+/** Requests of one project that may wait. */
+export const mostWaiting = 1_000;
+/** Milliseconds that one waits at most. */
+export const longestWaitMs = 2_000;
+/** Milliseconds for which a project that asked counts as asking. */
+const presentMs = 1_000;
+/** Characters of an answer that cost as much as the rest of a read. */
+const charactersPerUnit = 8 * 1024;
+
+interface Waiting {
+  readonly units: number;
+  readonly since: number;
+  readonly go: () => void;
+  readonly refuse: (error: Problem) => void;
+}
+
+export function createProjectShares(clock: Clock): ProjectShares {
+  // By the live project: what a new configuration begins anew is bounded by itself.
+  const shares = new WeakMap<LiveProject, Share>();
+  const presence = createPresence(clock);
+  return {
+    of(project) {
+      let share = shares.get(project);
+      if (share === undefined) {
+        share = new Share(clock, presence);
+        shares.set(project, share);
+      }
+      return share;
+    },
+  };
+}
+
+interface Presence {
+  /** Notes that a project asks. */
+  note(share: Share): void;
+  othersThan(share: Share): boolean;
+}
+
+/** The two that asked last are enough to know whether anybody but one of them did. */
+function createPresence(clock: Clock): Presence {
+  let last: { share: Share | undefined; at: number } = { share: undefined, at: Number.NEGATIVE_INFINITY };
+  let before = last;
+  return {
+    note(share) {
+      if (last.share === share) last.at = clock.now();
+      else {
+        before = last;
+        last = { share, at: clock.now() };
+      }
+    },
+    othersThan(share) {
+      const other = last.share === share ? before : last;
+      return clock.now() - other.at < presentMs;
+    },
+  };
+}
+
+class Share implements ProjectShare {
+  readonly #clock: Clock;
+  readonly #presence: Presence;
+  readonly #waiting: Waiting[] = [];
+  #running = 0;
+  #answerLength = 0;
+
+  constructor(clock: Clock, presence: Presence) {
+    this.#clock = clock;
+    this.#presence = presence;
+  }
+
+  unitsOf(base: number): number {
+    return base + Math.floor(this.#answerLength / charactersPerUnit);
+  }
+
+  begin(units: number): Promise<void> | undefined {
+    this.#presence.note(this);
+    if (this.#waiting.length === 0 && this.#hasRoom(units)) {
+      this.#running += units;
+      return undefined;
+    }
+    if (this.#waiting.length >= mostWaiting) return Promise.reject(busy());
+    return new Promise((go, refuse) => {
+      this.#waiting.push({ units, since: this.#clock.now(), go, refuse });
+    });
+  }
+
+  end(units: number, length: number): void {
+    this.#running -= units;
+    this.#answerLength = Math.max(length, Math.floor(this.#answerLength * 0.9));
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const late = this.#clock.now() - next.since > longestWaitMs;
+      if (!late && !this.#hasRoom(next.units)) return;
+      this.#waiting.shift();
+      if (late) next.refuse(busy());
+      else {
+        this.#running += next.units;
+        next.go();
+      }
+    }
+  }
+
+  /** What is larger than the whole share runs alone. */
+  #hasRoom(units: number): boolean {
+    return this.#running === 0 || this.#running + units <= sharedUnits || !this.#presence.othersThan(this);
+  }
+}
+
+function busy(): Problem {
+  return new Problem(
+    "project_busy",
+    "This project asks for more than its share of a replica that others use too; try again",
+    {
+      headers: { "Retry-After": "1" },
+    },
+  );
+}
