@@ -15,8 +15,19 @@ export interface Addresses {
   readonly jsonServer: string;
 }
 
+export type OperationName =
+  | "get, API key"
+  | "get, JWT"
+  | "list of 10"
+  | "list of 10, sorted"
+  | "list of 10, one's own"
+  | "create, three indexes"
+  | "PUT"
+  | "key/value get"
+  | "key/value insert";
+
 export interface Operation {
-  readonly name: string;
+  readonly name: OperationName;
   /** Budget of docs/ARCHITECTURE.md for jsonplane against bare, where there is one. */
   readonly budget?: number;
   readonly plane: LoadRequest;

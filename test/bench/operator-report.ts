@@ -1,6 +1,6 @@
-// The operator's section of docs/benchmarks.md: everything from its heading on.
+// The operator's sections of docs/benchmarks.md.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { type SectionHeading, writeSection } from "./page.ts";
 
 export interface FigureLine {
   readonly what: string;
@@ -15,13 +15,10 @@ export interface Section {
   readonly lines: readonly FigureLine[];
 }
 
-const page = new URL("../../docs/benchmarks.md", import.meta.url);
-
 export type SectionName = "scale" | "upheavals";
 
-/** In the order in which they stand at the end of the page. */
 const sections: Readonly<
-  Record<SectionName, { readonly heading: string; readonly flags: string; readonly after: string }>
+  Record<SectionName, { readonly heading: SectionHeading; readonly flags: string; readonly after: string }>
 > = {
   scale: {
     heading: "# The operator at scale",
@@ -35,36 +32,9 @@ says so in a metric. Where all is Ready already, as after a restart, nothing is 
   upheavals: { heading: "# The operator in upheavals", flags: "--upheavals ", after: "" },
 };
 
-/** What stands from the operator's first heading on, to be kept when the rest is written anew. */
-export async function operatorSections(): Promise<string> {
-  const text = await readFile(page, "utf8");
-  const at = text.indexOf(sections.scale.heading);
-  return at < 0 ? "" : text.slice(at);
-}
-
-/** Writes one section anew; the other one stays. */
-export async function writeSection(name: SectionName, section: Section): Promise<void> {
-  const text = await readFile(page, "utf8");
-  const starts = Object.values(sections).map(({ heading }) => text.indexOf(heading));
-  const first = Math.min(...starts.filter((at) => at >= 0), text.length);
-  const kept = Object.entries(sections).map(([each, { heading }]) =>
-    each === name ? textOf(name, section) : standing(text, heading),
-  );
-  await writeFile(
-    page,
-    [text.slice(0, first), ...kept]
-      .map((part) => part.trimEnd())
-      .filter(Boolean)
-      .join("\n\n")
-      .concat("\n"),
-  );
-}
-
-function standing(text: string, heading: string): string {
-  const at = text.indexOf(heading);
-  if (at < 0) return "";
-  const next = text.indexOf("\n# ", at);
-  return text.slice(at, next < 0 ? undefined : next);
+/** Writes one section anew; the others stay. */
+export async function writeFigures(name: SectionName, section: Section): Promise<void> {
+  await writeSection(sections[name].heading, textOf(name, section));
 }
 
 function textOf(name: SectionName, { projects, objects, cores, lines }: Section): string {

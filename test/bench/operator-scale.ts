@@ -9,7 +9,7 @@ import { type Fleet, startFleet } from "../support/fleet.ts";
 import { counter, peakMemory, readyObjects, untilReady } from "./operator-figures.ts";
 import { type Change, measureChanges } from "./operator-latency.ts";
 import { declareMany, projectOf } from "./operator-objects.ts";
-import { type FigureLine, writeSection } from "./operator-report.ts";
+import { type FigureLine, writeFigures } from "./operator-report.ts";
 import { measureEmptied, measureFailover, measureOneUser, measureRevokes, type Upheaval } from "./operator-upheaval.ts";
 
 const upheaved = process.argv.includes("--upheavals");
@@ -40,7 +40,7 @@ try {
   await api.close();
   for (const line of lines) say(`${line.what}: ${line.measured} (budget ${line.budget})`);
   if (process.argv.includes("--write"))
-    await writeSection(upheaved ? "upheavals" : "scale", { projects, objects, cores: availableParallelism(), lines });
+    await writeFigures(upheaved ? "upheavals" : "scale", { projects, objects, cores: availableParallelism(), lines });
 } finally {
   await fleet.stop();
 }
