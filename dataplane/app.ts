@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { Problem } from "../core/errors/problem.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
@@ -114,11 +115,15 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const answers = createAnswerBudget<Exchange>();
   const server = createHttpServer({
     async serve(exchange) {
-      let length = 0;
+      let length: number | undefined;
       try {
         const answer = await serve(pipeline, exchange);
         length = answer.text?.length ?? 0;
         return answers.admit(exchange, exchange.request.method, answer);
+      } catch (error) {
+        // What the store did not answer says nothing of what answers cost.
+        if (error instanceof Problem) length ??= 0;
+        throw error;
       } finally {
         endWork(exchange, length);
       }

@@ -4,7 +4,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Caller } from "./authenticate/caller.ts";
 import type { LiveProject } from "./config/directory.ts";
-import type { ProjectShare } from "./perform/project-shares.ts";
+import type { Work } from "./perform/project-shares.ts";
 import type { Target } from "./route/targets.ts";
 
 export interface Exchange {
@@ -19,7 +19,7 @@ export interface Exchange {
   /** Asks for the body that the client holds back until then (`Expect: 100-continue`); absent when it holds nothing back. */
   inviteBody?: () => void;
   /** The part that it takes in its project's share; absent before and after. */
-  work?: { readonly share: ProjectShare; readonly units: number } | undefined;
+  work?: Work | undefined;
   project?: LiveProject;
   target?: Target;
   caller?: Caller;

@@ -21,7 +21,7 @@ import {
   updateObject,
 } from "./perform/objects.ts";
 import type { CollectionPreparer } from "./perform/prepare-collection.ts";
-import type { ProjectShares } from "./perform/project-shares.ts";
+import type { ProjectShares, Work } from "./perform/project-shares.ts";
 import { endSession, listSessions, login, readSession, refresh } from "./perform/sessions.ts";
 import { type Answer, ok } from "./respond/answer.ts";
 import { preflightHeaders } from "./respond/cors.ts";
@@ -119,7 +119,7 @@ async function onObjects(
   if (target.kind === "collection") {
     const url = `${baseUrl(deps, exchange, act.place)}/api/${target.resource}`;
     const onIndexMissing = () => deps.preparer.forget(resource);
-    const onScan = () => endWork(exchange, 0);
+    const onScan = () => endWork(exchange, undefined);
     const { store, scanTurns } = deps;
     if (query) return listObjects(store, scene, { query, url, onIndexMissing, scanTurns, onScan });
     return createObject(deps, scene, act.caller, { body: present(body), base: url });
@@ -164,22 +164,20 @@ const writeUnits = 2;
  * that the client decides, so a slow client holds no share.
  */
 function beginWork(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<void> | undefined {
-  const share = deps.shares.of(act.place.project);
-  const units = share.unitsOf(isWrite(act.rule) ? writeUnits : readUnits);
-  const waiting = share.begin(units);
-  const begun = (): void => {
-    exchange.work = { share, units };
+  const begun = (work: Work): void => {
+    exchange.work = work;
   };
-  if (waiting !== undefined) return waiting.then(begun);
-  begun();
+  const work = deps.shares.of(act.place.project).begin(isWrite(act.rule) ? writeUnits : readUnits);
+  if (work instanceof Promise) return work.then(begun);
+  begun(work);
   return undefined;
 }
 
-/** `length` = characters of the answer. Does nothing for a request that has no work under way, or none any more. */
-export function endWork(exchange: Exchange, length: number): void {
+/** `length` = characters of the answer, if there is one. Does nothing for a request that has no work under way, or none any more. */
+export function endWork(exchange: Exchange, length: number | undefined): void {
   const { work } = exchange;
   exchange.work = undefined;
-  work?.share.end(work.units, length);
+  work?.end(length);
 }
 
 async function onSession(

@@ -1,5 +1,5 @@
-// Keeps one project from holding up the others of a replica. A project may have as much work under way as it likes while nobody
-// else asks; as soon as others do, it has a share, and what is beyond it waits in the order of arrival: the work that another
+// Keeps one project from holding up the others of a replica. A project may have as much work under way as keeps Redis busy while
+// nobody else asks; as soon as others do, it has a share, and what is beyond it waits in the order of arrival: the work that another
 // project's request finds before it is bounded, however many connections the first one has. Work is counted in units, by what
 // requests cost Redis and the event loop, not in time: an answer's size is not known before, so a project's last ones stand for it.
 // Refuses with 503 `project_busy` who would wait behind too many, or has waited too long.
@@ -13,16 +13,23 @@ export interface ProjectShares {
 }
 
 export interface ProjectShare {
-  /** How many units a request takes that is `base` without its answer, with an answer like the last ones. */
-  unitsOf(base: number): number;
-  /** Begins work; a promise when it has to wait for that. Rejects with Problem `project_busy`. */
-  begin(units: number): Promise<void> | undefined;
-  /** Ends it; `length` = characters of the answer. */
-  end(units: number, length: number): void;
+  /** Begins work that costs `base` units without its answer; a promise when it has to wait. Rejects with Problem `project_busy`. */
+  begin(base: number): Work | Promise<Work>;
+}
+
+/** What is under way. */
+export interface Work {
+  /** `length` = characters of the answer; undefined when none came that says what the next ones cost. */
+  end(length: number | undefined): void;
 }
 
 /** Units that a project may have under way while others ask: some three quarters of a millisecond of single reads. */
 export const sharedUnits = 8;
+/**
+ * Units while nobody else asks, once an answer said what they cost: more would only wait in Redis, where everybody waits behind them.
+ * Two hundred reads of a mebibyte took longer there than any command may take, and all projects were refused.
+ */
+export const loneUnits = 64;
 /** Requests of one project that may wait. */
 export const mostWaiting = 1_000;
 /** Milliseconds that one waits at most. */
@@ -33,9 +40,9 @@ const presentMs = 1_000;
 const charactersPerUnit = 8 * 1024;
 
 interface Waiting {
-  readonly units: number;
+  readonly base: number;
   readonly since: number;
-  readonly go: () => void;
+  readonly go: (work: Work) => void;
   readonly refuse: (error: Problem) => void;
 }
 
@@ -85,47 +92,51 @@ class Share implements ProjectShare {
   readonly #presence: Presence;
   readonly #waiting: Waiting[] = [];
   #running = 0;
-  #answerLength = 0;
+  /** Undefined until the first answer. */
+  #answerLength: number | undefined;
 
   constructor(clock: Clock, presence: Presence) {
     this.#clock = clock;
     this.#presence = presence;
   }
 
-  unitsOf(base: number): number {
-    return base + Math.floor(this.#answerLength / charactersPerUnit);
-  }
-
-  begin(units: number): Promise<void> | undefined {
+  begin(base: number): Work | Promise<Work> {
     this.#presence.note(this);
-    if (this.#waiting.length === 0 && this.#hasRoom(units)) {
-      this.#running += units;
-      return undefined;
-    }
+    const units = this.#unitsOf(base);
+    if (this.#waiting.length === 0 && this.#hasRoom(units)) return this.#work(units);
     if (this.#waiting.length >= mostWaiting) return Promise.reject(busy());
     return new Promise((go, refuse) => {
-      this.#waiting.push({ units, since: this.#clock.now(), go, refuse });
+      this.#waiting.push({ base, since: this.#clock.now(), go, refuse });
     });
   }
 
-  end(units: number, length: number): void {
+  #unitsOf(base: number): number {
+    return base + Math.floor((this.#answerLength ?? 0) / charactersPerUnit);
+  }
+
+  #work(units: number): Work {
+    this.#running += units;
+    return { end: (length) => this.#end(units, length) };
+  }
+
+  #end(units: number, length: number | undefined): void {
     this.#running -= units;
-    this.#answerLength = Math.max(length, Math.floor(this.#answerLength * 0.9));
+    if (length !== undefined) this.#answerLength = Math.max(length, Math.floor((this.#answerLength ?? 0) * 0.9));
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const late = this.#clock.now() - next.since > longestWaitMs;
-      if (!late && !this.#hasRoom(next.units)) return;
+      // Counted now: by the answers that came while it waited.
+      const nextUnits = this.#unitsOf(next.base);
+      if (!late && !this.#hasRoom(nextUnits)) return;
       this.#waiting.shift();
       if (late) next.refuse(busy());
-      else {
-        this.#running += next.units;
-        next.go();
-      }
+      else next.go(this.#work(nextUnits));
     }
   }
 
   /** What is larger than the whole share runs alone. */
   #hasRoom(units: number): boolean {
-    return this.#running === 0 || this.#running + units <= sharedUnits || !this.#presence.othersThan(this);
+    const bounded = this.#answerLength === undefined || this.#presence.othersThan(this);
+    return this.#running === 0 || this.#running + units <= (bounded ? sharedUnits : loneUnits);
   }
 }
 

@@ -3,11 +3,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import {
   createProjectShares,
+  loneUnits,
   longestWaitMs,
   mostWaiting,
   type ProjectShare,
   type ProjectShares,
   sharedUnits,
+  type Work,
 } from "../../../../dataplane/perform/project-shares.ts";
 import { type ManualClock, manualClock } from "../../../support/manual-clock.ts";
 
@@ -23,90 +25,113 @@ beforeEach(() => {
   quiet = shares.of({} as LiveProject);
 });
 
-/** Begins work of one unit so often; how much of it began at once. */
-function begin(share: ProjectShare, times: number): { readonly atOnce: number; readonly waiting: Promise<void>[] } {
-  const waiting: Promise<void>[] = [];
-  for (let time = 0; time < times; time += 1) {
-    const wait = share.begin(1);
-    if (wait !== undefined) waiting.push(wait);
-  }
+/** Begins work of one unit so often; what of it began at once, and what waits. */
+function begin(share: ProjectShare, times: number): { readonly begun: Work[]; readonly waiting: Promise<Work>[] } {
+  const all = Array.from({ length: times }, () => share.begin(1));
+  const waiting = all.filter((each): each is Promise<Work> => each instanceof Promise);
   for (const wait of waiting) wait.catch(() => undefined);
-  return { atOnce: times - waiting.length, waiting };
+  return { begun: all.filter((each): each is Work => !(each instanceof Promise)), waiting };
 }
 
-function ask(share: ProjectShare): void {
-  expect(share.begin(1)).toBeUndefined();
-  share.end(1, 0);
+function ask(share: ProjectShare, length = 0): void {
+  const work = share.begin(1);
+  expect(work).not.toBeInstanceOf(Promise);
+  (work as Work).end(length);
 }
 
 describe("a project's share of a replica", () => {
-  it("is all of it while nobody else asks", () => {
-    expect(begin(loud, 500).atOnce).toBe(500);
+  it("is what keeps Redis busy while nobody else asks, and no more: all wait behind what Redis was given", () => {
+    ask(loud);
+    expect(begin(loud, 500).begun).toHaveLength(loneUnits);
+  });
+
+  it("is small until a first answer said what answers cost", () => {
+    const { begun } = begin(loud, 500);
+    expect(begun).toHaveLength(sharedUnits);
+    begun[0]?.end(1_000_000);
+    expect(begin(loud, 1).waiting).toHaveLength(1);
   });
 
   it("is bounded as soon as another project asked, and that one finds room", () => {
+    ask(loud);
     ask(quiet);
-    expect(begin(loud, 500).atOnce).toBe(sharedUnits);
+    expect(begin(loud, 500).begun).toHaveLength(sharedUnits);
     ask(quiet);
   });
 
   it("is all of it again a second after the last request of others", async () => {
     ask(quiet);
-    const { waiting } = begin(loud, 20);
+    const { begun, waiting } = begin(loud, 20);
     clock.advance(1_001);
-    loud.end(1, 0);
+    begun[0]?.end(0);
     await Promise.all(waiting);
-    expect(begin(loud, 100).atOnce).toBe(100);
+    expect(begin(loud, 40).waiting).toEqual([]);
   });
 
   it("stays bounded for each of three that ask by turns", () => {
     const third = shares.of({} as LiveProject);
     ask(quiet);
     ask(third);
-    expect([loud, quiet, third].map((share) => begin(share, 20).atOnce)).toEqual([8, 8, 8]);
+    expect([loud, quiet, third].map((share) => begin(share, 20).begun.length)).toEqual([8, 8, 8]);
   });
 
   it("is handed on in the order of arrival", async () => {
     ask(quiet);
-    begin(loud, sharedUnits);
+    const { begun } = begin(loud, sharedUnits);
     const order: string[] = [];
-    for (const name of ["first", "second", "third"]) void loud.begin(1)?.then(() => order.push(name));
-    loud.end(1, 0);
-    loud.end(1, 0);
+    begin(loud, 3).waiting.forEach((wait, index) => void wait.then(() => order.push(`${index + 1}.`)));
+    begun[0]?.end(0);
+    begun[1]?.end(0);
     await turnOfTheLoop();
-    expect(order).toEqual(["first", "second"]);
+    expect(order).toEqual(["1.", "2."]);
   });
 
-  it("counts large answers as more: those that came last tell what the next ones cost", () => {
+  it("counts large answers as more: those that came last tell what the next ones cost", async () => {
     ask(quiet);
-    expect(loud.unitsOf(1)).toBe(1);
-    expect(loud.begin(1)).toBeUndefined();
-    loud.end(1, 1_000_000);
-    const units = loud.unitsOf(1);
-    expect(units).toBeGreaterThan(sharedUnits);
+    ask(loud, 1_000_000);
     // What is larger than the whole share runs, alone.
-    expect(loud.begin(units)).toBeUndefined();
-    expect(loud.begin(units)).toBeInstanceOf(Promise);
-    for (let read = 0; read < 60; read += 1) loud.end(0, 100);
-    expect(loud.unitsOf(1)).toBe(1);
+    const { begun, waiting } = begin(loud, 2);
+    expect([begun.length, waiting.length]).toEqual([1, 1]);
+    begun[0]?.end(100);
+    for (let read = 0; read < 60; read += 1) void waiting.push(...begin(loud, 1).waiting);
+    for (const wait of waiting) (await wait).end(100);
+    expect(begin(loud, 20).begun).toHaveLength(sharedUnits);
+  });
+
+  it("counts what waits by the answers that come meanwhile", async () => {
+    ask(quiet);
+    const { begun } = begin(loud, sharedUnits);
+    const { waiting } = begin(loud, 4);
+    let started = 0;
+    for (const wait of waiting) void wait.then(() => (started += 1));
+    for (const work of begun) work.end(1_000_000);
+    await turnOfTheLoop();
+    expect(started).toBe(1);
+  });
+
+  it("learns nothing from what was not answered", () => {
+    ask(quiet);
+    ask(loud, 1_000_000);
+    for (let time = 0; time < 100; time += 1) (begin(loud, 1).begun[0] as Work).end(undefined);
+    expect(begin(loud, 2).waiting).toHaveLength(1);
   });
 
   it("refuses who would wait behind too many", async () => {
     ask(quiet);
-    const { waiting } = begin(loud, sharedUnits + mostWaiting + 1);
+    const { begun, waiting } = begin(loud, sharedUnits + mostWaiting + 1);
     await expect(waiting.at(-1)).rejects.toMatchObject({ code: "project_busy", headers: { "Retry-After": "1" } });
-    loud.end(1, 0);
+    begun[0]?.end(0);
     await waiting[0];
   });
 
   it("refuses who has waited too long, and goes on with those who have not", async () => {
     ask(quiet);
-    begin(loud, sharedUnits);
+    const { begun } = begin(loud, sharedUnits);
     const late = begin(loud, 3).waiting;
     clock.advance(longestWaitMs + 1);
     ask(quiet);
     const { waiting } = begin(loud, 1);
-    loud.end(1, 0);
+    begun[0]?.end(0);
     for (const wait of late) await expect(wait).rejects.toMatchObject({ code: "project_busy" });
     await waiting[0];
   });
