@@ -28,6 +28,7 @@ const sentences: Readonly<Record<string, string>> = {
   demo: "a whole fleet on this machine with the examples: API server, operator, two replicas, Redis JSON",
   bench: "speed, as ratios in one run",
   "bench:peers": "speed against PocketBase, Kinto, json-server and Webdis",
+  "bench:growth": "speed and memory from 1,000 to 1,000,000 objects in one resource, with a picture",
   "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
   "draw:dashboards": "pictures of the dashboards, from a real Prometheus after minutes of traffic",
 };

@@ -8,7 +8,7 @@ import { startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { changed, keyOf, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
-import { bookSchema } from "./subjects.ts";
+import { bookIndexes, bookSchema } from "./subjects.ts";
 
 const [redisUrl = "", logFile = "/dev/null"] = process.argv.slice(2);
 const cheap = project(
@@ -16,7 +16,7 @@ const cheap = project(
   withKey("admin", { role: "Administrators" }),
   withKey("owner"),
   withUser("ann"),
-  withResource("books", { schema: bookSchema, indexes: ["title", "price", "stock"], scope: { read: "All" } }),
+  withResource("books", { schema: bookSchema, indexes: bookIndexes, scope: { read: "All" } }),
   withResource("notes", { schema: bookSchema, indexes: ["title"] }),
   withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),
 );
@@ -31,6 +31,11 @@ const neighbour = project(
   withResource("books", { schema: bookSchema, indexes: ["title"] }),
 );
 live.replace([parts, neighbour]);
+// What a growing collection is indexed by later (growth.ts).
+process.on("SIGUSR2", () => {
+  const indexes = [...bookIndexes, "author"];
+  live.put(changed(parts, withResource("books", { schema: bookSchema, indexes, scope: { read: "All" } })));
+});
 const log = createWriteStream(logFile, { flags: "a" });
 const plane = await startDataPlane({
   directory: live.directory,

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 export interface BenchServer<T> {
   /** What the server printed. */
   readonly says: T;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -20,6 +21,7 @@ export async function startServer<T>(file: string, args: readonly string[]): Pro
   const line = await firstLine(child, file);
   return {
     says: JSON.parse(line) as T,
+    pid: child.pid ?? 0,
     async stop() {
       process.off("exit", stopAtExit);
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -17,6 +17,9 @@ export const bookSchema: JsonObject = {
   },
 };
 
+/** Those that the benchmarks sort and filter by. */
+export const bookIndexes: readonly string[] = ["title", "price", "stock"];
+
 /** Some 600 bytes, as a typical record has. */
 export function bookText(index: number): string {
   return JSON.stringify({
