@@ -30,6 +30,7 @@ const sentences: Readonly<Record<string, string>> = {
   "bench:peers": "speed against PocketBase, Kinto, json-server and Webdis",
   "bench:growth": "speed and memory from 1,000 to 1,000,000 objects in one resource, with a picture",
   "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
+  chaos: "kills, outages and failovers under clients whose history is judged; --only NAME --seed N --seconds S",
   "draw:dashboards": "pictures of the dashboards, from a real Prometheus after minutes of traffic",
 };
 

@@ -1,7 +1,7 @@
 // Recomputes what every index must hold from the documents alone, through the port, and compares: whatever an adapter
 // keeps beside the documents, a disagreement shows.
 
-import { expect } from "vitest";
+import assert from "node:assert/strict";
 import { valueAt } from "../../core/json/members.ts";
 import { encodeSortValue } from "../../dataplane/store/order.ts";
 import type { CollectionRef, Owner, Store, Visibility } from "../../dataplane/store/port.ts";
@@ -20,14 +20,14 @@ export async function expectIndexesExact(
   for (const visible of [{}, ...owners.map((owner) => ({ owner }))]) {
     const texts: string[] = [];
     for await (const batch of store.scan(collection, visible)) texts.push(...batch);
-    expect(idsIn(texts)).toEqual(idsIn(texts).sort());
-    expect(await store.count(collection, visible)).toBe(texts.length);
-    expect(await readAll((offset) => store.pageByCreation(collection, visible, rangeAt(offset)))).toEqual(texts);
+    assert.deepEqual(idsIn(texts), idsIn(texts).sort());
+    assert.equal(await store.count(collection, visible), texts.length);
+    assert.deepEqual(await readAll((offset) => store.pageByCreation(collection, visible, rangeAt(offset))), texts);
     for (const { field } of indexes) {
       const expected = sortedBy(texts, field.path);
       const found = await readAll((offset) => fieldPage(store, collection, { visible, index: field.name }, offset));
-      expect([field.name, visible, idsIn(found)]).toEqual([field.name, visible, idsIn(expected)]);
-      expect(found).toEqual(expected);
+      assert.deepEqual([field.name, visible, idsIn(found)], [field.name, visible, idsIn(expected)]);
+      assert.deepEqual(found, expected);
     }
   }
 }

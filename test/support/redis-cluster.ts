@@ -1,24 +1,29 @@
-// Starts a real Redis Cluster with the RedisJSON module for tests: masters without replicas that share all 16,384 slots.
-// Refuses when a server doesn't come up or the nodes don't agree within twenty seconds.
+// Starts a real Redis Cluster with the RedisJSON module for tests: masters that share all 16,384 slots, on request with a replica
+// each. Refuses when a server doesn't come up or the nodes don't agree within twenty seconds.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
 import { askRedis } from "./redis-line.ts";
 
 export interface TestRedisCluster {
   readonly urls: readonly string[];
+  /** Masters, as they were at the start. */
   readonly nodes: readonly TestRedis[];
+  /** One per master, in the same order, or none. */
+  readonly replicas: readonly TestRedis[];
   stop(): Promise<void>;
 }
 
 const slots = 16_384;
 const agreeSeconds = 20;
 
-export async function startRedisCluster(size = 3): Promise<TestRedisCluster> {
+export async function startRedisCluster(size = 3, { replicas: doubled = false } = {}): Promise<TestRedisCluster> {
   const nodes: TestRedis[] = [];
+  const replicas: TestRedis[] = [];
   const stop = async () => {
-    await Promise.all(nodes.map((node) => node.stop()));
+    await Promise.all([...nodes, ...replicas].map((node) => node.stop()));
   };
   try {
     const busPorts: number[] = [];
@@ -29,11 +34,29 @@ export async function startRedisCluster(size = 3): Promise<TestRedisCluster> {
     }
     await join(nodes, busPorts);
     await Promise.all(nodes.map((node) => agrees(node, size)));
+    if (doubled) for (const node of nodes) replicas.push(await startReplicaOf(node));
   } catch (error) {
     await stop();
     throw error;
   }
-  return { urls: nodes.map((node) => node.url), nodes, stop };
+  return { urls: nodes.map((node) => node.url), nodes, replicas, stop };
+}
+
+/** Waits until it has everything that its master holds. */
+async function startReplicaOf(master: TestRedis): Promise<TestRedis> {
+  const replica = await startNode(await freePort());
+  const bus = /@(\d+)\S* \S*myself/.exec(await askRedis(master.port, "CLUSTER NODES"))?.[1];
+  await command(replica, `CLUSTER MEET ${master.host} ${master.port} ${bus}`);
+  const id = (await askRedis(master.port, "CLUSTER MYID")).split("\r\n")[1];
+  await eventually(() => command(replica, `CLUSTER REPLICATE ${id}`), { withinMs: agreeSeconds * 1_000 });
+  await eventually(
+    async () => {
+      const link = await askRedis(replica.port, "INFO replication");
+      if (!link.includes("master_link_status:up")) throw new Error("The replica is not in step");
+    },
+    { withinMs: agreeSeconds * 1_000 },
+  );
+  return replica;
 }
 
 function startNode(busPort: number): Promise<TestRedis> {

@@ -30,6 +30,8 @@ export interface ReplicaOptions {
   readonly adminPort?: number;
   /** Further flags, such as `["--log-level", "warn"]`. */
   readonly args?: readonly string[];
+  /** Flags of Node itself, before the program. */
+  readonly nodeArgs?: readonly string[];
   /** Waits until it is ready, by default. */
   readonly untilReady?: boolean;
 }
@@ -40,7 +42,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const { port = await freePort(), adminPort = await freePort() } = options;
   const args = ["--redis", options.redis, "--keyring", options.keyring, "--replica", options.name];
   const ports = ["--host", "127.0.0.1", "--port", String(port), "--admin-port", String(adminPort)];
-  const child = spawn(process.execPath, [main, "dataplane", ...args, ...ports, ...(options.args ?? [])], {
+  const program = [...(options.nodeArgs ?? []), main, "dataplane"];
+  const child = spawn(process.execPath, [...program, ...args, ...ports, ...(options.args ?? [])], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let text = "";

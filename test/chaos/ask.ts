@@ -1,0 +1,108 @@
+// Sends one request to a replica over a kept connection, writes down how it was answered, and says what is known of its effect.
+
+import { Agent, request } from "node:http";
+import type { History, Outcome } from "./history.ts";
+
+export interface Asked {
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly as?: string;
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  /** 0 without an answer. */
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+  readonly outcome: Outcome;
+}
+
+export interface Target {
+  readonly name: string;
+  readonly origin: string;
+}
+
+export interface Asker {
+  ask(target: Target, asked: Asked): Promise<Answer>;
+  close(): void;
+}
+
+/** Beyond the time limits of the service: four steps of two seconds, and more. */
+export const hangMilliseconds = 15_000;
+
+export function createAsker(history: History): Asker {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  return {
+    async ask(target, asked) {
+      const from = history.now();
+      const { method = "GET" } = asked;
+      const reply = await exchange(agent, target, asked);
+      const to = history.now();
+      if (reply.error === "hung")
+        history.odd(`${method} ${asked.path} at ${target.name}: no answer in ${to - from} ms`);
+      const code = codeOf(reply);
+      history.add({
+        kind: "answer",
+        replica: target.name,
+        writes: method !== "GET",
+        status: reply.status,
+        code,
+        from,
+        to,
+      });
+      if (reply.status === 500) history.odd(`${method} ${asked.path} at ${target.name}: 500 ${reply.text}`);
+      return { status: reply.status, code, text: reply.text, from, to, outcome: outcomeOf(reply, code) };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+interface RawReply {
+  readonly status: number;
+  readonly text: string;
+  readonly problem: boolean;
+  readonly error: string | undefined;
+}
+
+function exchange(agent: Agent, { origin }: Target, { method = "GET", path, as, body }: Asked): Promise<RawReply> {
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const { hostname, port } = new URL(origin);
+  const headers = {
+    ...(as !== undefined && { authorization: as }),
+    ...(payload !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(payload) }),
+  };
+  return new Promise((resolve) => {
+    let hung = false;
+    const failed = (error: NodeJS.ErrnoException): void =>
+      resolve({ status: 0, text: "", problem: false, error: hung ? "hung" : (error.code ?? error.message) });
+    const outgoing = request({ hostname, port, path, method, headers, agent }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.on("error", failed);
+      incoming.on("end", () => {
+        const problem = incoming.headers["content-type"]?.startsWith("application/problem+json") ?? false;
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: incoming.statusCode ?? 0, text, problem, error: undefined });
+      });
+    });
+    outgoing.setTimeout(hangMilliseconds, () => {
+      hung = true;
+      outgoing.destroy(new Error("hung"));
+    });
+    outgoing.on("error", failed);
+    outgoing.end(payload);
+  });
+}
+
+function codeOf({ problem, text }: RawReply): string | undefined {
+  return problem ? (JSON.parse(text) as { code?: string }).code : undefined;
+}
+
+function outcomeOf({ status, error }: RawReply, code: string | undefined): Outcome {
+  if (error !== undefined) return error === "ECONNREFUSED" ? "refused" : "unknown";
+  if (status >= 200 && status < 300) return "done";
+  return code === "outcome_unknown" || status === 500 ? "unknown" : "refused";
+}

@@ -1,0 +1,39 @@
+// All that must hold of a history, at its end and at any moment while it grows.
+
+import { type Entry, only } from "../history.ts";
+import { checkAccess } from "./access.ts";
+import { checkCells } from "./cells.ts";
+import { type Findings, joined } from "./finding.ts";
+import { checkLists } from "./lists.ts";
+import { checkReadiness } from "./readiness.ts";
+
+export function checkHistory(entries: readonly Entry[]): Findings {
+  return joined([
+    checkCells(entries),
+    checkLists(entries),
+    checkWalks(entries),
+    checkAccess(entries),
+    checkReadiness(entries),
+    checkOdd(entries),
+  ]);
+}
+
+function checkOdd(entries: readonly Entry[]): Partial<Findings> {
+  const losses = only(entries, "loss");
+  const explained = (at: number | undefined): boolean =>
+    at !== undefined && losses.some(({ from, to }) => at >= from && at <= to);
+  const odd = only(entries, "odd").filter(({ unlessLost }) => !explained(unlessLost));
+  return { violations: odd.map(({ at, what }) => `at ${Math.round(at)}: ${what}`) };
+}
+
+/** Objects that nobody moved, in front of all that come and go, are found once each and in order. */
+function checkWalks(entries: readonly Entry[]): Partial<Findings> {
+  const wrong = only(entries, "walk").filter(({ expected, found }) => expected.some((id, at) => found[at] !== id));
+  return {
+    violations: wrong.map(({ order, expected, found, from }) => {
+      const at = expected.findIndex((id, place) => found[place] !== id);
+      const fault = found.indexOf(expected[at] ?? "") < 0 ? "skipped" : "moved or repeated";
+      return `pages by ${order} at ${Math.round(from)}: the object at ${at} was ${fault}`;
+    }),
+  };
+}

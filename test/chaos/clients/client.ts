@@ -1,0 +1,51 @@
+// What clients of a run have in common: the replicas, the history, choices of their own, and the end.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Answer, Asked, Asker, Target } from "../ask.ts";
+import type { History, Outcome } from "../history.ts";
+import { base, worker } from "../project.ts";
+import type { Random } from "../random.ts";
+
+export interface ClientDeps {
+  readonly history: History;
+  readonly asker: Asker;
+  readonly random: Random;
+  readonly replicas: () => readonly Target[];
+  readonly stopped: () => boolean;
+}
+
+/** Milliseconds between two operations of a client, at most. */
+const pause = 12;
+
+/** Does one thing after the other until the run ends. */
+export async function keepDoing({ stopped, random }: ClientDeps, step: () => Promise<unknown>): Promise<void> {
+  while (!stopped()) {
+    await step();
+    await sleep(pause * random.fraction());
+  }
+}
+
+/** Asks a replica at random. */
+export function askOne({ asker, random, replicas }: ClientDeps, asked: Asked): Promise<Answer> {
+  return asker.ask(random.pick(replicas()), { as: worker, ...asked, path: `${base}${asked.path}` });
+}
+
+/** What the replica can't do now is no news; anything else that is not `expected` is. */
+export function noteOdd(history: History, asked: Asked, answer: Answer, expected: Expected): void {
+  const { status, text } = answer;
+  if (status === 0 || status === 503 || expected.statuses.includes(status)) return;
+  history.odd(`${asked.method ?? "GET"} ${asked.path}: ${status} ${text.slice(0, 300)}`, expected.unlessLost);
+}
+
+export interface Expected {
+  readonly statuses: readonly number[];
+  /** When that was acknowledged which the statuses rest on. */
+  readonly unlessLost?: number;
+}
+
+/** An acknowledgement has to say what was sent. */
+export function judged(history: History, answer: Answer, isRight: () => boolean): Outcome {
+  if (answer.outcome === "done" && !isRight())
+    history.odd(`Acknowledged as something else: ${answer.text.slice(0, 300)}`);
+  return answer.outcome;
+}

@@ -1,0 +1,42 @@
+// Reads everything back through one replica once nobody writes any more: every object that was ever made, every register, every list.
+
+import type { Target } from "../ask.ts";
+import { only } from "../history.ts";
+import { base, worker, writers } from "../project.ts";
+import type { ClientDeps } from "./client.ts";
+
+interface Item {
+  readonly key: string;
+  readonly n: number;
+}
+
+const pageSize = 100;
+
+export async function readEverything({ asker, history }: ClientDeps, replica: Target): Promise<void> {
+  const get = async <T>(path: string): Promise<T> => {
+    const { status, text } = await asker.ask(replica, { path: `${base}${path}`, as: worker });
+    if (status !== 200) throw new Error(`GET ${path} at ${replica.name}: ${status} ${text}`);
+    return JSON.parse(text) as T;
+  };
+  const from = history.now();
+  const items: Item[] = [];
+  for (;;) {
+    const page = await get<{ items: Item[] }>(`/api/items?_limit=${pageSize}&_offset=${items.length}`);
+    items.push(...page.items);
+    if (page.items.length < pageSize) break;
+  }
+  const lists = await get<Readonly<Record<string, readonly number[]>>>("/json/log");
+  const registers = await get<Readonly<Record<string, number | null>>>("/json/registers");
+  const span = { from, to: history.now() };
+
+  const found = new Map(items.map((item) => [`object:${item.key}`, item.n]));
+  if (found.size < items.length) history.odd("An object was made twice");
+  const cells = new Set(only(history.entries, "write").map(({ cell }) => cell));
+  for (const cell of [...cells, ...found.keys()].filter((name) => name.startsWith("object:"))) {
+    history.add({ kind: "read", cell, value: found.get(cell) ?? null, ...span });
+  }
+  for (const name of writers) {
+    history.add({ kind: "list", list: name, values: lists[name] ?? [], ...span });
+    history.add({ kind: "read", cell: `register:${name}`, value: registers[name] ?? null, ...span });
+  }
+}

@@ -1,0 +1,91 @@
+// Plays the operator where none is needed: publishes the project through the real publisher, withdraws nothing, looks every second
+// whether Redis still has it, and publishes anew when it was lost, as the operator's upkeep does.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "../../core/clock.ts";
+import type { Keyring } from "../../core/config/keyring.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
+import { eventually } from "../support/eventually.ts";
+import { changed, type Modifier } from "../support/projects.ts";
+import { openGateway } from "../support/publishing.ts";
+
+export interface ConfigKeeper {
+  readonly gateway: Gateway;
+  readonly publisher: Publisher;
+  parts(): ProjectParts;
+  /** Publishes a change, again and again until Redis has it. Returns its revision. */
+  change(...modifiers: readonly Modifier[]): Promise<number>;
+  /** Work of the publisher that is repeated until it succeeds, as the operator does. */
+  insist<T>(work: (publisher: Publisher) => Promise<T>): Promise<T>;
+  /** From now on nobody looks after Redis, until `resume`. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+const lookEvery = 1_000;
+const patience = { withinMs: 40_000, everyMs: 200 };
+
+export async function keepConfig(url: string, keyring: Keyring, first: ProjectParts): Promise<ConfigKeeper> {
+  const gateway = await openGateway(url);
+  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "chaos" });
+  let parts = first;
+  let paused = false;
+  let stopped = false;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** One at a time, like the reconciles of one project. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work, work);
+    turn = mine.catch(() => undefined);
+    return mine;
+  };
+  const everything = async (): Promise<number> => {
+    if (!publisher.writes()) await publisher.begin();
+    const { revision } = await publisher.publish(parts);
+    await publisher.complete();
+    return revision;
+  };
+  const look = async (): Promise<void> => {
+    if (!publisher.writes() || (await publisher.verify()) === "lost") await everything();
+  };
+  await everything();
+  const looking = (async () => {
+    while (!stopped) {
+      await sleep(lookEvery);
+      if (!paused && !stopped) await inTurn(look).catch(() => undefined);
+    }
+  })();
+
+  return {
+    gateway,
+    publisher,
+    parts: () => parts,
+    async change(...modifiers) {
+      parts = changed(parts, ...modifiers);
+      return await eventually(() => inTurn(everything), patience);
+    },
+    insist: (work) =>
+      eventually(
+        () =>
+          inTurn(async () => {
+            if (!publisher.writes()) await everything();
+            return await work(publisher);
+          }),
+        patience,
+      ),
+    pause() {
+      paused = true;
+    },
+    resume() {
+      paused = false;
+    },
+    async stop() {
+      stopped = true;
+      await looking;
+      gateway.disconnect();
+    },
+  };
+}

@@ -1,0 +1,167 @@
+// What happened in a run, in one order of time: every operation with what it was answered, every probe, and what was broken when.
+// A write stands in the history from the moment that it is sent; until its answer is there, nobody knows its outcome.
+
+/** `unknown` = it may have taken place once, or not at all. */
+export type Outcome = "done" | "refused" | "unknown";
+
+/** Milliseconds of one monotonic clock. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One writer sets a cell to numbers that are never used twice; null = removed. */
+export interface Write extends Span {
+  readonly kind: "write";
+  /** `object:…` or `register:…` */
+  readonly cell: string;
+  readonly value: number | null;
+  readonly outcome: Outcome;
+}
+
+/** A value that was read; null = nothing is there. */
+export interface Read extends Span {
+  readonly kind: "read";
+  readonly cell: string;
+  readonly value: number | null;
+}
+
+/** One writer adds numbers, each larger than those before. */
+export interface Append extends Span {
+  readonly kind: "append";
+  readonly list: string;
+  readonly value: number;
+  readonly outcome: Outcome;
+}
+
+export interface ListRead extends Span {
+  readonly kind: "list";
+  readonly list: string;
+  readonly values: readonly number[];
+}
+
+/** Pages one after the other, each at the offset that the ones before had reached. */
+export interface Walk extends Span {
+  readonly kind: "walk";
+  readonly order: string;
+  /** Objects in front that nobody moves. */
+  readonly expected: readonly string[];
+  readonly found: readonly string[];
+}
+
+/** A request with a credential: whether it was let in. Refused for want of a store is neither, and not written down. */
+export interface Access extends Span {
+  readonly kind: "access";
+  readonly credential: string;
+  readonly replica: string;
+  readonly admitted: boolean;
+}
+
+export interface Revoked extends Span {
+  readonly kind: "revoked";
+  readonly credential: string;
+}
+
+export interface Probe {
+  readonly kind: "probe";
+  readonly replica: string;
+  readonly at: number;
+  /** Undefined when nobody answered. */
+  readonly ready: boolean | undefined;
+}
+
+export interface Answered extends Span {
+  readonly kind: "answer";
+  readonly replica: string;
+  readonly writes: boolean;
+  /** 0 without an answer. */
+  readonly status: number;
+  readonly code: string | undefined;
+}
+
+/** What was broken, or mended. */
+export interface Fault {
+  readonly kind: "fault";
+  readonly at: number;
+  readonly what: string;
+}
+
+/** By what is promised of this durability, what was acknowledged in this time may be gone. */
+export interface Loss extends Span {
+  readonly kind: "loss";
+}
+
+/** An answer that no state explains. */
+export interface Odd {
+  readonly kind: "odd";
+  readonly at: number;
+  readonly what: string;
+  /** No wonder when what was acknowledged then may be lost. */
+  readonly unlessLost?: number;
+}
+
+export type Entry = Write | Read | Append | ListRead | Walk | Access | Revoked | Probe | Answered | Fault | Loss | Odd;
+
+export type Kind = Entry["kind"];
+
+export class History {
+  readonly #entries: Entry[] = [];
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  now(): number {
+    return performance.now();
+  }
+
+  add(entry: Entry): void {
+    this.#entries.push(entry);
+  }
+
+  /** What was just sent; `end` says what became of it. */
+  begin(sent: Omit<Write, "from" | "to" | "outcome"> | Omit<Append, "from" | "to" | "outcome">): Pending {
+    const entry = { ...sent, from: this.now(), to: Number.POSITIVE_INFINITY, outcome: "unknown" } as Write | Append;
+    this.#entries.push(entry);
+    return {
+      end: (outcome) => {
+        Object.assign(entry, { outcome, to: this.now() });
+      },
+    };
+  }
+
+  /** From now on a credential may be refused; once `end` was called, it has to be. */
+  beginRevoking(credential: string): { end(): void } {
+    const entry = { kind: "revoked", credential, from: this.now(), to: Number.POSITIVE_INFINITY } as const;
+    this.#entries.push(entry);
+    return { end: () => void Object.assign(entry, { to: this.now() }) };
+  }
+
+  fault(what: string): void {
+    this.add({ kind: "fault", at: this.now(), what });
+  }
+
+  odd(what: string, unlessLost?: number): void {
+    this.add({ kind: "odd", at: this.now(), what, ...(unlessLost !== undefined && { unlessLost }) });
+  }
+}
+
+export interface Pending {
+  end(outcome: Outcome): void;
+}
+
+/** The entries of one kind, in the order in which they were written down. */
+export function only<K extends Kind>(entries: readonly Entry[], kind: K): readonly Extract<Entry, { kind: K }>[] {
+  return entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind);
+}
+
+export function grouped<T>(all: readonly T[], nameOf: (each: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const each of all) {
+    const name = nameOf(each);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [each]);
+    else group.push(each);
+  }
+  return groups;
+}

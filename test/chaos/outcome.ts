@@ -1,0 +1,55 @@
+// What one run of a scenario came to, in figures: made from its history alone.
+
+import { slowestRevocation } from "./check/access.ts";
+import { checkHistory } from "./check/check-history.ts";
+import { type Entry, only } from "./history.ts";
+import type { Scenario } from "./scenario.ts";
+
+export interface ScenarioOutcome {
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly seconds: number;
+  readonly violations: readonly string[];
+  readonly writes: { readonly done: number; readonly refused: number; readonly unknown: number };
+  readonly reads: number;
+  /** What was broken, in order. */
+  readonly faults: number;
+  readonly lost: number;
+  readonly late: number;
+  /** Longest time in which no write was acknowledged to anybody. */
+  readonly longestGapMs: number;
+  /** Not a number when it never worked again. */
+  readonly recoveredMs: number;
+  readonly slowestAnswerMs: number;
+  readonly revokedMs: number;
+}
+
+export interface Played {
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly seconds: number;
+  readonly entries: readonly Entry[];
+  readonly recoveredMs: number;
+}
+
+export function outcomeOf({ entries, ...played }: Played): ScenarioOutcome {
+  const writes = [...only(entries, "write"), ...only(entries, "append")];
+  const count = (outcome: string): number => writes.filter((write) => write.outcome === outcome).length;
+  const answers = only(entries, "answer");
+  const reads = [only(entries, "read"), only(entries, "list"), only(entries, "walk")];
+  return {
+    ...played,
+    ...checkHistory(entries),
+    writes: { done: count("done"), refused: count("refused"), unknown: count("unknown") },
+    reads: reads.reduce((sum, { length }) => sum + length, 0),
+    faults: only(entries, "fault").filter(({ what }) => what !== "mended").length,
+    longestGapMs: longestGap(writes.filter(({ outcome }) => outcome === "done").map(({ to }) => to)),
+    slowestAnswerMs: Math.max(0, ...answers.filter(({ status }) => status !== 0).map(({ from, to }) => to - from)),
+    revokedMs: slowestRevocation(entries),
+  };
+}
+
+function longestGap(moments: readonly number[]): number {
+  const sorted = moments.toSorted((a, b) => a - b);
+  return Math.max(0, ...sorted.slice(1).map((at, before) => at - (sorted[before] ?? at)));
+}

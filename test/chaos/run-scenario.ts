@@ -1,0 +1,208 @@
+// Plays one scenario: fills the world, lets clients go, makes trouble, waits until everything works again by itself, reads everything
+// back through every replica, and has the history judged, each second and at the end.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "../../core/clock.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { expectIndexesExact } from "../support/check-integrity.ts";
+import { eventually } from "../support/eventually.ts";
+import { apikey, withoutKey } from "../support/projects.ts";
+import { type Asker, createAsker, type Target } from "./ask.ts";
+import { revocationLimit } from "./check/access.ts";
+import { checkHistory } from "./check/check-history.ts";
+import type { ClientDeps } from "./clients/client.ts";
+import { readEverything } from "./clients/final-reader.ts";
+import { runSessions, runVictim, type SessionsKept } from "./clients/sessions.ts";
+import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
+import { type KnownObject, runWriter } from "./clients/writer.ts";
+import { History } from "./history.ts";
+import { outcomeOf, type ScenarioOutcome } from "./outcome.ts";
+import { base, victim, worker, writers } from "./project.ts";
+import { createRandom } from "./random.ts";
+import type { Scenario } from "./scenario.ts";
+import { openWorld, type World } from "./world.ts";
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly seconds: number;
+}
+
+/** Trouble is over: how long it may take until everything works without anybody's help. */
+const recoveryLimit = 20_000;
+const calmBefore = 1_500;
+const calmAfter = 1_500;
+
+export async function runScenario(scenario: Scenario, { seed, seconds }: RunOptions): Promise<ScenarioOutcome> {
+  const history = new History();
+  const asker = createAsker(history);
+  const world = await openWorld(scenario.plan);
+  try {
+    const run = new Run({ scenario, history, asker, world, seed, seconds });
+    const recoveredMs = await run.play();
+    return outcomeOf({ scenario, seed, seconds, entries: history.entries, recoveredMs });
+  } finally {
+    asker.close();
+    await world.stop();
+  }
+}
+
+interface RunParts extends RunOptions {
+  readonly scenario: Scenario;
+  readonly history: History;
+  readonly asker: Asker;
+  readonly world: World;
+}
+
+class Run {
+  readonly #parts: RunParts;
+  readonly #kept: SessionsKept = { ended: new Map() };
+  #stopped = false;
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+  }
+
+  /** Milliseconds that it took to work again. */
+  async play(): Promise<number> {
+    const { history } = this.#parts;
+    const fixed = await fillShelf(this.#deps("shelf"));
+    const known: KnownObject[] = [];
+    const clients = [
+      ...writers.map((name) => runWriter(name, known, this.#deps(name))),
+      runWalker(fixed, this.#deps("walker")),
+      runMover(fixed, this.#deps("mover")),
+      runSessions(this.#kept, this.#deps("sessions")),
+      runVictim(this.#deps("victim")),
+      this.#probe(),
+      this.#judge(),
+    ];
+    let recoveredMs = Number.NaN;
+    try {
+      await sleep(calmBefore);
+      await Promise.all([this.#trouble(), this.#revokeVictim()]);
+      recoveredMs = await this.#recovered();
+      await sleep(calmAfter);
+    } catch (error) {
+      history.odd(`The scenario itself failed: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+    this.#stopped = true;
+    await Promise.all(clients);
+    if (!Number.isNaN(recoveredMs)) await this.#lookThrough();
+    return recoveredMs;
+  }
+
+  #deps(name: string): ClientDeps {
+    const { history, asker, seed, world, scenario } = this.#parts;
+    const random = createRandom(seed, `${scenario.name} ${name}`);
+    const replicas = (): readonly Target[] => world.replicas;
+    return { history, asker, random, replicas, stopped: () => this.#stopped };
+  }
+
+  async #trouble(): Promise<void> {
+    const { scenario, world, history, seed, seconds } = this.#parts;
+    const random = createRandom(seed, scenario.name);
+    const end = history.now() + seconds * 1_000;
+    const left = (): number => Math.max(0, end - history.now());
+    const pause = (from: number, to = from): Promise<void> => sleep(from + random.fraction() * (to - from));
+    await scenario.run({ world, history, random, seconds, left, pause });
+  }
+
+  /** In the middle of the trouble, whatever it is. */
+  async #revokeVictim(): Promise<void> {
+    const { history, world, seconds, seed } = this.#parts;
+    await sleep(seconds * 1_000 * (0.2 + 0.5 * createRandom(seed, "victim's end").fraction()));
+    const revoking = history.beginRevoking(victim);
+    await world.config.change(withoutKey(victim));
+    revoking.end();
+  }
+
+  async #probe(): Promise<void> {
+    const { history, world } = this.#parts;
+    while (!this.#stopped) {
+      for (const replica of world.replicas) {
+        const status = await replica.ready();
+        const ready = status === undefined ? undefined : status === 200;
+        history.add({ kind: "probe", replica: replica.name, at: history.now(), ready });
+      }
+      await sleep(100);
+    }
+  }
+
+  /** Ends the run at the first thing that must not be. */
+  async #judge(): Promise<void> {
+    while (!this.#stopped) {
+      await sleep(1_000);
+      if (checkHistory(this.#parts.history.entries).violations.length > 0) this.#stopped = true;
+    }
+  }
+
+  async #recovered(): Promise<number> {
+    const { history, world } = this.#parts;
+    const from = history.now();
+    history.fault("mended");
+    await eventually(
+      async () => {
+        if (this.#stopped) throw new Error("The run was ended");
+        for (const replica of world.replicas) {
+          const status = await replica.ready();
+          if (status !== 200)
+            throw new Error(`${replica.name} is not ready: ${status}\n${replica.log().slice(-2_000)}`);
+          await this.#works(replica);
+        }
+      },
+      { withinMs: recoveryLimit, everyMs: 50 },
+    );
+    return history.now() - from;
+  }
+
+  async #works(replica: Target): Promise<void> {
+    const path = `${base}/api/shelf`;
+    const { status, text } = await this.#parts.asker.ask(replica, {
+      method: "POST",
+      path,
+      as: worker,
+      body: { rank: 9_999 },
+    });
+    if (status !== 201) throw new Error(`${replica.name} doesn't write: ${status} ${text}`);
+  }
+
+  async #lookThrough(): Promise<void> {
+    const { history, world } = this.#parts;
+    const deps = this.#deps("reader");
+    for (const replica of world.replicas) await readEverything(deps, replica);
+    await this.#revokedStayOut();
+    await this.#indexesEqualDocuments().catch((error: unknown) =>
+      history.odd(`Indexes and documents differ: ${error}`),
+    );
+  }
+
+  async #revokedStayOut(): Promise<void> {
+    const { history, world, asker } = this.#parts;
+    const all = [...this.#kept.ended, [victim, apikey(victim)] as const];
+    const until = history.now() + revocationLimit;
+    for (const [credential, as] of all) {
+      for (const replica of world.replicas) {
+        for (;;) {
+          const { status, from, to } = await asker.ask(replica, { path: `${base}/api/items?_limit=1`, as });
+          const admitted = status === 200;
+          history.add({ kind: "access", credential, replica: replica.name, admitted, from, to });
+          if (status === 401 || history.now() > until) break;
+          await sleep(100);
+        }
+      }
+    }
+  }
+
+  async #indexesEqualDocuments(): Promise<void> {
+    const { world } = this.#parts;
+    const store = await createRedisStore({ url: world.redis.url, clock: systemClock });
+    try {
+      for (const resource of ["items", "shelf"]) {
+        const project = { namespace: "default", name: "shop" };
+        await expectIndexesExact(store, { project, resource }, ["apikey:worker"]);
+      }
+    } finally {
+      await store.close();
+    }
+  }
+}

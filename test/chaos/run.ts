@@ -1,0 +1,45 @@
+// `npm run chaos`: plays every scenario, or those that `--only a,b` names, with `--seed N` (1 by default) for `--seconds S` each, and
+// prints a table. The exit code is 1 when something happened that must not. `-- --write` puts the table into docs/chaos.md.
+
+import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { setup } from "../support/real-parts.ts";
+import type { ScenarioOutcome } from "./outcome.ts";
+import { page, progress } from "./report.ts";
+import { runScenario } from "./run-scenario.ts";
+import { scenarios } from "./scenarios.ts";
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    seed: { type: "string", default: "1" },
+    seconds: { type: "string" },
+    write: { type: "boolean", default: false },
+  },
+});
+const wanted = values.only?.split(",");
+const unknown = wanted?.filter((name) => !scenarios.some((scenario) => scenario.name === name)) ?? [];
+const seed = wholeNumber("--seed", values.seed);
+const seconds = values.seconds === undefined ? undefined : wholeNumber("--seconds", values.seconds);
+if (unknown.length > 0) {
+  throw new Error(
+    `No scenario is called ${unknown.join(", ")}; there are ${scenarios.map(({ name }) => name).join(", ")}`,
+  );
+}
+if (values.write && wanted !== undefined) throw new Error("--write is for all scenarios: leave --only out");
+
+await setup();
+const outcomes: ScenarioOutcome[] = [];
+for (const scenario of scenarios.filter(({ name }) => wanted?.includes(name) ?? true)) {
+  process.stdout.write(`${scenario.name}: ${scenario.does}; seed ${seed}\n`);
+  const outcome = await runScenario(scenario, { seed, seconds: seconds ?? scenario.seconds });
+  outcomes.push(outcome);
+  process.stdout.write(progress(outcome));
+}
+if (values.write) await writeFile(new URL("../../docs/chaos.md", import.meta.url), page(outcomes));
+if (outcomes.some(({ violations }) => violations.length > 0)) process.exitCode = 1;
+
+function wholeNumber(flag: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`${flag} takes a whole number, not ${text}`);
+  return Number(text);
+}

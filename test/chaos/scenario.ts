@@ -1,0 +1,30 @@
+// One kind of trouble: what it needs, what it does to the world while clients go on, and in which words the report tells of it.
+
+import type { History } from "./history.ts";
+import type { Random } from "./random.ts";
+import type { World, WorldPlan } from "./world.ts";
+
+export interface Scenario {
+  readonly name: string;
+  /** What is done, for the report. */
+  readonly does: string;
+  /** What must hold beside what always must, or which loss is allowed. */
+  readonly promises: string;
+  readonly plan: WorldPlan;
+  /** How long trouble lasts unless the command says otherwise. */
+  readonly seconds: number;
+  /** Ends with everything mended. */
+  run(stage: Stage): Promise<void>;
+}
+
+export interface Stage {
+  readonly world: World;
+  readonly history: History;
+  readonly random: Random;
+  /** How long the trouble may last. */
+  readonly seconds: number;
+  /** Milliseconds until then; never negative. */
+  left(): number;
+  /** Waits; between `from` and `to` milliseconds where both are given, by the seed. */
+  pause(from: number, to?: number): Promise<void>;
+}

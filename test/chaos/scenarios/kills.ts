@@ -1,0 +1,61 @@
+// Processes that are killed while clients write: replicas, and Redis with each kind of durability.
+
+import { oneServer } from "../places.ts";
+import type { Scenario, Stage } from "../scenario.ts";
+
+/** What may be gone of an append-only file that is synced every second: Redis puts a sync off for two seconds at most. */
+const everysecMs = 2_000;
+
+export const replicaKill: Scenario = {
+  name: "replica-kill",
+  does: "kill -9 of one of two replicas under writes, again and again; each is started anew on its ports",
+  promises: "nothing acknowledged is lost; the other replica goes on",
+  plan: { redis: oneServer("none") },
+  seconds: 12,
+  async run({ world, history, random, left, pause }: Stage) {
+    while (left() > 0) {
+      const replica = random.pick(world.replicas);
+      await pause(300, 1_500);
+      history.fault(`kill -9 ${replica.name}`);
+      await replica.kill();
+      await pause(0, 500);
+      await replica.start();
+    }
+  },
+};
+
+function redisKill(durability: "always" | "everysec"): Scenario["run"] {
+  return async ({ world, history, left, pause }) => {
+    // What was stored before the first kill is on the disk by then, whatever the setting.
+    if (durability === "everysec") await pause(everysecMs);
+    while (left() > 0) {
+      await pause(200, 1_500);
+      history.fault("kill -9 redis");
+      const from = history.now() - everysecMs;
+      await world.redis.server.kill();
+      if (durability === "everysec") history.add({ kind: "loss", from, to: history.now() });
+      await pause(0, 1_200);
+      await world.redis.server.restart();
+      await pause(1_500, 2_500);
+    }
+  };
+}
+
+export const redisKillAlways: Scenario = {
+  name: "redis-kill-always",
+  does: "kill -9 of Redis with `appendfsync always` under writes, again and again",
+  promises: "nothing acknowledged is lost",
+  plan: { redis: oneServer("always") },
+  seconds: 12,
+  run: redisKill("always"),
+};
+
+export const redisKillEverysec: Scenario = {
+  name: "redis-kill-everysec",
+  does: "kill -9 of Redis with `appendfsync everysec` under writes, again and again",
+  promises:
+    "what was acknowledged more than 2 s before the kill is there, and of one client's later writes only the last are gone; a killed process (not machine) usually loses nothing, because Redis hands its file to the kernel before it answers",
+  plan: { redis: oneServer("everysec") },
+  seconds: 12,
+  run: redisKill("everysec"),
+};
