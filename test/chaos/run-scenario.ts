@@ -6,13 +6,13 @@ import { systemClock } from "../../core/clock.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { eventually } from "../support/eventually.ts";
-import { apikey, withoutKey } from "../support/projects.ts";
+import { apikey, type Modifier, withoutKey } from "../support/projects.ts";
 import { type Asker, createAsker, type Target } from "./ask.ts";
 import { revocationLimit } from "./check/access.ts";
 import { checkHistory } from "./check/check-history.ts";
 import type { ClientDeps } from "./clients/client.ts";
 import { readEverything } from "./clients/final-reader.ts";
-import { runSessions, runVictim, type SessionsKept } from "./clients/sessions.ts";
+import { runSessions, runVictim, type SessionsKept, tryEverywhere } from "./clients/sessions.ts";
 import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
 import { type KnownObject, runWriter } from "./clients/writer.ts";
 import { History } from "./history.ts";
@@ -29,6 +29,8 @@ export interface RunOptions {
 
 /** Trouble is over: how long it may take until everything works without anybody's help. */
 const recoveryLimit = 20_000;
+/** Between Redis' acknowledgement and the client's. */
+const underWay = 300;
 const calmBefore = 1_500;
 const calmAfter = 1_500;
 
@@ -104,16 +106,31 @@ class Run {
     const end = history.now() + seconds * 1_000;
     const left = (): number => Math.max(0, end - history.now());
     const pause = (from: number, to = from): Promise<void> => sleep(from + random.fraction() * (to - from));
-    await scenario.run({ world, history, random, seconds, left, pause });
+    await scenario.run({
+      world,
+      history,
+      random,
+      seconds,
+      left,
+      pause,
+      mayLose: (from) => history.add({ kind: "loss", from, to: history.now() + underWay }),
+      tries: (credential, as) => tryEverywhere(this.#deps("stage"), credential, as),
+      revokes: (credential, withdrawal) => this.#revoke(credential, withdrawal),
+    });
+  }
+
+  async #revoke(credential: string, withdrawal: Modifier): Promise<void> {
+    const { history, world } = this.#parts;
+    const revoking = history.beginRevoking(credential);
+    await world.config.change(withdrawal);
+    revoking.end();
   }
 
   /** In the middle of the trouble, whatever it is. */
   async #revokeVictim(): Promise<void> {
-    const { history, world, seconds, seed } = this.#parts;
+    const { seconds, seed } = this.#parts;
     await sleep(seconds * 1_000 * (0.2 + 0.5 * createRandom(seed, "victim's end").fraction()));
-    const revoking = history.beginRevoking(victim);
-    await world.config.change(withoutKey(victim));
-    revoking.end();
+    await this.#revoke(victim, withoutKey(victim));
   }
 
   async #probe(): Promise<void> {

@@ -1,5 +1,6 @@
 // One kind of trouble: what it needs, what it does to the world while clients go on, and in which words the report tells of it.
 
+import type { Modifier } from "../support/projects.ts";
 import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { World, WorldPlan } from "./world.ts";
@@ -25,6 +26,12 @@ export interface Stage {
   readonly seconds: number;
   /** Milliseconds until then; never negative. */
   left(): number;
+  /** What was acknowledged from then to this moment may be gone, by what the durability promises. */
+  mayLose(from: number): void;
+  /** Tries a credential at every replica. */
+  tries(credential: string, as: string): Promise<void>;
+  /** Withdraws a credential, and notes when everybody was told. */
+  revokes(credential: string, withdrawal: Modifier): Promise<void>;
   /** Waits; between `from` and `to` milliseconds where both are given, by the seed. */
   pause(from: number, to?: number): Promise<void>;
 }

@@ -1,6 +1,22 @@
 // Every scenario, in the order of the report.
 
 import type { Scenario } from "./scenario.ts";
+import { clusterKill, sentinelKill, sentinelPause, slotMigration } from "./scenarios/failovers.ts";
 import { redisKillAlways, redisKillEverysec, replicaKill } from "./scenarios/kills.ts";
+import { connectionCuts, halfOpen, stalls } from "./scenarios/network.ts";
+import { outOfMemory, readOnly } from "./scenarios/refusals.ts";
 
-export const scenarios: readonly Scenario[] = [replicaKill, redisKillAlways, redisKillEverysec];
+export const scenarios: readonly Scenario[] = [
+  replicaKill,
+  redisKillAlways,
+  redisKillEverysec,
+  sentinelKill,
+  sentinelPause,
+  clusterKill,
+  slotMigration,
+  connectionCuts,
+  stalls,
+  halfOpen,
+  outOfMemory,
+  readOnly,
+];

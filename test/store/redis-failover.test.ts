@@ -1,14 +1,13 @@
 // A store behind Sentinels when the primary changes, and one on a Cluster when slots move and nodes go away.
 
-import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
-import { Outlet, TrackedCommand } from "../../core/redis/command.ts";
 import type { DocumentRef, Store } from "../../dataplane/store/port.ts";
 import { documentKeys } from "../../dataplane/store/redis/keys.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { eventually } from "../support/eventually.ts";
+import { moveSlot, slotOf } from "../support/move-slot.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
 import { askRedis } from "../support/redis-line.ts";
 import { startRedisSentinel, type TestSentinel } from "../support/redis-sentinel.ts";
@@ -116,8 +115,7 @@ describe("a store on a Cluster", () => {
     let isOver = false;
     const writing = Array.from({ length: 8 }, () => insertUntil(store, document, () => isOver));
     const keys = documentKeys(document);
-    const slot = new TrackedCommand({ name: "get", args: [], keys: [keys.value] }, new Outlet()).getSlot();
-    for (let n = 0; n < 6; n += 1) await moveSlot(cluster, slot, [keys.value, keys.size]);
+    for (let n = 0; n < 6; n += 1) await moveSlot(cluster, slotOf(keys.value));
     isOver = true;
     const lanes = await Promise.all(writing);
     // The lanes write the same numbers.
@@ -171,43 +169,11 @@ async function onEveryNode(store: Store, { nodes }: TestRedisCluster): Promise<r
   const found = new Map<number, DocumentRef>();
   while (found.size < nodes.length) {
     const document = freshDocument();
-    const { value } = documentKeys(document);
-    const slot = new TrackedCommand({ name: "get", args: [], keys: [value] }, new Outlet()).getSlot();
+    const slot = slotOf(documentKeys(document).value);
     const owner = nodes.findIndex((_, at) => slot < Math.floor(((at + 1) * 16_384) / nodes.length));
     if (found.has(owner)) continue;
     await store.initialise(document, '{"l":[]}');
     found.set(owner, document);
   }
   return nodes.map((_, at) => found.get(at) ?? freshDocument());
-}
-
-/** Moves a slot to another node, step by step as an operator's tool does, with time for writes in between. */
-async function moveSlot({ nodes }: TestRedisCluster, slot: number, keys: readonly string[]): Promise<void> {
-  const clients = nodes.map(({ host, port }) => new Redis({ host, port }));
-  try {
-    const owners = await Promise.all(
-      clients.map(async (client) => (await client.cluster("COUNTKEYSINSLOT", slot)) > 0),
-    );
-    const from = owners.indexOf(true);
-    const to = (from + 1) % nodes.length;
-    const [source, target] = [clients[from], clients[to]];
-    const place = nodes[to];
-    if (source === undefined || target === undefined || place === undefined) throw new Error("Nobody holds the slot");
-    const [sourceId, targetId] = [await source.cluster("MYID"), await target.cluster("MYID")];
-    await target.cluster("SETSLOT", slot, "IMPORTING", sourceId);
-    await source.cluster("SETSLOT", slot, "MIGRATING", targetId);
-    await pause();
-    for (const key of keys) {
-      await source.call("MIGRATE", place.host, place.port, key, 0, 2_000);
-      await pause();
-    }
-    for (const client of [target, source, ...clients]) await client.cluster("SETSLOT", slot, "NODE", targetId);
-    await pause();
-  } finally {
-    for (const client of clients) client.disconnect();
-  }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resume) => setTimeout(resume, 30));
 }

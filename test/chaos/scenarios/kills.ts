@@ -25,7 +25,7 @@ export const replicaKill: Scenario = {
 };
 
 function redisKill(durability: "always" | "everysec"): Scenario["run"] {
-  return async ({ world, history, left, pause }) => {
+  return async ({ world, history, left, pause, mayLose }) => {
     // What was stored before the first kill is on the disk by then, whatever the setting.
     if (durability === "everysec") await pause(everysecMs);
     while (left() > 0) {
@@ -33,7 +33,7 @@ function redisKill(durability: "always" | "everysec"): Scenario["run"] {
       history.fault("kill -9 redis");
       const from = history.now() - everysecMs;
       await world.redis.server.kill();
-      if (durability === "everysec") history.add({ kind: "loss", from, to: history.now() });
+      if (durability === "everysec") mayLose(from);
       await pause(0, 1_200);
       await world.redis.server.restart();
       await pause(1_500, 2_500);

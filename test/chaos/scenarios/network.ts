@@ -1,0 +1,69 @@
+// What happens between replicas and Redis: connections that end, stand still, lose something, or are dead without anybody saying so.
+
+import { oneServer } from "../places.ts";
+import type { Scenario } from "../scenario.ts";
+import type { WorldReplica } from "../world.ts";
+
+function proxyOf({ proxy, name }: WorldReplica) {
+  if (proxy === undefined) throw new Error(`${name} has no proxy`);
+  return proxy;
+}
+
+const plan = { redis: oneServer("none"), proxies: true } as const;
+
+export const connectionCuts: Scenario = {
+  name: "connection-resets",
+  does: "all connections between a replica and Redis end, again and again; before some of it, requests or replies are swallowed",
+  promises:
+    "nothing acknowledged is lost; a write whose reply was swallowed took place once, one that was swallowed itself did not",
+  plan,
+  seconds: 12,
+  async run({ world, history, random, left, pause }) {
+    while (left() > 0) {
+      const replica = random.pick(world.replicas);
+      const how = random.pick(["cut", "requests", "replies"] as const);
+      history.fault(`${replica.name}: ${how}`);
+      if (how !== "cut") {
+        proxyOf(replica).drop(how);
+        await pause(5, 200);
+      }
+      proxyOf(replica).cut();
+      await pause(100, 900);
+    }
+  },
+};
+
+export const stalls: Scenario = {
+  name: "stalls",
+  does: "nothing passes between a replica and Redis for one to four seconds, then all of it does, late",
+  promises:
+    "nothing acknowledged is lost; what was answered with `outcome_unknown` may take place when the bytes arrive at last, which only a key/value write can show (*late*)",
+  plan,
+  seconds: 16,
+  async run({ world, history, random, left, pause }) {
+    while (left() > 0) {
+      const replica = random.pick(world.replicas);
+      history.fault(`${replica.name}: a stall`);
+      proxyOf(replica).hold();
+      await pause(1_000, 4_000);
+      proxyOf(replica).release();
+      await pause(300, 1_500);
+    }
+  },
+};
+
+export const halfOpen: Scenario = {
+  name: "half-open",
+  does: "a replica's connections to Redis pass nothing any more and nobody ends them, as after a firewall forgot them; new ones work",
+  promises: "the replica leaves them within two and a half seconds and connects anew; nothing acknowledged is lost",
+  plan,
+  seconds: 16,
+  async run({ world, history, random, left, pause }) {
+    while (left() > 0) {
+      const replica = random.pick(world.replicas);
+      history.fault(`${replica.name}: half-open`);
+      proxyOf(replica).abandon();
+      await pause(3_500, 5_000);
+    }
+  },
+};
