@@ -22,7 +22,7 @@ import { createScanTurns } from "./perform/scan-objects.ts";
 import { endWork, serve } from "./pipeline.ts";
 import { createAnswerBudget } from "./respond/answer-budget.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
-import { createBodyBudget } from "./validate/body-budget.ts";
+import { createBodyBudgets } from "./validate/body-budget.ts";
 
 export interface DataPlaneOptions {
   readonly directory: Directory;
@@ -104,7 +104,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     preparer,
     scanTurns: createScanTurns(),
     shares: createProjectShares(clock),
-    bodies: createBodyBudget(),
+    bodies: createBodyBudgets(),
     clock,
     newId: createObjectIds(clock),
     get publicUrl() {
@@ -112,7 +112,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     },
   };
   const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
-  const answers = createAnswerBudget<Exchange>();
+  const answers = createAnswerBudget<Exchange>((exchange) => exchange.project);
   const server = createHttpServer({
     async serve(exchange) {
       let length: number | undefined;
@@ -126,6 +126,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
         throw error;
       } finally {
         endWork(exchange, length);
+        exchange.releaseBody?.();
       }
     },
     observe(exchange, ending) {

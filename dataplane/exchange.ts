@@ -20,6 +20,8 @@ export interface Exchange {
   inviteBody?: () => void;
   /** The part that it takes in its project's share; absent before and after. */
   work?: Work | undefined;
+  /** Gives the bytes of the body back to their budget; absent before the body is there. */
+  releaseBody?: () => void;
   project?: LiveProject;
   target?: Target;
   caller?: Caller;

@@ -29,6 +29,8 @@ export interface HttpServerOptions {
 
 /** Above the contract's 8 KiB for a path, so that a longer path is answered with 414 and not cut off. */
 const maxHeaderBytes = 32 * 1024;
+/** A silent one takes some 20 KiB: as many as leave most of the memory that the chart gives to requests. */
+const maxConnections = 15_000;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
@@ -73,6 +75,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.route({ method: methods, url: "/", handler: handle });
   app.setErrorHandler((error, request, reply) => sendProblem(options, begin(request), reply, error));
   takeOver(app, connections);
+  app.server.maxConnections = maxConnections;
   app.server.on("connection", (socket: Socket) => connections.opened(socket));
   app.addHook("preClose", async () => connections.endSilent());
   return app;

@@ -33,7 +33,7 @@ import { splitTarget } from "./route/split-path.ts";
 import { type Subject, subjectOf } from "./route/subject.ts";
 import { type AccessRule, accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
 import type { Store } from "./store/port.ts";
-import type { BodyBudget } from "./validate/body-budget.ts";
+import type { BodyBudgets } from "./validate/body-budget.ts";
 import { readBody } from "./validate/read-body.ts";
 import { validateList } from "./validate/validate-list.ts";
 
@@ -44,7 +44,7 @@ export interface PipelineDeps extends ObjectDeps {
   readonly preparer: CollectionPreparer;
   readonly scanTurns: Turns;
   readonly shares: ProjectShares;
-  readonly bodies: BodyBudget;
+  readonly bodies: BodyBudgets;
   /** Origin for links when a request names no host. */
   readonly publicUrl: string;
 }
@@ -158,6 +158,7 @@ async function admittedBody(deps: PipelineDeps, exchange: Exchange, act: Act): P
 
 const readUnits = 1;
 const writeUnits = 2;
+const usualBytes = 1024 * 1024;
 
 /**
  * Takes the request's part in its project's share; a promise when it has to wait for that. From here on nothing is waited for
@@ -167,7 +168,11 @@ function beginWork(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<vo
   const begun = (work: Work): void => {
     exchange.work = work;
   };
-  const work = deps.shares.of(act.place.project).begin(isWrite(act.rule) ? writeUnits : readUnits);
+  const { limits } = act.place.project.config;
+  // Where values may be larger than usual, fewer are under way before their sizes are known.
+  const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes);
+  const units = (isWrite(act.rule) ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes));
+  const work = deps.shares.of(act.place.project).begin(units);
   if (work instanceof Promise) return work.then(begun);
   begun(work);
   return undefined;
@@ -216,9 +221,12 @@ function known(project: LiveProject, caller: Caller): Caller {
 
 function bodyOf(deps: PipelineDeps, exchange: Exchange, project: LiveProject): Promise<CanonicalJson> {
   return readBody(project.config.limits.maxBodyBytes, {
-    budget: deps.bodies,
+    budget: deps.bodies.of(project),
     message: exchange.request.raw,
     refused: exchange.bodyRefused,
+    hold: (release) => {
+      exchange.releaseBody = release;
+    },
     invite: () => exchange.inviteBody?.(),
   });
 }

@@ -1,6 +1,7 @@
 // Answers a list: from an index where one fits, else by a scan of bounded size. Refuses what would read too much, naming
 // the index that would make it cheap.
 
+import { projectName } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Turns } from "../../core/turns.ts";
 import { type Answer, ok } from "../respond/answer.ts";
@@ -8,7 +9,7 @@ import { encodeSortValue } from "../store/order.ts";
 import type { FieldPage, ObjectStore, Page, PageRange } from "../store/port.ts";
 import type { ListQuery } from "../validate/validate-list.ts";
 import type { ObjectScene } from "./objects.ts";
-import { encodesExactly, type Scan, scanBytes, scanLimit, scanObjects } from "./scan-objects.ts";
+import { encodesExactly, type Scan, scanLimit, scanObjects } from "./scan-objects.ts";
 
 export interface ListRequest {
   readonly query: ListQuery;
@@ -16,24 +17,51 @@ export interface ListRequest {
   readonly url: string;
   /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */
   readonly onIndexMissing: () => void;
-  /** Of all scans of this process (scan-objects.ts). */
+  /** Of all scans and long pages of this process (scan-objects.ts). */
   readonly scanTurns: Turns;
   /** Called before a scan, which takes long and has turns of its own. */
   readonly onScan: () => void;
 }
 
+/**
+ * Characters of a page's objects. One is in memory four times on its way: as the store's reply, its texts, their join, and the bytes
+ * that are sent. Two of 64 MiB took a replica beyond the memory that the chart gives it.
+ */
+export const pageLength = 16 * 1024 * 1024;
+
 export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
-  const { query, url } = request;
-  const page = await findPage(store, scene, request);
-  if (page.isCut) throw pageTooLong();
-  return ok(`{"count":${page.count},"items":[${page.texts.join(",")}],"links":${links(query, page.count, url)}}`);
+  const { query, url, scanTurns } = request;
+  let hasTurn = false;
+  // What is long has turns, as scans have: a project that is alone may have 64 pages under way.
+  const beforeMore = async (): Promise<void> => {
+    await scanTurns.take(projectName(scene.collection.project));
+    hasTurn = true;
+  };
+  try {
+    const page = await findPage(store, scene, { request, beforeMore });
+    if (page.isCut) throw pageTooLong();
+    return ok(`{"count":${page.count},"items":[${page.texts.join(",")}],"links":${links(query, page.count, url)}}`);
+  } finally {
+    if (hasTurn) scanTurns.give();
+  }
 }
 
-async function findPage(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Page> {
+interface Finding {
+  readonly request: ListRequest;
+  readonly beforeMore: () => Promise<void>;
+}
+
+async function findPage(store: ObjectStore, scene: ObjectScene, { request, beforeMore }: Finding): Promise<Page> {
   const { query } = request;
   const { visible } = scene.grant;
   const { offset, limit } = query;
-  const range: PageRange = { offset, limit, descending: query.sort?.descending ?? false, maxLength: scanBytes };
+  const range: PageRange = {
+    offset,
+    limit,
+    descending: query.sort?.descending ?? false,
+    maxLength: pageLength,
+    beforeMore,
+  };
   const [first, ...others] = query.filters;
   if (!first && !query.sort?.byValue) return store.pageByCreation(scene.collection, visible, range);
   const indexed = others.length > 0 ? undefined : await fromIndex(store, scene, query, range);
@@ -86,7 +114,7 @@ async function fromScan(store: ObjectStore, scene: ObjectScene, scan: Scan): Pro
 function pageTooLong(): Problem {
   return new Problem(
     "query_too_expensive",
-    "The objects of this page are more than 64 MiB: ask for fewer with a smaller `_limit`",
+    "The objects of this page are more than 16 MiB: ask for fewer with a smaller `_limit`",
   );
 }
 

@@ -13,16 +13,20 @@ import type { Filter, ListQuery, SortKey } from "../validate/validate-list.ts";
 import type { ObjectScene } from "./objects.ts";
 
 export const scanLimit = 10_000;
-/** Of a scan, and of a page. */
+/** Of a scan. */
 export const scanBytes = 64 * 1024 * 1024;
 
 /** Characters that any scan may read before it needs a turn: so small ones never wait for large ones. */
 const freeBytes = 256 * 1024;
-/** Each holds up to `scanBytes`, and those who wait some `freeBytes`. */
+/** Characters of matches that a scan keeps in memory, of those that the page may still show. Two of 64 MiB ended a replica. */
+const keptLength = 16 * 1024 * 1024;
+/** Each holds up to twice `keptLength`, and those who wait some `freeBytes`. */
 const concurrency = 2;
 const maxWaiting = 32;
 
 interface Match {
+  /** By order of creation. */
+  readonly number: number;
   readonly key: string;
   readonly text: string;
 }
@@ -38,17 +42,18 @@ export function createScanTurns(): Turns {
   return createTurns({ concurrency, maxWaiting, refusal: busy });
 }
 
-/** Undefined when there is more to read than the limits allow. */
+/** Undefined when there is more to read, or to keep for the page, than the limits allow. */
 export async function scanObjects(store: ObjectStore, scene: ObjectScene, scan: Scan): Promise<Page | undefined> {
   const { query, range, turns } = scan;
   const { visible } = scene.grant;
   if ((await store.count(scene.collection, visible)) > scanLimit) return undefined;
-  const matches: Match[] = [];
+  const matches = createMatches(range);
   const filters = query.filters.map(matcher);
   const isWhole = await readAll(store, { collection: scene.collection, visible, turns }, (text) => {
-    if (filters.every((matches) => matches(text))) matches.push({ key: sortKeyOf(text, query.sort), text });
+    if (!filters.every((matches) => matches(text))) return true;
+    return matches.add(sortKeyOf(text, query.sort), text);
   });
-  return isWhole ? { count: matches.length, texts: pageOf(matches, range) } : undefined;
+  return isWhole ? matches.page() : undefined;
 }
 
 interface Reading {
@@ -57,22 +62,20 @@ interface Reading {
   readonly turns: Turns;
 }
 
-/** False when it gave up: there is more than the limits allow. */
+/** False when it gave up: there is more than the limits allow, or `onText` said false. */
 async function readAll(
   store: ObjectStore,
   { collection, visible, turns }: Reading,
-  onText: (text: string) => void,
+  onText: (text: string) => boolean,
 ): Promise<boolean> {
   let seen = 0;
   let bytes = 0;
   let hasTurn = false;
   try {
     for await (const batch of store.scan(collection, visible)) {
-      for (const text of batch) {
-        seen += 1;
-        bytes += text.length;
-        onText(text);
-      }
+      seen += batch.length;
+      bytes += batch.reduce((sum, text) => sum + text.length, 0);
+      if (!batch.every(onText)) return false;
       if (seen > scanLimit || bytes > scanBytes) return false;
       if (!hasTurn && bytes > freeBytes) {
         await turns.take(projectName(collection.project));
@@ -93,11 +96,42 @@ function busy(): Problem {
   });
 }
 
-function pageOf(matches: readonly Match[], range: PageRange): readonly string[] {
-  // The scan runs in order of creation and the sort is stable, so ties stay in order of id.
-  const ordered = matches.toSorted((left, right) => compareEncoded(left.key, right.key));
-  if (range.descending) ordered.reverse();
-  return ordered.slice(range.offset, range.offset + range.limit).map((match) => match.text);
+interface Matches {
+  /** False when more would have to be kept than the limit allows. */
+  add(key: string, text: string): boolean;
+  page(): Page;
+}
+
+/** Keeps what the page may still show: the first `offset + limit` of those that came. */
+function createMatches(range: PageRange): Matches {
+  let kept: Match[] = [];
+  let count = 0;
+  let length = 0;
+  const last = range.offset + range.limit;
+  const prune = (): void => {
+    kept = inOrder(kept, range.descending).slice(0, last);
+    length = kept.reduce((sum, { key, text }) => sum + key.length + text.length, 0);
+  };
+  return {
+    add(key, text) {
+      count += 1;
+      kept.push({ number: count, key, text });
+      length += key.length + text.length;
+      if (length <= 2 * keptLength) return true;
+      prune();
+      return length <= keptLength;
+    },
+    page() {
+      const ordered = inOrder(kept, range.descending);
+      return { count, texts: ordered.slice(range.offset, last).map((match) => match.text) };
+    },
+  };
+}
+
+/** Ties in order of creation, all of it exactly reversed when descending. */
+function inOrder(matches: readonly Match[], descending: boolean): Match[] {
+  const ordered = matches.toSorted((left, right) => compareEncoded(left.key, right.key) || left.number - right.number);
+  return descending ? ordered.reverse() : ordered;
 }
 
 function sortKeyOf(text: string, sort: SortKey | undefined): string {

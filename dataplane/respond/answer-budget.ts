@@ -1,5 +1,5 @@
-// Bounds how much of large answers may wait in memory for clients to read it, over all connections. Refuses further large
-// reads with `query_busy`; small answers, and those of writes that took place, always go out.
+// Bounds how much of large answers may wait in memory for clients to read it, over all connections. One project has half of it at
+// most. Refuses further large reads with `query_busy`; small answers, and those of writes that took place, always go out.
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { Answer } from "./answer.ts";
@@ -11,26 +11,42 @@ export interface AnswerBudget<Request extends object> {
   ended(request: Request): void;
 }
 
+interface Counted {
+  readonly project: object;
+  readonly length: number;
+}
+
 /** Characters. */
 const largeLength = 64 * 1024;
-export const mostWaiting = 256 * 1024 * 1024;
+export const mostWaiting = 96 * 1024 * 1024;
 
-export function createAnswerBudget<Request extends object>(limit = mostWaiting): AnswerBudget<Request> {
-  const lengths = new WeakMap<Request, number>();
+export function createAnswerBudget<Request extends object>(
+  projectOf: (request: Request) => object | undefined,
+  limit = mostWaiting,
+): AnswerBudget<Request> {
+  const counted = new WeakMap<Request, Counted>();
+  const ofProject = new WeakMap<object, number>();
   let waiting = 0;
+  const count = ({ project, length }: Counted, sign: 1 | -1): void => {
+    waiting += sign * length;
+    ofProject.set(project, (ofProject.get(project) ?? 0) + sign * length);
+  };
   return {
     admit(request, method, answer) {
       const length = answer.text?.length ?? 0;
       if (length < largeLength) return answer;
       const changedNothing = method === "GET" || method === "HEAD";
-      if (changedNothing && waiting + length > limit) throw busy();
-      lengths.set(request, length);
-      waiting += length;
+      const project = projectOf(request) ?? request;
+      const own = ofProject.get(project) ?? 0;
+      if (changedNothing && (waiting + length > limit || own + length > limit / 2)) throw busy();
+      counted.set(request, { project, length });
+      count({ project, length }, 1);
       return answer;
     },
     ended(request) {
-      waiting -= lengths.get(request) ?? 0;
-      lengths.delete(request);
+      const entry = counted.get(request);
+      if (entry !== undefined) count(entry, -1);
+      counted.delete(request);
     },
   };
 }

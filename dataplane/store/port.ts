@@ -54,6 +54,8 @@ export interface PageRange {
   readonly descending: boolean;
   /** A page whose texts are longer together, in UTF-16 units, is cut short and says so; absent = however long. */
   readonly maxLength?: number;
+  /** Awaited before a store that reads a long page in parts reads on; what it throws ends the page. */
+  readonly beforeMore?: () => Promise<void>;
 }
 
 export interface Page {

@@ -28,6 +28,8 @@ export interface ArrivingBody {
   readonly message: IncomingMessage;
   /** Resolves when the connection refuses the rest of it. */
   readonly refused: Promise<Error> | undefined;
+  /** Called with what gives the bytes of a body that arrived whole back to the budget: once its write is done. */
+  readonly hold: (release: () => void) => void;
   /** Asks for it, should the client wait to be asked. */
   invite(): void;
 }
@@ -44,7 +46,7 @@ export async function readBody(maxBytes: number, body: ArrivingBody): Promise<Ca
   return result.json;
 }
 
-function collect({ budget, message, refused }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
+function collect({ budget, message, refused, hold }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -53,7 +55,6 @@ function collect({ budget, message, refused }: ArrivingBody, maxBytes: number): 
       if (settled) return;
       settled = true;
       message.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
-      budget.release(length);
       finish();
     };
     const onData = (chunk: Buffer) => {
@@ -64,14 +65,22 @@ function collect({ budget, message, refused }: ArrivingBody, maxBytes: number): 
         if (length > maxBytes) throw tooLarge(maxBytes);
       } catch (problem) {
         chunks.length = 0;
-        settle(() => reject(problem));
+        refuse(problem);
       }
     };
-    const onEnd = () => settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    const onCut = () =>
-      settle(() => reject(new Problem("invalid_request", "The connection ended before the body was complete")));
+    const refuse = (error: unknown) =>
+      settle(() => {
+        budget.release(length);
+        reject(error);
+      });
+    const onEnd = () =>
+      settle(() => {
+        hold(() => budget.release(length));
+        resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      });
+    const onCut = () => refuse(new Problem("invalid_request", "The connection ended before the body was complete"));
     message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
-    void refused?.then((error) => settle(() => reject(error)));
+    void refused?.then((error) => refuse(error));
   });
 }
 

@@ -3,7 +3,7 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
-import type { FieldPage, ObjectStore, Owner, Page, Visibility } from "../port.ts";
+import type { FieldPage, ObjectStore, Owner, Page, PageRange, Visibility } from "../port.ts";
 import type { StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
@@ -23,7 +23,7 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
       const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
       // Only the page of an index can be stale.
       const page = reply === "stale" ? { count: 0, texts: [], rest: [] } : reply;
-      return whole(scripts, keys, page, range.maxLength);
+      return whole(scripts, keys, page, range);
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
@@ -36,7 +36,7 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
         return scripts.page({ keys, version, ...placeOf(keys, index, owner, query.equals), idIs: "last", ...range });
       });
       if (reply === undefined) return { outcome: "not_ready" };
-      return { outcome: "page", ...(await whole(scripts, keys, reply, range.maxLength)) } satisfies FieldPage;
+      return { outcome: "page", ...(await whole(scripts, keys, reply, range)) } satisfies FieldPage;
     },
     async count(collection, visible) {
       const set = idsOf(collectionKeys(collection), visible);
@@ -77,11 +77,12 @@ async function whole(
   scripts: ObjectScripts,
   keys: CollectionKeys,
   reply: PageReply,
-  maxLength = Number.POSITIVE_INFINITY,
+  { maxLength = Number.POSITIVE_INFINITY, beforeMore }: PageRange,
 ): Promise<Page> {
   const texts = [...reply.texts];
   let length = lengthOf(texts);
   let { rest, texts: last } = reply;
+  if (rest.length > 0 && length <= maxLength) await beforeMore?.();
   while (rest.length > 0 && length <= maxLength) {
     const further = await scripts.documents(keys, rest, batchAfter(last));
     texts.push(...further.texts);

@@ -8,11 +8,11 @@ import type { ObjectScene } from "../../../../dataplane/perform/objects.ts";
 import { createScanTurns } from "../../../../dataplane/perform/scan-objects.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 
-it("refuses a page of more than 64 MiB and says how to ask for less", async () => {
+it("refuses a page of more than 16 MiB and says how to ask for less", async () => {
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   const newId = createObjectIds(systemClock);
   const collection = { project: { namespace: "default", name: "shop" }, resource: "films" };
-  const pad = "x".repeat(8 * 1024 * 1024);
+  const pad = "x".repeat(2 * 1024 * 1024);
   for (let made = 0; made < 9; made += 1) {
     const { id } = newId();
     await store.create(collection, { id, owner: "apikey:ci", text: `{"id":"${id}","pad":"${pad}"}` }, 100);

@@ -29,16 +29,34 @@ async function fill(resource: string, count: number, size: number): Promise<void
   }
 }
 
-function scan(resource: string, turns: Turns) {
+function scan(resource: string, turns: Turns, { offset = 0, limit = 2, descending = true } = {}) {
   const scene = { collection: { project, resource }, grant: { visible: {}, writable: {} } } as ObjectScene;
-  const sort = { name: "n", path: ["n"], descending: true, byValue: true };
-  const query = { limit: 2, offset: 0, sort, filters: [], suffix: "" };
-  return scanObjects(store, scene, { query, range: { offset: 0, limit: 2, descending: true }, turns } satisfies Scan);
+  const sort = { name: "n", path: ["n"], descending, byValue: true };
+  const query = { limit, offset, sort, filters: [], suffix: "" };
+  return scanObjects(store, scene, { query, range: { offset, limit, descending }, turns } satisfies Scan);
 }
 
 function oneTurn(): Turns {
   return createTurns({ concurrency: 1, maxWaiting: 0, refusal: () => new Problem("query_busy", "busy") });
 }
+
+describe("a scan of more than it keeps", () => {
+  beforeEach(() => fill("huge", 140, 256 * 1024));
+  const numbers = async (range: { offset: number; limit: number; descending: boolean }) => {
+    const page = await scan("huge", oneTurn(), range);
+    return page && { count: page.count, ns: page.texts.map((text) => (JSON.parse(text) as { n: number }).n) };
+  };
+
+  it("shows the same pages, and counts all", async () => {
+    expect(await numbers({ offset: 0, limit: 2, descending: true })).toEqual({ count: 140, ns: [139, 138] });
+    expect(await numbers({ offset: 30, limit: 2, descending: true })).toEqual({ count: 140, ns: [109, 108] });
+    expect(await numbers({ offset: 30, limit: 2, descending: false })).toEqual({ count: 140, ns: [30, 31] });
+  });
+
+  it("gives up where the page and what is before it are more", async () => {
+    expect(await numbers({ offset: 100, limit: 2, descending: false })).toBeUndefined();
+  });
+});
 
 describe("a scan that reads much", () => {
   it("waits for its turn or is refused, while small ones go on", async () => {

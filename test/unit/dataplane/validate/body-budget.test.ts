@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { type BodyBudget, createBodyBudget } from "../../../../dataplane/validate/body-budget.ts";
+import { type BodyBudget, createBodyBudgets } from "../../../../dataplane/validate/body-budget.ts";
 import { readBody } from "../../../../dataplane/validate/read-body.ts";
 
 const kibibyte = 1024;
@@ -10,23 +10,33 @@ const kibibyte = 1024;
 function arriving(budget: BodyBudget) {
   const stream = new PassThrough();
   const message = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
-  const read = readBody(1024 * kibibyte, { message, budget, refused: undefined, invite: () => undefined });
+  let release: (() => void) | undefined;
+  const hold = (give: () => void) => {
+    release = give;
+  };
+  const read = readBody(1024 * kibibyte, { message, budget, refused: undefined, hold, invite: () => undefined });
   const settled = read.then(
     ({ text }) => text.length,
     (error: { code?: string; headers?: unknown }) => error,
   );
+  const written = () => release?.();
   const text = (length: number) => new Promise<void>((taken) => stream.write(" ".repeat(length), () => taken()));
-  return { stream, settled, text };
+  return { stream, settled, text, written };
 }
 
 it("refuses the large body that would be too much together with others, and takes it once they are done", async () => {
-  const budget = createBodyBudget(300 * kibibyte);
+  const budget = createBodyBudgets(600 * kibibyte).of({});
   const [first, second] = [arriving(budget), arriving(budget)];
   await first.text(200 * kibibyte);
   await second.text(200 * kibibyte);
   expect(await second.settled).toMatchObject({ code: "body_busy", headers: { "Retry-After": "2" } });
   first.stream.end("1");
   expect(await first.settled).toBe(1);
+  // In memory until it is written.
+  const early = arriving(budget);
+  await early.text(200 * kibibyte);
+  expect(await early.settled).toMatchObject({ code: "body_busy" });
+  first.written();
   const third = arriving(budget);
   await third.text(200 * kibibyte);
   third.stream.end("12");
@@ -34,7 +44,7 @@ it("refuses the large body that would be too much together with others, and take
 });
 
 it("takes small bodies whatever large ones wait", async () => {
-  const budget = createBodyBudget(100 * kibibyte);
+  const budget = createBodyBudgets(200 * kibibyte).of({});
   const large = arriving(budget);
   await large.text(100 * kibibyte);
   const small = arriving(budget);
@@ -43,17 +53,32 @@ it("takes small bodies whatever large ones wait", async () => {
 });
 
 it.each(["is refused for its text", "is too long", "breaks off"])("forgets a body that %s", async (how) => {
-  const budget = createBodyBudget(1100 * kibibyte);
+  const budget = createBodyBudgets(2200 * kibibyte).of({});
   for (let n = 0; n < 20; n += 1) {
-    const { stream, settled, text } = arriving(budget);
+    const { stream, settled, text, written } = arriving(budget);
     await text(100 * kibibyte);
     if (how === "is refused for its text") stream.end("{");
     else if (how === "is too long") stream.end(" ".repeat(1000 * kibibyte));
     else stream.destroy();
     expect(await settled).toMatchObject({ code: expect.not.stringMatching("body_busy") });
+    written();
   }
   const last = arriving(budget);
   await last.text(1000 * kibibyte);
   last.stream.end("1");
   expect(await last.settled).toBe(1);
+});
+
+it("leaves half of the budget to other projects", async () => {
+  const budgets = createBodyBudgets(400 * kibibyte);
+  const [loud, quiet] = [budgets.of({}), budgets.of({})];
+  const waiting = arriving(loud);
+  await waiting.text(200 * kibibyte);
+  const refused = arriving(loud);
+  await refused.text(70 * kibibyte);
+  expect(await refused.settled).toMatchObject({ code: "body_busy" });
+  const other = arriving(quiet);
+  await other.text(190 * kibibyte);
+  other.stream.end("1");
+  expect(await other.settled).toBe(1);
 });
