@@ -43,6 +43,15 @@ export function replyCode(error: unknown): string | undefined {
   return /^[A-Z]+(?= |$)/.exec((error as Error).message)?.[0] ?? "ERR";
 }
 
+/**
+ * The code of the refusal that ioredis gave up at after it had followed as many redirections as it may. It goes on only from
+ * refusals, so none of the attempts had an effect.
+ */
+function lastRefusal(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return /^Too many Cluster redirections\. Last error: ReplyError: ([A-Z]+)(?= |$)/.exec(error.message)?.[1];
+}
+
 export function isUnknownScript(error: unknown): boolean {
   return replyCode(error) === "NOSCRIPT";
 }
@@ -56,7 +65,7 @@ export interface Attempt {
 
 export function failureOf(error: unknown, attempt: Attempt): Error {
   if (error instanceof StoreUnavailable) return error;
-  const code = replyCode(error);
+  const code = replyCode(error) ?? lastRefusal(error);
   if (code !== undefined) {
     if (refusals.has(code)) return new StoreUnavailable(`Redis refused ${attempt.what}: ${code}`, { cause: error });
     return new RedisFault(`Redis failed ${attempt.what}: ${code}`, { code, cause: error });

@@ -5,15 +5,14 @@ import { Redis } from "ioredis";
 import { Outlet, TrackedCommand } from "../../core/redis/command.ts";
 import type { TestRedisCluster } from "./redis-cluster.ts";
 
-const pauseMs = 30;
 const keysAtOnce = 100;
 
 export function slotOf(key: string): number {
   return new TrackedCommand({ name: "get", args: [], keys: [key] }, new Outlet()).getSlot();
 }
 
-/** From the node that holds keys of the slot to the next one. */
-export async function moveSlot({ nodes }: TestRedisCluster, slot: number): Promise<void> {
+/** From the node that holds keys of the slot to the next one; `pauseMs` between two steps. */
+export async function moveSlot({ nodes }: TestRedisCluster, slot: number, pauseMs = 30): Promise<void> {
   const clients = nodes.map(({ host, port }) => new Redis({ host, port }));
   try {
     const counts = await Promise.all(clients.map((client) => client.cluster("COUNTKEYSINSLOT", slot)));

@@ -2,16 +2,29 @@
 // added, in the order in which they were added. What is lost, where some may be, is the end and never the middle.
 
 import { type Append, type Entry, grouped, type ListRead, type Loss, only } from "../history.ts";
-import { type Findings, joined } from "./finding.ts";
+import type { Findings } from "./finding.ts";
 
 export function checkLists(entries: readonly Entry[]): Findings {
   const losses = only(entries, "loss");
   const appends = grouped(only(entries, "append"), ({ list }) => list);
   const reads = only(entries, "list");
-  return joined(reads.map((read) => checkRead(read, appends.get(read.list) ?? [], losses)));
+  const checked = reads.map((read) => ({ list: read.list, ...checkRead(read, appends.get(read.list) ?? [], losses) }));
+  const distinct = (of: "lost" | "late"): number =>
+    new Set(checked.flatMap((each) => each[of].map((value) => `${each.list} ${value}`))).size;
+  return {
+    violations: checked.flatMap(({ violations }) => violations),
+    lost: distinct("lost"),
+    late: distinct("late"),
+  };
 }
 
-function checkRead(read: ListRead, appends: readonly Append[], losses: readonly Loss[]): Findings {
+interface Checked {
+  readonly violations: readonly string[];
+  readonly lost: readonly number[];
+  readonly late: readonly number[];
+}
+
+function checkRead(read: ListRead, appends: readonly Append[], losses: readonly Loss[]): Checked {
   const added = new Map(appends.map((append) => [append.value, append]));
   const present = new Set(read.values);
   const missing = appends.filter(
@@ -25,7 +38,7 @@ function checkRead(read: ListRead, appends: readonly Append[], losses: readonly 
     ...(outOfOrder === undefined ? [] : [`holds ${outOfOrder} behind a later one`]),
   ];
   const violations = faults.map((fault) => `list ${read.list} at ${Math.round(read.from)} ${fault}`);
-  return { violations, lost: missing.length, late };
+  return { violations, lost: missing.map(({ value }) => value), late };
 }
 
 function strange(read: ListRead, value: number, append: Append | undefined): readonly string[] {
@@ -58,11 +71,11 @@ function twice(values: readonly number[]): number | undefined {
 /** Only what nobody knew of may stand behind a later one. */
 function disorder(values: readonly number[], added: ReadonlyMap<number, Append>) {
   let highest = Number.NEGATIVE_INFINITY;
-  let late = 0;
+  const late: number[] = [];
   let outOfOrder: number | undefined;
   for (const value of values) {
     if (value >= highest) highest = value;
-    else if (added.get(value)?.outcome === "unknown") late += 1;
+    else if (added.get(value)?.outcome === "unknown") late.push(value);
     else outOfOrder ??= value;
   }
   return { outOfOrder, late };

@@ -128,7 +128,7 @@ export const slotMigration: Scenario = {
     while (left() > 0) {
       const [what, slot] = random.pick(Object.entries(slots));
       history.fault(`the slot of ${what} moves`);
-      await moveSlot(cluster, slot);
+      await moveSlot(cluster, slot, random.pick([5, 30, 300]));
       await pause(0, 300);
     }
   },

@@ -52,6 +52,16 @@ describe("a failed command", () => {
     expect(failureOf(closed, { ...sentWrite, kind: "read" })).toBeInstanceOf(StoreUnavailable);
   });
 
+  it("was without effect when a Cluster redirected it again and again, each time before anything was done", () => {
+    const endless = (last: string): Error => new Error(`Too many Cluster redirections. Last error: ${last}`);
+    for (const last of ["TRYAGAIN Multiple keys request", "MOVED 1 127.0.0.1:7000", "ASK 1 127.0.0.1:7000"]) {
+      const failure = failureOf(endless(String(new ReplyError(last))), sentWrite);
+      expect(failure).toBeInstanceOf(StoreUnavailable);
+      expect(failure.message).not.toContain("127.0.0.1");
+    }
+    expect(failureOf(endless("Error: Connection is closed."), sentWrite)).toBeInstanceOf(OutcomeUnknown);
+  });
+
   it("tells a script that Redis doesn't know", () => {
     expect(isUnknownScript(answer("NOSCRIPT No matching script."))).toBe(true);
     expect(isUnknownScript(answer("ERR NOSCRIPT"))).toBe(false);
