@@ -21,6 +21,7 @@ import { createProjectShares } from "./perform/project-shares.ts";
 import { createScanTurns } from "./perform/scan-objects.ts";
 import { endWork, serve } from "./pipeline.ts";
 import { createAnswerBudget } from "./respond/answer-budget.ts";
+import { publicAddress } from "./route/public-address.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
 import { createBodyBudgets } from "./validate/body-budget.ts";
 
@@ -34,8 +35,8 @@ export interface DataPlaneOptions {
   readonly adminHost?: string;
   readonly adminPort: number;
   /**
-   * Scheme and host that clients reach it by, without a trailing slash. Begins the issuer of tokens, which without it is the
-   * path base alone: every replica must name the same, wherever it listens.
+   * What clients reach it by, a path included, without a trailing slash. Links lead below its path, and it begins the issuer of
+   * tokens, which without it is the path base alone: every replica must name the same, wherever it listens.
    */
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
@@ -82,7 +83,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const store = opened ?? (options.store as Store);
 
   const issuerBase = options.publicUrl ?? "";
-  let publicUrl = issuerBase;
+  let address = publicAddress(issuerBase);
   const authentication = await createAuthentication({
     directory,
     store,
@@ -107,8 +108,8 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     bodies: createBodyBudgets(),
     clock,
     newId: createObjectIds(clock),
-    get publicUrl() {
-      return publicUrl;
+    get address() {
+      return address;
     },
   };
   const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
@@ -143,7 +144,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const admin = createAdminServer({ directory, store, metrics, usage, stopping: () => stopping });
 
   const url = await server.listen({ host: options.host, port: options.port });
-  if (publicUrl === "") publicUrl = url;
+  if (issuerBase === "") address = publicAddress(url);
   const adminUrl = await admin.listen({ host: options.adminHost ?? options.host, port: options.adminPort });
 
   return {

@@ -28,6 +28,7 @@ import { preflightHeaders } from "./respond/cors.ts";
 import { requestOrigin } from "./respond/request-base.ts";
 import { findProject, type Place } from "./route/find-project.ts";
 import { demandHost } from "./route/host-name.ts";
+import type { PublicAddress } from "./route/public-address.ts";
 import { route } from "./route/route.ts";
 import { splitTarget } from "./route/split-path.ts";
 import { type Subject, subjectOf } from "./route/subject.ts";
@@ -45,15 +46,15 @@ export interface PipelineDeps extends ObjectDeps {
   readonly scanTurns: Turns;
   readonly shares: ProjectShares;
   readonly bodies: BodyBudgets;
-  /** Origin for links when a request names no host. */
-  readonly publicUrl: string;
+  /** Its origin is that of links when a request names no host. */
+  readonly address: PublicAddress;
 }
 
 /** Carries a request out; whatever refuses throws. */
 export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
   const split = splitTarget(exchange.rawUrl);
   const host = demandHost(exchange.request);
-  const place = await findProject(deps.directory, host, split.segments);
+  const place = await findProject(deps, host, split.segments);
   exchange.project = place.project;
   const target = route(place.segments);
   exchange.target = target;
@@ -237,7 +238,7 @@ function present(body: CanonicalJson | undefined): CanonicalJson {
 }
 
 function baseUrl(deps: PipelineDeps, exchange: Exchange, place: Place): string {
-  return requestOrigin(exchange.request, deps.publicUrl) + place.base;
+  return requestOrigin(exchange.request, deps.address.origin) + place.base;
 }
 
 function demandServing(project: LiveProject): void {

@@ -4,27 +4,42 @@
 import { Problem } from "../../core/errors/problem.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
 import { hostName } from "./host-name.ts";
+import { belowPublicPath, type PublicAddress } from "./public-address.ts";
 
 export interface Place {
   readonly project: LiveProject;
-  /** What links put between the origin and the path below: `/<namespace>/<project>`, or nothing on a claimed host. */
+  /**
+   * What links put between the origin and the path below: the public path and `/<namespace>/<project>`, or nothing on a claimed
+   * host.
+   */
   readonly base: string;
   /** Decoded segments below the base. */
   readonly segments: readonly string[];
 }
 
-export async function findProject(directory: Directory, host: string, segments: readonly string[]): Promise<Place> {
+export interface ProjectSources {
+  readonly directory: Directory;
+  readonly address: PublicAddress;
+}
+
+export async function findProject(
+  { directory, address }: ProjectSources,
+  host: string,
+  segments: readonly string[],
+): Promise<Place> {
   const claimed = directory.host(hostName(host));
   const byHost = claimed instanceof Promise ? await claimed : claimed;
   if (byHost.outcome === "found") return { project: byHost.value, base: "", segments };
 
-  const [namespace, name] = segments;
+  const below = belowPublicPath(address, segments);
+  const [namespace, name] = below;
   if (namespace === undefined || name === undefined) {
     throw new Problem("unknown_path", "Projects are served at /<namespace>/<project>");
   }
   const named = directory.project({ namespace, name });
   const project = found(named instanceof Promise ? await named : named);
-  return { project, base: `/${namespace}/${name}`, segments: segments.slice(2) };
+  const path = [...address.path.map(encodeURIComponent), namespace, name].join("/");
+  return { project, base: `/${path}`, segments: below.slice(2) };
 }
 
 function found(lookup: Lookup<LiveProject>): LiveProject {
