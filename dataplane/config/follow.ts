@@ -73,6 +73,7 @@ export class Follower {
     // That everything is published now, which only the whole index shows.
     if (project === undefined) return this.#compare(false);
     const revision = Number(hint.get("revision"));
+    if (this.#isGap(revision, hint.get("after"))) return this.#compare(true);
     const fields = JSON.parse(hint.get("fields") ?? "[]") as readonly string[];
     const { projects } = configKeys;
     const text = optionalText(await this.#commands.read(projects, "HGET", projects, project));
@@ -80,6 +81,15 @@ export class Follower {
     // With this hint's revision, not the newest: later hints name the fields that changed since.
     await this.#listener.onChange(project, entry && { ...entry, revision }, fields);
     if (this.#applied && revision > this.#applied.revision) this.#apply({ ...this.#applied, revision });
+  }
+
+  /**
+   * Whether hints before this one are gone: the stream was trimmed faster than it was read. What they named is known to nobody,
+   * so this hint must not be applied alone. Publishers of before say no `after`.
+   */
+  #isGap(revision: number, after: string | undefined): boolean {
+    if (this.#applied === undefined || after === undefined) return false;
+    return revision > this.#applied.revision && Number(after) !== this.#applied.revision;
   }
 
   #apply(head: Head): void {

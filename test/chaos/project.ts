@@ -1,7 +1,7 @@
 // The project that every scenario serves, and what its clients know of it.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import { apikey, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
+import { apikey, type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
 
 export const writers = ["w0", "w1", "w2", "w3"] as const;
 /** In front of the shelf, and moved by nobody. */
@@ -15,29 +15,30 @@ export const user = "ann";
 export const victim = "victim";
 
 export function shopParts(): ProjectParts {
-  const whole = { scope: { read: "All", write: "All" } } as const;
   return project(
     "shop",
     withUser(user),
     withKey("worker", { role: "Administrators" }),
     withKey(victim, { role: "Administrators" }),
-    withResource("items", {
-      ...whole,
-      schema: {
-        type: "object",
-        properties: { key: { type: "string" }, n: { type: "integer" } },
-        required: ["key", "n"],
-      },
-      indexes: ["key", "n"],
-    }),
-    withResource("shelf", {
-      ...whole,
-      schema: { type: "object", properties: { rank: { type: "integer" }, label: { type: "integer" } } },
-      indexes: ["rank"],
-    }),
+    items("key", "n"),
+    shelf("rank"),
     withRootKey("registers", { initialValue: each(null) }),
     withRootKey("log", { initialValue: each([]) }),
   );
+}
+
+const whole = { scope: { read: "All", write: "All" } } as const;
+
+/** Objects that writers own, with these indexes. */
+export function items(...indexes: readonly string[]): Modifier {
+  const properties = { key: { type: "string" }, n: { type: "integer" } };
+  return withResource("items", { ...whole, schema: { type: "object", properties, required: ["key", "n"] }, indexes });
+}
+
+/** Objects that pages are read of, with these indexes. */
+export function shelf(...indexes: readonly string[]): Modifier {
+  const properties = { rank: { type: "integer" }, label: { type: "integer" } };
+  return withResource("shelf", { ...whole, schema: { type: "object", properties }, indexes });
 }
 
 function each(value: unknown): string {

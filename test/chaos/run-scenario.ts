@@ -66,14 +66,15 @@ class Run {
 
   /** Milliseconds that it took to work again. */
   async play(): Promise<number> {
-    const { history } = this.#parts;
+    const { history, scenario } = this.#parts;
+    const sessionClients = Array.from({ length: scenario.plan.sessionClients ?? 1 }, (_, at) => `sessions ${at + 1}`);
     const fixed = await fillShelf(this.#deps("shelf"));
     const known: KnownObject[] = [];
     const clients = [
       ...writers.map((name) => runWriter(name, known, this.#deps(name))),
       runWalker(fixed, this.#deps("walker")),
       runMover(fixed, this.#deps("mover")),
-      runSessions(this.#kept, this.#deps("sessions")),
+      ...sessionClients.map((name) => runSessions(name, this.#kept, this.#deps(name))),
       runVictim(this.#deps("victim")),
       this.#probe(),
       this.#judge(),
@@ -97,7 +98,8 @@ class Run {
     const { history, asker, seed, world, scenario } = this.#parts;
     const random = createRandom(seed, `${scenario.name} ${name}`);
     const replicas = (): readonly Target[] => world.replicas;
-    return { history, asker, random, replicas, stopped: () => this.#stopped };
+    const tokensMayExpire = scenario.plan.shiftedClocks ?? false;
+    return { history, asker, random, replicas, stopped: () => this.#stopped, tokensMayExpire };
   }
 
   async #trouble(): Promise<void> {
@@ -216,6 +218,13 @@ class Run {
     try {
       for (const resource of ["items", "shelf"]) {
         const project = { namespace: "default", name: "shop" };
+        await eventually(
+          async () => {
+            const building = (await store.indexes({ project, resource })).filter(({ state }) => state !== "ready");
+            if (building.length > 0) throw new Error(`Still building: ${JSON.stringify(building)}`);
+          },
+          { withinMs: recoveryLimit },
+        );
         await expectIndexesExact(store, { project, resource }, ["apikey:worker"]);
       }
     } finally {

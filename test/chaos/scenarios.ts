@@ -1,6 +1,8 @@
 // Every scenario, in the order of the report.
 
 import type { Scenario } from "./scenario.ts";
+import { clockJumps } from "./scenarios/clocks.ts";
+import { configAge, ringRotation, signingRotation, streamTrim } from "./scenarios/configuration.ts";
 import { clusterKill, sentinelKill, sentinelPause, slotMigration } from "./scenarios/failovers.ts";
 import { redisKillAlways, redisKillEverysec, replicaKill } from "./scenarios/kills.ts";
 import { connectionCuts, halfOpen, stalls } from "./scenarios/network.ts";
@@ -19,4 +21,9 @@ export const scenarios: readonly Scenario[] = [
   halfOpen,
   outOfMemory,
   readOnly,
+  clockJumps,
+  ringRotation,
+  signingRotation,
+  streamTrim,
+  configAge,
 ];

@@ -21,6 +21,8 @@ export interface WorldPlan {
   readonly proxies?: boolean;
   /** Replicas whose wall clock the scenario moves. */
   readonly shiftedClocks?: boolean;
+  /** Who log in and out all the time; one by default. */
+  readonly sessionClients?: number;
 }
 
 export interface WorldReplica extends Target {

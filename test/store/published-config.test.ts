@@ -186,6 +186,20 @@ describe("a replica", () => {
     expect(await directory.key(project, sha256Of(shop))).toEqual({ outcome: "unknown" });
   });
 
+  it("hears of a change whose hint was lost although the next one came", async () => {
+    await publishAll(shop);
+    const { directory } = await replica();
+    await eventually(() => expect(directory.synced()).toBe(true));
+    const project = await live(directory);
+    expect((await directory.key(project, sha256Of(shop))).outcome).toBe("found");
+    const unheard = changed(shop, withoutKey("ci"), withRootKey("more"));
+    await publishWithoutHint(unheard);
+    await publisher.begin();
+    await publisher.publish(changed(unheard, withKey("other")));
+    await eventually(async () => expect((await live(directory)).rootKeys.has("more")).toBe(true), { withinMs: 10_000 });
+    expect(await directory.key(project, sha256Of(shop))).toEqual({ outcome: "unknown" });
+  });
+
   it("finds a project by its hosts, follows them, and forgets a withdrawn project", async () => {
     await publishAll(changed(shop, withHosts("a.test")));
     const { directory } = await replica();

@@ -10,8 +10,11 @@ export interface TcpProxy {
   drop(direction: "requests" | "replies", asked?: RegExp): void;
   /** Resolves once something was dropped on a connection where it was asked for. */
   dropped(): Promise<void>;
-  /** From now on nothing is passed on, and nothing is lost; new connections wait as well. */
-  hold(): void;
+  /**
+   * From now on nothing is passed on, and nothing is lost; new connections wait as well. `of` = only connections whose clients
+   * began with this, such as their name.
+   */
+  hold(of?: RegExp): void;
   /** Passes on what was held, in order. */
   release(): void;
   /** Connections that are there now pass nothing any more, for good, and nobody is told; new ones work. */
@@ -21,15 +24,39 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
+/** Within so much, a client of Redis says its name. */
+const introLength = 256;
+
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let dropping: { readonly direction: "requests" | "replies"; readonly asked: RegExp } | undefined;
   let noteDrop = (): void => undefined;
   let firstDrop = Promise.resolve();
 
-  let held = false;
+  let held: RegExp | undefined;
   const abandoned = new Set<Socket>();
-  const clients = new Set<Socket>();
+  /** Clients with what they began with, and the server's end of each. */
+  const clients = new Map<Socket, { intro: string; readonly target: Socket }>();
+
+  /** Whether this connection has to wait now; then neither of its ends is read. */
+  const waits = (client: Socket): boolean => {
+    const connection = clients.get(client);
+    if (connection === undefined || !held?.test(connection.intro)) return false;
+    client.pause();
+    connection.target.pause();
+    return true;
+  };
+  /** What a client says first tells who it is; a part that has to wait is read once more afterwards. */
+  const mustWait = (client: Socket, chunk: Buffer): boolean => {
+    const connection = clients.get(client);
+    if (connection === undefined || connection.intro.length >= introLength) return false;
+    const before = connection.intro;
+    connection.intro = before + chunk.toString("latin1");
+    if (!waits(client)) return false;
+    connection.intro = before;
+    client.unshift(chunk);
+    return true;
+  };
 
   /** Connections of clients that asked since the drop began. */
   const asking = new Set<Socket>();
@@ -42,20 +69,21 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       else if (asking.has(client)) noteDrop();
     };
     from.on("data", (chunk: Buffer) => {
-      if (!abandoned.has(client)) forward(chunk);
+      if (abandoned.has(client)) return;
+      if (direction === "requests" && mustWait(client, chunk)) return;
+      forward(chunk);
     });
     // What an abandoned connection's other end does, nobody hears.
     const end = () => void (abandoned.has(client) || to.destroy());
     from.on("close", end);
     from.on("error", end);
-    if (held) from.pause();
     sockets.add(from);
     from.once("close", () => sockets.delete(from));
   };
 
   const server = createServer((client) => {
     const target = connect(targetPort, "127.0.0.1");
-    clients.add(client);
+    clients.set(client, { intro: "", target });
     client.once("close", () => clients.delete(client));
     pass(client, target, "requests");
     pass(target, client, "replies");
@@ -64,7 +92,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   await once(server, "listening");
   const cut = () => {
     dropping = undefined;
-    held = false;
+    held = undefined;
     for (const socket of sockets) socket.destroy();
   };
   return {
@@ -77,16 +105,16 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       });
     },
     dropped: () => firstDrop,
-    hold() {
-      held = true;
-      for (const socket of sockets) socket.pause();
+    hold(of = /^/) {
+      held = of;
+      for (const client of clients.keys()) waits(client);
     },
     release() {
-      held = false;
+      held = undefined;
       for (const socket of sockets) socket.resume();
     },
     abandon() {
-      for (const client of clients) abandoned.add(client);
+      for (const client of clients.keys()) abandoned.add(client);
     },
     cut,
     async stop() {

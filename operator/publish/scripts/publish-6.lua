@@ -24,5 +24,8 @@ end
 -- include put-record
 redis.call("HSET", projects, name, entry)
 redis.call("HSET", meta, "revision", revision)
-redis.call("XADD", changes, "MAXLEN", "~", most, "*", "revision", revision, "project", name, "fields", fields)
+redis.call(
+  "XADD", changes, "MAXLEN", "~", most, "*",
+  "revision", revision, "after", last, "project", name, "fields", fields
+)
 return { code.published }

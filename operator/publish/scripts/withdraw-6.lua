@@ -14,5 +14,8 @@ redis.call("HDEL", projects, name)
 redis.call("UNLINK", KEYS[3], KEYS[4])
 -- include put-record
 redis.call("HSET", meta, "revision", revision)
-redis.call("XADD", changes, "MAXLEN", "~", most, "*", "revision", revision, "project", name, "removed", "1")
+redis.call(
+  "XADD", changes, "MAXLEN", "~", most, "*",
+  "revision", revision, "after", last, "project", name, "removed", "1"
+)
 return { code.published }

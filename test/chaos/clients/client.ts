@@ -12,6 +12,8 @@ export interface ClientDeps {
   readonly random: Random;
   readonly replicas: () => readonly Target[];
   readonly stopped: () => boolean;
+  /** Clocks jump: a replica may take a token for expired. */
+  readonly tokensMayExpire: boolean;
 }
 
 /** Milliseconds between two operations of a client, at most. */
@@ -30,10 +32,16 @@ export function askOne({ asker, random, replicas }: ClientDeps, asked: Asked): P
   return asker.ask(random.pick(replicas()), { as: worker, ...asked, path: `${base}${asked.path}` });
 }
 
+/** Nothing is stored there; the other 404s deny what is declared. */
+export function isMissing({ code }: Answer): boolean {
+  return code === "not_found";
+}
+
 /** What the replica can't do now is no news; anything else that is not `expected` is. */
 export function noteOdd(history: History, asked: Asked, answer: Answer, expected: Expected): void {
   const { status, text } = answer;
-  if (status === 0 || status === 503 || expected.statuses.includes(status)) return;
+  const isExpected = expected.statuses.includes(status) && (status !== 404 || isMissing(answer));
+  if (status === 0 || status === 503 || isExpected) return;
   history.odd(`${asked.method ?? "GET"} ${asked.path}: ${status} ${text.slice(0, 300)}`, expected.unlessLost);
 }
 

@@ -2,7 +2,7 @@
 
 import type { Answer } from "../ask.ts";
 import { writers } from "../project.ts";
-import { askOne, type ClientDeps, judged, keepDoing, noteOdd } from "./client.ts";
+import { askOne, type ClientDeps, isMissing, judged, keepDoing, noteOdd } from "./client.ts";
 
 /** Objects that all writers know, living or not. */
 export interface KnownObject {
@@ -83,7 +83,7 @@ class Writer {
     const answer = await askOne(this.#deps, asked);
     pending.end(judged(history, answer, () => same(answer, { key, n })));
     noteOdd(history, asked, answer, { statuses: [200, 404] });
-    if (answer.status === 404) this.#gone(object, answer);
+    if (isMissing(answer)) this.#gone(object, answer);
   }
 
   async #remove(object: KnownObject): Promise<void> {
@@ -93,7 +93,7 @@ class Writer {
     const answer = await askOne(this.#deps, asked);
     pending.end(answer.outcome);
     noteOdd(history, asked, answer, { statuses: [204, 404] });
-    if (answer.status === 404) this.#gone(object, answer);
+    if (isMissing(answer)) this.#gone(object, answer);
     // Whoever doesn't know whether it is gone leaves it alone: a removal is bound to no version and may come late.
     else if (answer.outcome !== "refused") this.#forget(object);
   }
@@ -137,7 +137,7 @@ class Writer {
     noteOdd(history, asked, answer, { statuses: [200, 404] });
     const { from, to, status } = answer;
     const cell = `object:${key}`;
-    if (status === 404) history.add({ kind: "read", cell, value: null, from, to });
+    if (isMissing(answer)) history.add({ kind: "read", cell, value: null, from, to });
     if (status === 200) history.add({ kind: "read", cell, value: itemOf(answer).n, from, to });
   }
 

@@ -1,0 +1,170 @@
+// Trouble around the configuration that replicas follow: different ages of it, hints that are gone, keys that seal it or sign tokens
+// while they are replaced.
+
+import { randomBytes } from "node:crypto";
+import { configKeys } from "../../../core/config/config-keys.ts";
+import { type Keyring, keyringText, newRingKey } from "../../../core/config/keyring.ts";
+import type { SigningKey } from "../../../core/config/types.ts";
+import { revocations } from "../../../dataplane/store/redis/keys.ts";
+import { liveReplicas, type ReplicaState } from "../../../operator/publish/replicas.ts";
+import { eventually } from "../../support/eventually.ts";
+import { apikey, signingKey, withKey, withoutKey, withSigningKeys } from "../../support/projects.ts";
+import { oneServer } from "../places.ts";
+import { items, shelf } from "../project.ts";
+import type { Scenario, Stage } from "../scenario.ts";
+import type { WorldReplica } from "../world.ts";
+
+const project = { namespace: "default", name: "shop" };
+
+async function untilAllReplicas({ world }: Stage, holds: (state: ReplicaState) => boolean): Promise<void> {
+  await eventually(
+    async () => {
+      const states = await liveReplicas(world.config.gateway);
+      const names = new Set(states.map(({ replica }) => replica));
+      const behind = states.filter((state) => !holds(state)).map(({ replica }) => replica);
+      const missing = world.replicas.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+      if (behind.length + missing.length > 0) throw new Error(`Not yet: ${[...behind, ...missing].join(", ")}`);
+    },
+    { withinMs: 30_000, everyMs: 100 },
+  );
+}
+
+function hold(replica: WorldReplica, of: RegExp): void {
+  if (replica.proxy === undefined) throw new Error(`${replica.name} has no proxy`);
+  replica.proxy.hold(of);
+}
+
+export const configAge: Scenario = {
+  name: "config-age",
+  does: "one replica's configuration stands still for up to five seconds (only those of its connections), while indexes are declared and dropped and clients write through both replicas",
+  promises:
+    "no replica skips an index that another one has; pages are right while an index is built; nothing acknowledged is lost",
+  plan: { redis: oneServer("none"), proxies: true },
+  seconds: 15,
+  async run({ world, history, random, left, pause }) {
+    while (left() > 0) {
+      const replica = random.pick(world.replicas);
+      history.fault(`${replica.name} keeps its configuration`);
+      hold(replica, /jsonplane-config/);
+      for (let change = random.whole(3); change >= 0; change -= 1) {
+        await world.config.change(
+          random.pick([items("n"), items("key", "n"), items("key")]),
+          random.pick([shelf("rank"), shelf(), shelf("rank", "label")]),
+        );
+        await pause(100, 1_500);
+      }
+      replica.proxy?.release();
+      await pause(300, 1_500);
+    }
+    await world.config.change(items("key", "n"), shelf("rank"));
+  },
+};
+
+export const streamTrim: Scenario = {
+  name: "stream-trim",
+  does: "keys are made and withdrawn, sessions ended, and the streams of hints emptied, while a replica can't read them",
+  promises: "what was withdrawn stays out everywhere from ten seconds on, with every hint lost",
+  plan: { redis: oneServer("none"), proxies: true },
+  seconds: 16,
+  async run(stage) {
+    const { world, history, random, left, pause } = stage;
+    const { gateway } = world.config;
+    const withdrawn: string[] = [];
+    let made = 0;
+    while (left() > 0) {
+      made += 1;
+      const name = `short-lived-${made}`;
+      const { revision } = { revision: await world.config.change(withKey(name)) };
+      await untilAllReplicas(stage, (state) => state.revision >= revision);
+      await stage.tries(name, apikey(name));
+      const replica = random.pick(world.replicas);
+      history.fault(`${replica.name} misses every hint`);
+      hold(replica, /jsonplane-(config|ended)/);
+      await stage.revokes(name, withoutKey(name));
+      withdrawn.push(name);
+      await pause(200, 1_500);
+      for (const stream of [configKeys.changes, revocations.stream])
+        await gateway.write(stream, "XTRIM", stream, "MAXLEN", "0");
+      replica.proxy?.release();
+      for (const each of withdrawn) await stage.tries(each, apikey(each));
+    }
+    // Until the limit of the last one has passed.
+    await pause(10_500);
+    for (const each of withdrawn) await stage.tries(each, apikey(each));
+  },
+};
+
+export const ringRotation: Scenario = {
+  name: "config-key-rotation",
+  does: "the fleet's key ring gets a new key in the operator's steps (append, promote, seal anew, drop), a replica is killed between them, and the configuration changes meanwhile",
+  promises: "nobody is refused for want of a key; a replica that starts afterwards knows only the new one and serves",
+  plan: { redis: oneServer("none") },
+  seconds: 20,
+  async run(stage) {
+    const { world, history, random } = stage;
+    const { config } = world;
+    let ring: Keyring = world.keyring;
+    const mount = async (next: Keyring): Promise<void> => {
+      ring = next;
+      await world.mountKeyring(keyringText(next));
+    };
+    const killOne = async (): Promise<void> => {
+      const replica = random.pick(world.replicas);
+      history.fault(`kill -9 ${replica.name}`);
+      await replica.kill();
+      await replica.start();
+    };
+    do {
+      const { names, keys } = ring;
+      const key = newRingKey(randomBytes);
+      history.fault("another sealing key");
+      await mount({ names, keys: [...keys, key] });
+      await untilAllReplicas(stage, ({ kids }) => kids.includes(key.kid));
+      if (random.fraction() < 0.5) await killOne();
+      await mount({ names, keys: [key, ...keys] });
+      await config.insist(async (publisher) => publisher.setKeyring(ring));
+      await config.change(random.pick([items("n"), items("key", "n")]));
+      await config.insist((publisher) => publisher.reseal(project));
+      const revision = config.publisher.newest();
+      await untilAllReplicas(stage, (state) => state.revision >= revision && state.kids[0] === key.kid);
+      await mount({ names, keys: [key] });
+      await config.insist(async (publisher) => publisher.setKeyring(ring));
+      await killOne();
+    } while (stage.left() > 0);
+  },
+};
+
+/** Sessions of these clients are over by then. */
+const lifeOfSessions = 2_500;
+
+export const signingRotation: Scenario = {
+  name: "signing-key-rotation",
+  does: "the key that signs tokens is replaced again and again (joins, signs once every replica knows it, the former one leaves), with four clients that log in and out, and a replica killed now and then",
+  promises: "no login fails for it, and no token that stands is refused anywhere",
+  plan: { redis: oneServer("none"), sessionClients: 4 },
+  seconds: 16,
+  async run(stage) {
+    const { world, history, random, pause } = stage;
+    const { config } = world;
+    const publish = async (...keys: readonly SigningKey[]): Promise<void> => {
+      const revision = await config.change(withSigningKeys(...keys));
+      await untilAllReplicas(stage, (state) => state.revision >= revision);
+    };
+    while (stage.left() > 0) {
+      const [former] = config.parts().signing.keys;
+      if (former === undefined) throw new Error("A ring has a key");
+      const next = signingKey({ signs: false });
+      history.fault("another signing key");
+      await publish(former, next);
+      await publish({ ...next, signs: true }, { ...former, signs: false });
+      if (random.fraction() < 0.5) {
+        const replica = random.pick(world.replicas);
+        history.fault(`kill -9 ${replica.name}`);
+        await replica.kill();
+        await replica.start();
+      }
+      await pause(lifeOfSessions);
+      await publish({ ...next, signs: true });
+    }
+  },
+};
