@@ -99,6 +99,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "security",
+          include: ["test/security/**/*.test.ts"],
+          setupFiles: sameCases,
+          globalSetup: realParts,
+          testTimeout: 180 * seconds,
+          hookTimeout: 60 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "process",
           include: ["test/process/**/*.test.ts"],
           globalSetup: realParts,

@@ -16,6 +16,7 @@ export const projects = [
   "image",
   "observability",
   "process",
+  "security",
   "e2e",
 ] as const;
 export type Project = (typeof projects)[number];

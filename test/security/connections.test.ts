@@ -1,0 +1,111 @@
+// Connections that cost their owner nothing and the service memory: slow, silent, idle, and deaf ones, by the thousand.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AttackedReplica, startAttacked } from "../support/attacked-replica.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Crowd, openCrowd } from "../support/many-sockets.ts";
+import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
+
+const loud = project("loud", withKey("loud"), withRootKey("doc"), withRootKey("big"));
+const head = (method: string, path: string) => `${method} /default/loud${path} HTTP/1.1\r\nHost: a\r\n`;
+const put = `${head("PUT", "/json/doc/a")}Authorization: ${apikey("loud")}\r\n`;
+
+let attacked: AttackedReplica;
+
+beforeAll(async () => {
+  attacked = await startAttacked(loud);
+});
+
+afterAll(() => attacked.stop());
+
+/** Says something to each connection every second, until the server has ended all of them. */
+async function dribble(crowd: Crowd, words: string): Promise<void> {
+  const timer = setInterval(() => crowd.each((socket) => socket.write(words)), 1_000);
+  try {
+    await gone(crowd);
+  } finally {
+    clearInterval(timer);
+    crowd.leave();
+  }
+}
+
+function gone(crowd: Crowd): Promise<void> {
+  return eventually(
+    () => {
+      if (crowd.open() > 0) throw new Error(`${crowd.open()} connections are still open`);
+    },
+    { withinMs: 120_000, everyMs: 250 },
+  );
+}
+
+describe("a replica lives, keeps its memory and answers the other tenant under", () => {
+  it("1,000 clients that ask for four mebibytes each and read nothing", async () => {
+    const as = apikey("loud");
+    const big = await attacked.send("loud", "/json/big", { method: "PUT", body: { a: "x".repeat(1_000_000) }, as });
+    expect(big.status).toBe(200);
+    // Alone for a while: then it may have most.
+    await sleep(1_100);
+    await attacked.survives(async () => {
+      const { origin } = attacked.replica;
+      const deaf = await openCrowd(origin, 1_000, { hello: `${head("GET", "/json/big")}\r\n`.repeat(4), deaf: true });
+      await sleep(4_000);
+      deaf.leave();
+    });
+  });
+
+  it("400 clients that send most of a mebibyte each and then wait", async () => {
+    await attacked.survives(async () => {
+      const { origin } = attacked.replica;
+      const hello = `${put}Content-Length: 1000000\r\n\r\n"${"x".repeat(999_000)}`;
+      const waiting = await openCrowd(origin, 400, { hello });
+      // What is beyond the budget is refused before it is there.
+      await eventually(() => expect(waiting.statusLines()["HTTP/1.1 503 Service Unavailable"]).toBeGreaterThan(300), {
+        withinMs: 20_000,
+      });
+      // Half of the budget is other projects': theirs are taken meanwhile.
+      const body = { a: "x".repeat(200_000) };
+      const other = await attacked.send("quiet", "/json/doc/a", { method: "PUT", body, as: apikey("quiet") });
+      expect(other.status).toBe(201);
+      waiting.leave();
+    });
+    expect((await attacked.send("quiet", "/json/doc/a", { method: "DELETE", as: apikey("quiet") })).status).toBe(200);
+  });
+
+  it("15,500 connections: 15,000 are held, the others are closed at once", async () => {
+    const many = await openCrowd(attacked.replica.origin, 14_900);
+    const more = await openCrowd(attacked.replica.origin, 600);
+    await eventually(() => expect(many.open() + more.open()).toBeLessThanOrEqual(15_000), { withinMs: 20_000 });
+    expect(many.open()).toBe(14_900);
+    more.leave();
+    many.leave();
+    await attacked.survives(() => sleep(500));
+  });
+
+  it("crowds of 1,000 that come, ask, and go", async () => {
+    await attacked.survives(() =>
+      attacked.keepsNothingOf(async () => {
+        const crowd = await openCrowd(attacked.replica.origin, 1_000, { hello: `${head("GET", "/json/doc")}\r\n` });
+        await eventually(() => expect(crowd.statusLines()).toEqual({ "HTTP/1.1 200 OK": 1_000 }), { withinMs: 20_000 });
+        crowd.leave();
+      }),
+    );
+  });
+
+  it("2,000 slow heads, 2,000 slow bodies and 10,000 idle connections, and ends them all by itself", async () => {
+    await attacked.survives(async () => {
+      const { origin } = attacked.replica;
+      const heads = await openCrowd(origin, 2_000, { hello: head("GET", "/json/doc") });
+      const bodies = await openCrowd(origin, 2_000, { hello: `${put}Content-Length: 100000\r\n\r\n"` });
+      const silent = await openCrowd(origin, 5_000);
+      const idle = await openCrowd(origin, 5_000, { hello: `${head("GET", "/json/doc")}\r\n` });
+      await Promise.all([dribble(heads, "X-A: b\r\n"), dribble(bodies, "a"), gone(silent), gone(idle)]);
+      const timeouts = (count: number) => ({ "HTTP/1.1 408 Request Timeout": count });
+      expect(heads.statusLines()).toEqual(timeouts(2_000));
+      expect(bodies.statusLines()).toEqual(timeouts(2_000));
+      expect(silent.statusLines()).toEqual(timeouts(5_000));
+      expect(idle.statusLines()).toEqual({ "HTTP/1.1 200 OK": 5_000 });
+    });
+    expect((await attacked.send("loud", "/json/doc")).text).toBe("{}");
+  });
+});
