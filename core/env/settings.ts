@@ -291,9 +291,11 @@ function readHost(text: string): string {
   throw new InvalidSetting(`must be an address such as 127.0.0.1, ::1 or 0.0.0.0, not ${JSON.stringify(text)}`);
 }
 
+/** One final line break is dropped, as of a password's Secret: editors and `echo` end files with one. */
 function readRedisUrl(text: string): string {
-  const fault = redisUrlFault(text);
-  if (fault === undefined) return text;
+  const url = text.replace(/\r?\n$/, "");
+  const fault = redisUrlFault(url);
+  if (fault === undefined) return url;
   throw new InvalidSetting(`can't be used: ${fault}`);
 }
 

@@ -55,6 +55,15 @@ describe("readSettings", () => {
     expect(read({ port }, { port: "82" }, { JSONPLANE_PORT: "81" })).toEqual({ ok: true, values: { port: 82 } });
   });
 
+  it("takes the store URL of a file that ends in a line break, as a Secret made with --from-file holds it", () => {
+    expect(read({ redis }, {}, { JSONPLANE_REDIS: "redis://db:6379\n" })).toEqual({
+      ok: true,
+      values: { redis: "redis://db:6379" },
+    });
+    expect(said("redis", "redis://db:6379\r\n")).toBe("redis://db:6379");
+    expect(read({ redis }, {}, { JSONPLANE_REDIS: "redis://db:6379\n\n" })).toMatchObject({ ok: false });
+  });
+
   it("leaves out what has no default and is not said, and counts an empty variable as unsaid", () => {
     const result = read({ redis, adminPort }, {}, { JSONPLANE_REDIS: "", JSONPLANE_ADMIN_PORT: "" });
     expect(result).toEqual({ ok: true, values: { adminPort: 9090 } });
