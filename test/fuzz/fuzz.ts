@@ -1,0 +1,217 @@
+// Sends seeded random requests of two tenants to a replica, one after the other, and judges every answer: its shape, what it shows of
+// the other tenant, whether what it acknowledged can be read back and what it refused changed nothing; at last the whole log.
+
+import fc from "fast-check";
+import type { Reply, SentRequest } from "../support/http-client.ts";
+import { faultsOf, leaksOf } from "./judge.ts";
+import { type Planned, requestsTo } from "./requests.ts";
+import { markerPlace } from "./schema-values.ts";
+import { Stored } from "./stored.ts";
+import type { FuzzedProject, Tenant } from "./tenants.ts";
+
+export interface FuzzTarget {
+  send(path: string, sent?: SentRequest): Promise<Reply>;
+  log(): string;
+}
+
+export interface FuzzReport {
+  readonly requests: number;
+  /** How often each status, and each code of a problem, was answered. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Acknowledged writes that were read back, and refused ones after which nothing had changed. */
+  readonly readBack: number;
+  readonly unchanged: number;
+  readonly faults: readonly string[];
+}
+
+const mostFaults = 10;
+
+export async function fuzz(
+  target: FuzzTarget,
+  tenants: readonly Tenant[],
+  plan: { seed: number; requests: number },
+): Promise<FuzzReport> {
+  const run = new Run(target, tenants);
+  await run.begin();
+  const projects = tenants[0]?.projects.map(({ parts }) => parts) ?? [];
+  const planned = fc.sample(requestsTo(projects), { seed: plan.seed, numRuns: plan.requests });
+  for (const each of planned) {
+    await run.carryOut(each);
+    if (run.faults.length >= mostFaults) break;
+  }
+  run.judgeLog();
+  return run.report();
+}
+
+/** Where a planned request goes. */
+interface Addressed {
+  readonly project: FuzzedProject;
+  readonly stored: Stored;
+  readonly path: string;
+  readonly id: string | undefined;
+}
+
+class Run {
+  readonly faults: string[] = [];
+  readonly #target: FuzzTarget;
+  readonly #tenants: readonly Tenant[];
+  readonly #stored = new Map<FuzzedProject, Stored>();
+  /** `bearer` headers by project and user. */
+  readonly #sessions = new Map<string, string>();
+  readonly #secrets: string[];
+  readonly #answers = new Map<string, number>();
+  #requests = 0;
+  #readBack = 0;
+  #unchanged = 0;
+
+  constructor(target: FuzzTarget, tenants: readonly Tenant[]) {
+    this.#target = target;
+    this.#tenants = tenants;
+    this.#secrets = tenants.flatMap(({ marker, secrets }) => [marker, ...secrets]);
+  }
+
+  async begin(): Promise<void> {
+    for (const { projects } of this.#tenants) {
+      for (const project of projects) {
+        const stored = new Stored(project, (path, sent) => this.#target.send(project.base + path, sent));
+        this.#stored.set(project, stored);
+        await stored.begin();
+        for (const [user, login] of project.logins) await this.#login(project, user, login);
+      }
+    }
+  }
+
+  async #login(project: FuzzedProject, user: string, as: string): Promise<void> {
+    const reply = await this.#target.send(`${project.base}/sessions`, { method: "POST", as });
+    const { access_token, refresh_token } = reply.json<Record<string, string>>();
+    this.#sessions.set(`${project.base} ${user}`, `bearer ${access_token}`);
+    this.#secrets.push(access_token ?? "", refresh_token ?? "");
+  }
+
+  async carryOut(planned: Planned): Promise<void> {
+    const addressed = this.#address(planned);
+    const { path } = addressed;
+    const sent = this.#sent(planned, addressed.project);
+    this.#requests += 1;
+    const told = `#${this.#requests} ${planned.method} ${addressed.project.base}${path} as ${JSON.stringify(planned.caller)}`;
+    const reply = await this.#target.send(printable(addressed.project.base + path + planned.query), sent);
+    this.#count(reply);
+    const faults = [...faultsOf(reply, planned.method), ...this.#leaks(planned, reply)];
+    if (isWrite(planned.method)) faults.push(...(await this.#stays(planned, addressed, reply)));
+    this.faults.push(...faults.map((fault) => `${told}: ${fault}`));
+  }
+
+  #address({ tenant, project: at, place }: Planned): Addressed {
+    const project = this.#tenants[tenant]?.projects[at] as FuzzedProject;
+    const stored = this.#stored.get(project) as Stored;
+    const to = (path: string, id?: string): Addressed => ({ project, stored, path, id });
+    switch (place.kind) {
+      case "objects": {
+        const id = place.object === undefined ? undefined : (stored.idAt(place.resource, place.object) ?? "none");
+        return to(`/api/${place.resource}${id === undefined ? "" : `/${id}`}`, id);
+      }
+      case "document":
+        return to(["/json", place.rootKey, ...place.path].join("/"));
+      case "sessions":
+        return to(`/sessions${place.tail}`);
+      case "noise":
+        return to(place.path);
+    }
+  }
+
+  #sent(planned: Planned, project: FuzzedProject): SentRequest {
+    const { method, headers, body } = planned;
+    const as = this.#authorization(planned, project);
+    const marker = isPublic(planned, project) ? "public" : (this.#tenants[planned.tenant]?.marker ?? "");
+    // A foreign caller does not know the marker of the tenant that it asks.
+    const mine = planned.caller.kind.startsWith("foreign") || planned.caller.kind === "nobody" ? "unknown" : marker;
+    const text = typeof body === "string" ? body.replaceAll(markerPlace, mine) : body;
+    const bodyless = method === "GET" || method === "HEAD";
+    return { method, headers, ...(as !== undefined && { as }), ...(text !== undefined && !bodyless && { body: text }) };
+  }
+
+  #authorization({ caller, tenant, project: at }: Planned, project: FuzzedProject): string | undefined {
+    switch (caller.kind) {
+      case "nobody":
+        return undefined;
+      case "text":
+        return caller.text.replace(/[^\x20-\x7e]/g, "");
+      case "own":
+        return pick([...project.keys.values()], caller.number);
+      case "login":
+        return this.#session(project, caller.number);
+      case "foreign":
+        return pick([...this.#foreign(tenant, at).keys.values()], caller.number);
+      case "foreign login":
+        return this.#session(this.#foreign(tenant, at), caller.number);
+    }
+  }
+
+  #session(project: FuzzedProject, number: number): string | undefined {
+    const user = pick([...project.logins.keys()], number);
+    // Where nobody can log in, a key does.
+    return user === undefined
+      ? pick([...project.keys.values()], number)
+      : this.#sessions.get(`${project.base} ${user}`);
+  }
+
+  #foreign(tenant: number, at: number): FuzzedProject {
+    return this.#tenants[1 - tenant]?.projects[at] as FuzzedProject;
+  }
+
+  /** Of the tenant that is asked, when the caller is not of it; of the other one, always. */
+  #leaks({ caller, tenant }: Planned, reply: Reply): readonly string[] {
+    const isOwn = caller.kind === "own" || caller.kind === "login";
+    const hidden = this.#tenants.flatMap(({ marker, secrets }, index) =>
+      index === tenant && isOwn ? secrets : [marker, ...secrets],
+    );
+    return leaksOf(reply, hidden).map((secret) => `shows ${secret}`);
+  }
+
+  async #stays({ method, place }: Planned, { stored, path, id }: Addressed, reply: Reply): Promise<readonly string[]> {
+    if (reply.status < 300) this.#readBack += 1;
+    else this.#unchanged += 1;
+    if (place.kind === "objects") return await stored.objectsAfter(place.resource, id, { method, reply });
+    if (place.kind === "document") return await stored.documentAfter(place.rootKey, path, { method, reply });
+    return [];
+  }
+
+  #count({ status, code }: Reply): void {
+    const name = code === undefined ? `${status}` : `${status} ${code}`;
+    this.#answers.set(name, (this.#answers.get(name) ?? 0) + 1);
+  }
+
+  judgeLog(): void {
+    const log = this.#target.log();
+    for (const secret of this.#secrets) if (log.includes(secret)) this.faults.push(`The log holds ${secret}`);
+    const bad = log.split("\n").filter((line) => line !== "" && /"level":"error"/.test(line));
+    this.faults.push(...bad.slice(0, 3).map((line) => `The log says ${line.slice(0, 500)}`));
+  }
+
+  report(): FuzzReport {
+    const answers = Object.fromEntries([...this.#answers].sort(([left], [right]) => (left < right ? -1 : 1)));
+    const counts = { requests: this.#requests, readBack: this.#readBack, unchanged: this.#unchanged };
+    return { ...counts, answers, faults: this.faults };
+  }
+}
+
+function isWrite(method: string): boolean {
+  return method === "POST" || method === "PUT" || method === "DELETE" || method === "PATCH";
+}
+
+/** Anybody may read what is written there, so nothing secret is. */
+function isPublic({ place }: Planned, { parts }: FuzzedProject): boolean {
+  if (parts.project.authentication === "Disabled") return true;
+  if (place.kind === "objects") return parts.resources.get(place.resource)?.access.read === "Anyone";
+  if (place.kind === "document") return parts.rootKeys.get(place.rootKey)?.access.read === "Anyone";
+  return false;
+}
+
+function pick<T>(all: readonly T[], number: number): T | undefined {
+  return all[number % Math.max(1, all.length)];
+}
+
+/** What an HTTP client of Node agrees to send. */
+function printable(text: string): string {
+  return text.replace(/[^\x21-\x7e ]/g, "").replaceAll(" ", "%20");
+}

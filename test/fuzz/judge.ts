@@ -1,0 +1,49 @@
+// Judges one answer by itself: never a defect, always a shape that is documented, and not a byte of another tenant's secrets.
+
+import { errorCatalogue } from "../../core/errors/catalogue.ts";
+import type { Reply } from "../support/http-client.ts";
+
+/** Why the answer is wrong; nothing when it is right. */
+export function faultsOf(reply: Reply, method: string): readonly string[] {
+  const faults: string[] = [];
+  const { status, headers, text } = reply;
+  if (typeof headers["x-request-id"] !== "string") faults.push("no X-Request-Id");
+  if (status >= 400) return method === "HEAD" ? faults : [...faults, ...problemFaults(reply)];
+  if (status >= 300) faults.push(`status ${status}`);
+  if (text === "") return faults;
+  if (headers["content-type"] !== "application/json") faults.push(`content type ${headers["content-type"]}`);
+  if (!isJson(text)) faults.push("a body that is no JSON");
+  return faults;
+}
+
+function problemFaults({ status, headers, text }: Reply): readonly string[] {
+  if (headers["content-type"] !== "application/problem+json") return [`status ${status} that is no problem`];
+  if (!isJson(text)) return ["a problem that is no JSON"];
+  const { code, status: said, requestId, detail, ...others } = JSON.parse(text) as Record<string, unknown>;
+  const entry = errorCatalogue[code as keyof typeof errorCatalogue];
+  if (entry === undefined) return [`code ${code} is not in the catalogue`];
+  const faults: string[] = [];
+  if (entry.status !== status || said !== status)
+    faults.push(`code ${code} with status ${status}, and ${said} in the body`);
+  if (status >= 500 && status !== 503) faults.push(`a defect: ${code}`);
+  if (requestId !== headers["x-request-id"]) faults.push("another request's id");
+  if (typeof detail !== "string" || detail === "") faults.push("a problem without a detail");
+  const further = Object.keys(others).filter((name) => !["type", "title", "instance", "errors"].includes(name));
+  if (further.length > 0) faults.push(`a problem with ${further}`);
+  return faults;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Those of `secrets` that stand in the answer, wherever. */
+export function leaksOf(reply: Reply, secrets: readonly string[]): readonly string[] {
+  const all = `${JSON.stringify(reply.headers)}\n${reply.text}`;
+  return secrets.filter((secret) => all.includes(secret));
+}

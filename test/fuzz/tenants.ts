@@ -1,0 +1,119 @@
+// Two tenants, red and blue, who run the same example projects, each with credentials and a marker of its own: a word that stands
+// in everything secret that it stores, and that nobody else may ever read.
+
+import { createHash, randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { checkManifests } from "../../cli/manifests/check-manifests.ts";
+import { readManifests } from "../../cli/manifests/read-manifests.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import { compileProject } from "../../operator/compile/compile-project.ts";
+import { groupByProject } from "../../operator/compile/group-objects.ts";
+import { noHosts } from "../../operator/compile/hosts.ts";
+import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
+import type { Credentials } from "../../operator/credentials.ts";
+import type { CustomResource } from "../../operator/objects.ts";
+import type { ProjectObjects } from "../../operator/project-objects.ts";
+import {
+  basic,
+  changed,
+  inNamespace,
+  signingKey,
+  withConfig,
+  withKey,
+  withSigningKeys,
+  withUser,
+} from "../support/projects.ts";
+import { markerLength } from "./schema-values.ts";
+
+export const tenantNames = ["red", "blue"] as const;
+export type TenantName = (typeof tenantNames)[number];
+
+export interface Tenant {
+  readonly name: TenantName;
+  readonly marker: string;
+  readonly projects: readonly FuzzedProject[];
+  /** Texts that must never be in a log, and never in an answer to anybody who did not send them. */
+  readonly secrets: readonly string[];
+}
+
+export interface FuzzedProject {
+  readonly parts: ProjectParts;
+  readonly base: string;
+  /** Authorization headers by name of the key or user; a user's is a login. */
+  readonly keys: ReadonlyMap<string, string>;
+  readonly logins: ReadonlyMap<string, string>;
+  /** Of the key that sees everything and changes nothing: by it is checked what is stored. */
+  readonly auditor: string;
+}
+
+const auditor = "auditor";
+
+const examples = fileURLToPath(new URL("../../examples", import.meta.url));
+
+/** All keys, passwords and markers come from the seed. */
+export async function tenantsOf(seed: number): Promise<readonly Tenant[]> {
+  const compiled = await compileExamples();
+  return tenantNames.map((name) => {
+    const word = (what: string): string =>
+      createHash("sha256").update(`${seed} ${name} ${what}`).digest("base64url").replace(/[-_]/g, "x");
+    const secrets: string[] = [];
+    const secret = (what: string): string => {
+      secrets.push(word(what));
+      return word(what);
+    };
+    const projects = compiled.map((parts) => fuzzedProject(name, parts, secret));
+    return { name, marker: word("marker").slice(0, markerLength), projects, secrets };
+  });
+}
+
+function fuzzedProject(tenant: TenantName, parts: ProjectParts, secret: (what: string) => string): FuzzedProject {
+  const { name } = parts.project;
+  let audit = "";
+  const keys = new Map<string, string>();
+  const logins = new Map<string, string>();
+  const credentials = [...parts.keys.values()].map((key) => ({ name: key.name, role: key.role, access: key.access }));
+  const withKeys = [...credentials, { name: auditor, role: "Administrators", access: "Read" } as const].map((each) => {
+    const key = `jp_${secret(`key ${name} ${each.name}`)}`;
+    if (each.name !== auditor) keys.set(each.name, `apikey ${key}`);
+    else audit = `apikey ${key}`;
+    return withKey(each.name, { key, role: each.role, access: each.access });
+  });
+  const withUsers = [...parts.users.values()].map(({ username, role, access }) => {
+    const password = secret(`password ${name} ${username}`);
+    logins.set(username, basic(username, password));
+    return withUser(username, { password, role, access });
+  });
+  const own = { ...parts, keys: new Map(), users: new Map() };
+  const ring = withSigningKeys(signingKey());
+  const changes = [inNamespace(tenant), withConfig({ uid: randomUUID() }), ring, ...withKeys, ...withUsers];
+  return { parts: changed(own, ...changes), base: `/${tenant}/${name}`, keys, logins, auditor: audit };
+}
+
+async function compileExamples(): Promise<readonly ProjectParts[]> {
+  const checked = checkManifests(await readManifests(examples));
+  if (checked.problems.length > 0) throw new Error(`The examples have problems: ${JSON.stringify(checked.problems)}`);
+  const objects = checked.manifests.map(({ manifest, source }) => ({
+    ...manifest,
+    metadata: { ...manifest.metadata, uid: source.subject, creationTimestamp: "1970-01-01T00:00:00Z" },
+  })) as unknown as CustomResource[];
+  return [...groupByProject(objects).values()].map((bundle) => {
+    const surroundings = { signing: { ok: true, value: { keys: [] } }, hosts: noHosts } as const;
+    const { parts } = compileProject({
+      ...bundle,
+      ...surroundings,
+      credentials: credentialsOf(bundle),
+      checkSchema: createSchemaCheck(),
+    });
+    if (parts === undefined) throw new Error(`${bundle.ref.name} does not compile`);
+    return parts;
+  });
+}
+
+/** Replaced by each tenant's own. */
+function credentialsOf({ users, keys }: ProjectObjects): Credentials {
+  const password = { ok: true, value: { passwordHash: "", credentialRevision: "" } } as const;
+  return {
+    users: new Map(users.map(({ metadata }) => [metadata.name, password])),
+    keys: new Map(keys.map(({ metadata }) => [metadata.name, { ok: true, value: [{ sha256: metadata.uid }] }])),
+  };
+}
