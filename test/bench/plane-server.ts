@@ -11,12 +11,14 @@ import { changed, keyOf, project, withKey, withResource, withRootKey, withUser }
 import { bookIndexes, bookSchema } from "./subjects.ts";
 
 const [redisUrl = "", logFile = "/dev/null"] = process.argv.slice(2);
+/** growth.ts goes past the default. */
+const maxObjects = 10_000_000;
 const cheap = project(
   "bench",
   withKey("admin", { role: "Administrators" }),
   withKey("owner"),
   withUser("ann"),
-  withResource("books", { schema: bookSchema, indexes: bookIndexes, scope: { read: "All" } }),
+  withResource("books", { schema: bookSchema, indexes: bookIndexes, scope: { read: "All" }, maxObjects }),
   withResource("notes", { schema: bookSchema, indexes: ["title"] }),
   withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),
 );
@@ -34,7 +36,7 @@ live.replace([parts, neighbour]);
 // What a growing collection is indexed by later (growth.ts).
 process.on("SIGUSR2", () => {
   const indexes = [...bookIndexes, "author"];
-  live.put(changed(parts, withResource("books", { schema: bookSchema, indexes, scope: { read: "All" } })));
+  live.put(changed(parts, withResource("books", { schema: bookSchema, indexes, scope: { read: "All" }, maxObjects })));
 });
 const log = createWriteStream(logFile, { flags: "a" });
 const plane = await startDataPlane({
