@@ -1,4 +1,5 @@
-// Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the chart's values and its dashboards. A test compares them with what stands in the repository.
+// Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the chart's values and its dashboards,
+// the licences of what is shipped. A test compares them with what stands in the repository.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateChartValues } from "./chart-values/generate.ts";
@@ -7,6 +8,7 @@ import { generateDashboards } from "./dashboards/generate.ts";
 import { generateCommandDocs } from "./generate-command-docs.ts";
 import { generateCrdDocs } from "./generate-crd-docs.ts";
 import { generateKustomize } from "./generate-kustomize.ts";
+import { generateLicences } from "./generate-licences.ts";
 import { generateTypes } from "./generate-types.ts";
 import { root } from "./read-crds.ts";
 
@@ -19,6 +21,7 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
     ...generateChartValues(),
     ...(await copyCrds()),
     ...generateDashboards(),
+    ...(await generateLicences()),
   ]);
 }
 
