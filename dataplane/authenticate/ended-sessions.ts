@@ -1,31 +1,37 @@
 // Remembers which sessions were ended, on any replica, for as long as one of their access tokens could still be valid, so
-// that a request needs no store to learn that its token is void.
+// that a request needs no store to learn that its token is void. How long that is is counted by a clock that never jumps: one
+// that was put forward and back would let void tokens in again.
 
 import type { Clock } from "../../core/clock.ts";
 
 export interface EndedSessions {
+  /** `tokensExpire` in Unix seconds. */
   add(sessionId: string, tokensExpire: number): void;
   has(sessionId: string): boolean;
 }
 
 /** Milliseconds between two looks for entries whose tokens have expired. */
 const pruneEvery = 60_000;
+/** Should the clock be an hour ahead just now, all tokens seem to have expired. */
+const rememberAtLeast = 3_600_000;
 
-export function createEndedSessions(clock: Clock): EndedSessions {
-  const ended = new Map<string, number>();
-  let prunedAt = clock.now();
+/** `monotonic` = milliseconds of a clock that nobody sets. */
+export function createEndedSessions(clock: Clock, monotonic: () => number = () => performance.now()): EndedSessions {
+  const forgettable = new Map<string, number>();
+  let prunedAt = monotonic();
 
   const prune = (now: number): void => {
     prunedAt = now;
-    for (const [id, tokensExpire] of ended) if (tokensExpire * 1000 <= now) ended.delete(id);
+    for (const [id, at] of forgettable) if (at <= now) forgettable.delete(id);
   };
 
   return {
     add(sessionId, tokensExpire) {
-      ended.set(sessionId, Math.max(tokensExpire, ended.get(sessionId) ?? 0));
-      const now = clock.now();
+      const now = monotonic();
+      const at = now + Math.max(tokensExpire * 1000 - clock.now(), rememberAtLeast);
+      forgettable.set(sessionId, Math.max(at, forgettable.get(sessionId) ?? 0));
       if (now - prunedAt >= pruneEvery) prune(now);
     },
-    has: (sessionId) => ended.has(sessionId),
+    has: (sessionId) => forgettable.has(sessionId),
   };
 }

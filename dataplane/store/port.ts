@@ -191,7 +191,10 @@ export interface SessionStore {
     project: ProjectRef,
     filter: { readonly username?: string; readonly limit: number },
   ): Promise<readonly SessionRecord[]>;
-  /** Calls back for every session ended anywhere, those before the call included while their tokens could live. */
+  /**
+   * Calls back for every session ended anywhere, those before the call included while their tokens could live. `tokensExpire` is
+   * in Unix seconds of the store's own clock, which all replicas share.
+   */
   followEndedSessions(onEnded: (sessionId: string, tokensExpire: number) => void): Promise<{ stop(): Promise<void> }>;
 }
 

@@ -10,7 +10,7 @@ let shift = 0;
 
 function read(): void {
   try {
-    shift = Number(readFileSync(file, "utf8")) || 0;
+    shift = Math.round(Number(readFileSync(file, "utf8"))) || 0;
   } catch {
     // Being written: the next look finds it.
   }

@@ -45,7 +45,7 @@ async function begin(project: ProjectRef): Promise<string> {
   const created = Math.floor(Date.now() / 1000);
   const id = `session-${made}`;
   const session = { id, username: "al", credentialRevision: "r", created, lastRefresh: created };
-  await direct.putSession(project, { ...session, expires: created + 3_600 });
+  await direct.putSession(project, { ...session, expires: created + 72 * 3_600 });
   return id;
 }
 
@@ -81,6 +81,24 @@ describe("a follower of ended sessions", () => {
     const { heard, stop } = await follow();
     await admin.zadd(revocations.set, Math.floor(Date.now() / 1000) + 300, "without a hint");
     await eventually(() => expect(heard).toContain("without a hint"), soon);
+    await stop();
+  });
+
+  it("hears of all that stand, whatever the clocks of those say who ended them", async () => {
+    const hour = 3_600_000;
+    const early = await end();
+    const ids: string[] = [early];
+    for (const shift of [-hour, hour, 2 * hour]) {
+      const clock = { now: () => Date.now() + shift };
+      const shifted = await createRedisStore({ url: redis.url, clock });
+      const project = freshProject();
+      const id = await begin(project);
+      expect(await shifted.endSession(project, id, Math.floor(clock.now() / 1000) + 300)).toBe(true);
+      ids.push(id);
+      await shifted.close();
+    }
+    const { heard, stop } = await follow();
+    expect(heard).toEqual(expect.arrayContaining(ids));
     await stop();
   });
 

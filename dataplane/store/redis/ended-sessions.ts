@@ -1,8 +1,7 @@
 // Follows the sessions that are ended on any replica: a stream read on a connection of its own is the quick way, a sorted set
-// read at the start, after each interruption and every five seconds is the sure one. Refuses with StoreUnavailable when the
+// read at the start, after each interruption and every five seconds is the sure one. Times are Redis', whose clock all share. Refuses with StoreUnavailable when the
 // first reading fails; later failures are tried again until it is stopped.
 
-import type { Clock } from "../../../core/clock.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
 import { StreamFollower } from "../../../core/redis/stream-follower.ts";
@@ -14,7 +13,6 @@ const membersPerRead = 5_000;
 export interface EndedSessionsParts {
   /** Opens a connection of its own: waiting for the stream holds it. */
   readonly open: () => Promise<Gateway>;
-  readonly clock: Clock;
   /** Told of every reading that failed, and will be tried again. */
   readonly onFailure: (failure: unknown) => void;
 }
@@ -46,12 +44,9 @@ export function createEndedSessions(parts: EndedSessionsParts): EndedSessions {
   };
 }
 
-async function startFollower(
-  { open, clock, onFailure }: EndedSessionsParts,
-  onEnded: OnEnded,
-): Promise<() => Promise<void>> {
+async function startFollower({ open, onFailure }: EndedSessionsParts, onEnded: OnEnded): Promise<() => Promise<void>> {
   const gateway = await open();
-  const told = new ToldSessions(gateway, clock, onEnded);
+  const told = new ToldSessions(gateway, onEnded);
   const follower = new StreamFollower({
     commands: gateway,
     waiting: gateway,
@@ -77,15 +72,13 @@ async function startFollower(
 /** Tells each ended session once, although the sorted set says it again and again. */
 class ToldSessions {
   readonly #gateway: Gateway;
-  readonly #clock: Clock;
   readonly #onEnded: OnEnded;
   /** Ids with the expiry of their tokens. */
   readonly #told = new Map<string, number>();
   #isOver = false;
 
-  constructor(gateway: Gateway, clock: Clock, onEnded: OnEnded) {
+  constructor(gateway: Gateway, onEnded: OnEnded) {
     this.#gateway = gateway;
-    this.#clock = clock;
     this.#onEnded = onEnded;
   }
 
@@ -94,8 +87,8 @@ class ToldSessions {
   }
 
   async readSet(): Promise<void> {
-    const now = Math.floor(this.#clock.now() / 1000);
     const { set } = revocations;
+    const now = Number(textsOf(await this.#gateway.read(set, "TIME"))[0]);
     for (let from = 0; ; from += membersPerRead) {
       const range = [`(${now}`, "+inf", "WITHSCORES", "LIMIT", from, membersPerRead];
       const found = textsOf(await this.#gateway.read(set, "ZRANGEBYSCORE", set, ...range));

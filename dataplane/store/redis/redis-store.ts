@@ -48,7 +48,6 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const parts = { gateway, scripts: createObjectScripts(gateway), known: createKnownIndexes(indexScripts) };
   const ended = createEndedSessions({
     open: () => open("jsonplane-ended-sessions", rereadMilliseconds + commandTimeout),
-    clock,
     onFailure: (failure) => observe?.({ operation: "readEndedSessions", seconds: 0, outcome: outcomeOf(failure) }),
   });
   const store: Store = {

@@ -43,10 +43,10 @@ export interface SessionList {
 
 export interface RevokeSession {
   readonly id: string;
-  /** Unix seconds. */
-  readonly tokensExpire: number;
-  /** Revocations whose tokens expired up to here are forgotten. */
-  readonly forget: number;
+  /** Until its tokens expire. */
+  readonly seconds: number;
+  /** Seconds for which a revocation outlives its tokens. */
+  readonly grace: number;
 }
 
 export interface SessionScripts {
@@ -94,8 +94,8 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
       const found = listOf(sessions).map(sessionOf);
       return { sessions: found.filter((session) => session !== undefined), upper: textOf(next) || undefined };
     },
-    async revoke({ id, tokensExpire, forget }) {
-      await gateway.run(revoke, [revocations.stream, revocations.set], [id, tokensExpire, forget, streamLength]);
+    async revoke({ id, seconds, grace }) {
+      await gateway.run(revoke, [revocations.stream, revocations.set], [id, seconds, grace, streamLength]);
     },
   };
 }

@@ -34,7 +34,7 @@ export function createSessions(scripts: SessionScripts, clock: Clock): Sessions 
       const keys = sessionKeys(project);
       const session = await live(keys, id);
       if (session === undefined) return false;
-      await scripts.revoke({ id, tokensExpire, forget: now() - grace });
+      await scripts.revoke({ id, seconds: tokensExpire - now(), grace });
       return afterEffect(scripts.remove(keys, placeOf(session)));
     },
     async sessions(project, { username, limit }) {

@@ -101,10 +101,14 @@ describe("list-sessions", () => {
 
 describe("revoke-session", () => {
   it("tells the stream and the sorted set, and forgets what no token can live for", async () => {
-    await scripts().revoke({ id: "s1", tokensExpire: 100, forget: 0 });
-    await scripts().revoke({ id: "s2", tokensExpire: 300, forget: 100 });
-    await scripts().revoke({ id: "s2", tokensExpire: 200, forget: 100 });
-    expect(await bench.client.zrange(revocations.set, "0", "-1", "WITHSCORES")).toEqual(["s2", "300"]);
+    const before = Number((await bench.client.time())[0]);
+    await scripts().revoke({ id: "s1", seconds: -100, grace: 200 });
+    await scripts().revoke({ id: "s2", seconds: 300, grace: 60 });
+    await scripts().revoke({ id: "s2", seconds: 200, grace: 60 });
+    const [only, score, ...others] = await bench.client.zrange(revocations.set, "0", "-1", "WITHSCORES");
+    expect([only, others]).toEqual(["s2", []]);
+    expect(Number(score) - before).toBeGreaterThanOrEqual(300);
+    expect(Number(score) - before).toBeLessThan(320);
     expect(await bench.client.xlen(revocations.stream)).toBe(3);
   });
 
@@ -112,7 +116,7 @@ describe("revoke-session", () => {
     const entries = bench.client.pipeline();
     for (let n = 0; n < 10_500; n += 1) entries.xadd(revocations.stream, "*", "session", "old");
     await entries.exec();
-    await scripts().revoke({ id: "s1", tokensExpire: 100, forget: 0 });
+    await scripts().revoke({ id: "s1", seconds: 100, grace: 60 });
     expect(await bench.client.xlen(revocations.stream)).toBeLessThanOrEqual(10_200);
   });
 });
@@ -157,7 +161,7 @@ describe("keys of a wrong type", () => {
     await expect(put("s1")).rejects.toMatchObject({ name: "RedisFault", code: "WRONGTYPE" });
     await expect(scripts().read(keys, "s1")).rejects.toMatchObject({ name: "RedisFault" });
     await expect(scripts().touch(keys, "s1", { lastRefresh: 1, now: 1 })).rejects.toMatchObject({ name: "RedisFault" });
-    await expect(scripts().revoke({ id: "s1", tokensExpire: 1, forget: 0 })).rejects.toMatchObject({
+    await expect(scripts().revoke({ id: "s1", seconds: 1, grace: 60 })).rejects.toMatchObject({
       name: "RedisFault",
     });
     expect(await bench.contents()).toEqual({ [keys.session("s1")]: "foreign", [revocations.set]: "foreign" });

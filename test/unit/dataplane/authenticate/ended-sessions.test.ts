@@ -1,29 +1,44 @@
+// For how long ended sessions are remembered, whatever the wall clock does meanwhile.
+
 import { expect, test } from "vitest";
 import { createEndedSessions } from "../../../../dataplane/authenticate/ended-sessions.ts";
 import { manualClock } from "../../../support/manual-clock.ts";
 
-test("an ended session is remembered while a token of it could live, and forgotten some time after", () => {
+const hour = 3_600_000;
+
+test("an ended session is remembered while a token of it could live, an hour at least, and forgotten some time after", () => {
   const clock = manualClock();
-  const ended = createEndedSessions(clock);
+  const ended = createEndedSessions(clock, clock.now);
   const now = clock.now() / 1000;
-  ended.add("long", now + 3600);
+  ended.add("long", now + 2 * 3600);
   ended.add("short", now + 60);
   expect(ended.has("never ended")).toBe(false);
-  clock.advance(59_999);
-  ended.add("another", now + 300);
+  clock.advance(hour - 1);
+  ended.add("another", now + 3600);
   expect([ended.has("long"), ended.has("short")]).toEqual([true, true]);
   clock.advance(60_000);
-  ended.add("yet another", now + 300);
+  ended.add("yet another", now + 3600);
   expect([ended.has("long"), ended.has("short"), ended.has("another")]).toEqual([true, false, true]);
 });
 
 test("told twice, it keeps the later end", () => {
   const clock = manualClock();
-  const ended = createEndedSessions(clock);
+  const ended = createEndedSessions(clock, clock.now);
   const now = clock.now() / 1000;
-  ended.add("one", now + 3600);
+  ended.add("one", now + 2 * 3600);
   ended.add("one", now + 1);
-  clock.advance(120_000);
+  clock.advance(hour + 120_000);
   ended.add("other", now + 3600);
+  expect(ended.has("one")).toBe(true);
+});
+
+test("a wall clock that jumps ahead for a while makes it forget nothing", () => {
+  const [wall, monotonic] = [manualClock(), manualClock(0)];
+  const ended = createEndedSessions(wall, monotonic.now);
+  ended.add("one", wall.now() / 1000 + 3600);
+  wall.advance(2 * hour);
+  monotonic.advance(61_000);
+  ended.add("other", wall.now() / 1000 + 3600);
+  wall.advance(-2 * hour);
   expect(ended.has("one")).toBe(true);
 });
