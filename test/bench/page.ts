@@ -9,6 +9,7 @@ const headings = [
   "# Benchmarks",
   "# Against peers",
   "# Growth",
+  "# Many projects",
   "# The operator at scale",
   "# The operator in upheavals",
 ] as const;
