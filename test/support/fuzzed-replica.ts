@@ -4,9 +4,14 @@ import type { FuzzTarget } from "../fuzz/fuzz.ts";
 import type { Tenant } from "../fuzz/tenants.ts";
 import { startAttacked } from "./attacked-replica.ts";
 
-export async function startFuzzed(tenants: readonly Tenant[]): Promise<FuzzTarget & { stop(): Promise<void> }> {
+export interface FuzzedReplica extends FuzzTarget {
+  readonly origin: string;
+  stop(): Promise<void>;
+}
+
+export async function startFuzzed(tenants: readonly Tenant[]): Promise<FuzzedReplica> {
   const { replica, stop } = await startAttacked(
     ...tenants.flatMap(({ projects }) => projects.map(({ parts }) => parts)),
   );
-  return { send: replica.send, log: replica.log, stop };
+  return { origin: replica.origin, send: replica.send, log: replica.log, stop };
 }
