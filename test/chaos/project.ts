@@ -1,7 +1,7 @@
 // The project that every scenario serves, and what its clients know of it.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import { apikey, type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
+import { type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
 
 export const writers = ["w0", "w1", "w2", "w3"] as const;
 /** In front of the shelf, and moved by nobody. */
@@ -10,7 +10,6 @@ export const fixedObjects = 40;
 export const movingFrom = 1_000;
 
 export const base = "/default/shop";
-export const worker = apikey("worker");
 export const user = "ann";
 export const victim = "victim";
 
@@ -22,25 +21,35 @@ export function shopParts(): ProjectParts {
     withKey(victim, { role: "Administrators" }),
     items("key", "n"),
     shelf("rank"),
-    withRootKey("registers", { initialValue: each(null) }),
-    withRootKey("log", { initialValue: each([]) }),
+    withRootKey("registers", { initialValue: JSON.stringify(each(null)) }),
+    withRootKey("log", { initialValue: JSON.stringify(each([])) }),
   );
 }
 
 const whole = { scope: { read: "All", write: "All" } } as const;
 
+export const itemsSchema = {
+  type: "object",
+  properties: { key: { type: "string" }, n: { type: "integer" } },
+  required: ["key", "n"],
+} as const;
+
+export const shelfSchema = {
+  type: "object",
+  properties: { rank: { type: "integer" }, label: { type: "integer" } },
+} as const;
+
 /** Objects that writers own, with these indexes. */
 export function items(...indexes: readonly string[]): Modifier {
-  const properties = { key: { type: "string" }, n: { type: "integer" } };
-  return withResource("items", { ...whole, schema: { type: "object", properties, required: ["key", "n"] }, indexes });
+  return withResource("items", { ...whole, schema: itemsSchema, indexes });
 }
 
 /** Objects that pages are read of, with these indexes. */
 export function shelf(...indexes: readonly string[]): Modifier {
-  const properties = { rank: { type: "integer" }, label: { type: "integer" } };
-  return withResource("shelf", { ...whole, schema: { type: "object", properties }, indexes });
+  return withResource("shelf", { ...whole, schema: shelfSchema, indexes });
 }
 
-function each(value: unknown): string {
-  return JSON.stringify(Object.fromEntries(writers.map((name) => [name, value])));
+/** The same for every writer. */
+export function each(value: unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(writers.map((name) => [name, value]));
 }

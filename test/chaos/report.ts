@@ -1,6 +1,7 @@
 // Puts outcomes into words: lines while scenarios are played, and the page docs/chaos.md.
 
 import type { ScenarioOutcome } from "./outcome.ts";
+import type { Scenario } from "./scenario.ts";
 
 const shown = 20;
 
@@ -49,7 +50,36 @@ judges it each second and at the end, when everything was read back through ever
 
 `;
 
-export function page(outcomes: readonly ScenarioOutcome[]): string {
+const tail = `
+## What it found
+
+Each has a regression test in the normal suite.
+
+- A replica took a later hint for all there was when earlier ones were gone from the stream of changes: it went on with a revoked key or
+  an old schema until it was started again (\`stream-trim\`). Hints say now what they follow.
+- A replica whose wall clock jumped an hour, or one that started after another's had, let ended sessions in again (\`clock-jumps\`). How long
+  they are remembered is counted by Redis' clock and a monotonic one.
+- A write that a Cluster refused again and again while its slot moved was called \`outcome_unknown\`, though nothing had been done
+  (\`slot-migration\`). It is \`store_unavailable\`.
+
+## How some of it is done
+
+- Clocks: replicas start with another \`Date\` (\`node --import\`), which adds what stands in a file. Timers and Redis' clock stay.
+- An hour without an operator: its edits are made within seconds, and the replicas' clocks go an hour ahead.
+- A full disk: a file system of 32 MiB in memory, which takes root; without it these scenarios say that they were not played.
+- Stalls, half-open and reset connections: a TCP proxy per replica. Where only configuration stands still, it holds back connections by
+  the name that they give themselves.
+- One real API server and operator take part in \`operator-down\`; elsewhere the operator's own publisher is run by the suite.
+- A part of the suite runs with \`npm test\`: one round of each kind of trouble with a fixed seed, and one on a Redis that forgets, which
+  has to be refused (test/process/chaos.test.ts).
+`;
+
+export interface LeftOut {
+  readonly scenario: Scenario;
+  readonly why: string;
+}
+
+export function page(outcomes: readonly ScenarioOutcome[], left: readonly LeftOut[]): string {
   const seeds = [...new Set(outcomes.map(({ seed }) => seed))].join(", ");
   return [
     head,
@@ -59,6 +89,8 @@ export function page(outcomes: readonly ScenarioOutcome[]): string {
     ...outcomes.map(row),
     "\n## What is done, and what is promised\n\n",
     ...outcomes.map(({ scenario: { name, does, promises } }) => `- **${name}**: ${does}. Holds: ${promises}.\n`),
+    ...left.map(({ scenario: { name, does }, why }) => `- **${name}**: ${does}. Not played in this run: ${why}.\n`),
+    tail,
   ].join("");
 }
 

@@ -6,7 +6,7 @@ import { systemClock } from "../../core/clock.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { eventually } from "../support/eventually.ts";
-import { apikey, type Modifier, withoutKey } from "../support/projects.ts";
+import type { Modifier } from "../support/projects.ts";
 import { type Asker, createAsker, type Target } from "./ask.ts";
 import { revocationLimit } from "./check/access.ts";
 import { checkHistory } from "./check/check-history.ts";
@@ -15,9 +15,10 @@ import { readEverything } from "./clients/final-reader.ts";
 import { runSessions, runVictim, type SessionsKept, tryEverywhere } from "./clients/sessions.ts";
 import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
 import { type KnownObject, runWriter } from "./clients/writer.ts";
+import { openFleetWorld } from "./fleet-world.ts";
 import { History } from "./history.ts";
 import { outcomeOf, type ScenarioOutcome } from "./outcome.ts";
-import { base, victim, worker, writers } from "./project.ts";
+import { base, victim, writers } from "./project.ts";
 import { createRandom } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 import { openWorld, type World } from "./world.ts";
@@ -37,7 +38,7 @@ const calmAfter = 1_500;
 export async function runScenario(scenario: Scenario, { seed, seconds }: RunOptions): Promise<ScenarioOutcome> {
   const history = new History();
   const asker = createAsker(history);
-  const world = await openWorld(scenario.plan);
+  const world = await (scenario.plan.fleet ? openFleetWorld() : openWorld(scenario.plan));
   try {
     const run = new Run({ scenario, history, asker, world, seed, seconds });
     const recoveredMs = await run.play();
@@ -99,7 +100,8 @@ class Run {
     const random = createRandom(seed, `${scenario.name} ${name}`);
     const replicas = (): readonly Target[] => world.replicas;
     const tokensMayExpire = scenario.plan.shiftedClocks ?? false;
-    return { history, asker, random, replicas, stopped: () => this.#stopped, tokensMayExpire };
+    const { credentials } = world;
+    return { history, asker, random, replicas, credentials, stopped: () => this.#stopped, tokensMayExpire };
   }
 
   async #trouble(): Promise<void> {
@@ -130,9 +132,11 @@ class Run {
 
   /** In the middle of the trouble, whatever it is. */
   async #revokeVictim(): Promise<void> {
-    const { seconds, seed } = this.#parts;
+    const { history, world, seconds, seed } = this.#parts;
     await sleep(seconds * 1_000 * (0.2 + 0.5 * createRandom(seed, "victim's end").fraction()));
-    await this.#revoke(victim, withoutKey(victim));
+    const revoking = history.beginRevoking(victim);
+    await world.withdrawVictim();
+    revoking.end();
   }
 
   async #probe(): Promise<void> {
@@ -175,11 +179,12 @@ class Run {
   }
 
   async #works(replica: Target): Promise<void> {
+    const { world } = this.#parts;
     const path = `${base}/api/shelf`;
     const { status, text } = await this.#parts.asker.ask(replica, {
       method: "POST",
       path,
-      as: worker,
+      as: world.credentials.worker,
       body: { rank: 9_999 },
     });
     if (status !== 201) throw new Error(`${replica.name} doesn't write: ${status} ${text}`);
@@ -197,7 +202,7 @@ class Run {
 
   async #revokedStayOut(): Promise<void> {
     const { history, world, asker } = this.#parts;
-    const all = [...this.#kept.ended, [victim, apikey(victim)] as const];
+    const all = [...this.#kept.ended, [victim, world.credentials.victim] as const];
     const until = history.now() + revocationLimit;
     for (const [credential, as] of all) {
       for (const replica of world.replicas) {

@@ -4,8 +4,9 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { setup } from "../support/real-parts.ts";
+import { NotPlayable } from "./not-playable.ts";
 import type { ScenarioOutcome } from "./outcome.ts";
-import { page, progress } from "./report.ts";
+import { type LeftOut, page, progress } from "./report.ts";
 import { runScenario } from "./run-scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
@@ -30,13 +31,20 @@ if (values.write && wanted !== undefined) throw new Error("--write is for all sc
 
 await setup();
 const outcomes: ScenarioOutcome[] = [];
+const left: LeftOut[] = [];
 for (const scenario of scenarios.filter(({ name }) => wanted?.includes(name) ?? true)) {
   process.stdout.write(`${scenario.name}: ${scenario.does}; seed ${seed}\n`);
-  const outcome = await runScenario(scenario, { seed, seconds: seconds ?? scenario.seconds });
-  outcomes.push(outcome);
-  process.stdout.write(progress(outcome));
+  try {
+    const outcome = await runScenario(scenario, { seed, seconds: seconds ?? scenario.seconds });
+    outcomes.push(outcome);
+    process.stdout.write(progress(outcome));
+  } catch (error) {
+    if (!(error instanceof NotPlayable)) throw error;
+    left.push({ scenario, why: error.message });
+    process.stdout.write(`  not played: ${error.message}\n`);
+  }
 }
-if (values.write) await writeFile(new URL("../../docs/chaos.md", import.meta.url), page(outcomes));
+if (values.write) await writeFile(new URL("../../docs/chaos.md", import.meta.url), page(outcomes, left));
 if (outcomes.some(({ violations }) => violations.length > 0)) process.exitCode = 1;
 
 function wholeNumber(flag: string, text: string): number {

@@ -4,8 +4,10 @@ import type { Scenario } from "./scenario.ts";
 import { clockJumps } from "./scenarios/clocks.ts";
 import { configAge, ringRotation, signingRotation, streamTrim } from "./scenarios/configuration.ts";
 import { clusterKill, sentinelKill, sentinelPause, slotMigration } from "./scenarios/failovers.ts";
+import { fullDiskAlways, fullDiskEverysec } from "./scenarios/full-disk.ts";
 import { redisKillAlways, redisKillEverysec, replicaKill } from "./scenarios/kills.ts";
 import { connectionCuts, halfOpen, stalls } from "./scenarios/network.ts";
+import { operatorDown } from "./scenarios/operator.ts";
 import { outOfMemory, readOnly } from "./scenarios/refusals.ts";
 
 export const scenarios: readonly Scenario[] = [
@@ -21,9 +23,12 @@ export const scenarios: readonly Scenario[] = [
   halfOpen,
   outOfMemory,
   readOnly,
+  fullDiskEverysec,
+  fullDiskAlways,
   clockJumps,
   ringRotation,
   signingRotation,
   streamTrim,
   configAge,
+  operatorDown,
 ];

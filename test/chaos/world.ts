@@ -5,18 +5,17 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { freePort } from "../support/free-port.ts";
-import { type Replica, startReplica } from "../support/replica.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import type { Target } from "./ask.ts";
+import type { Place } from "../support/declared.ts";
+import { apikey, withoutKey } from "../support/projects.ts";
 import { type ConfigKeeper, keepConfig } from "./config-keeper.ts";
 import type { OpenRedis, RedisPlace } from "./places.ts";
-import { shopParts } from "./project.ts";
+import { shopParts, victim } from "./project.ts";
+import { openReplica, type WorldReplica } from "./world-replica.ts";
 
 export interface WorldPlan {
   readonly redis: OpenRedis;
-  /** Two by default. */
-  readonly replicas?: number;
+  /** A real API server and operator in place of the publisher that plays it. */
+  readonly fleet?: boolean;
   /** Between each replica and Redis; for one server only. */
   readonly proxies?: boolean;
   /** Replicas whose wall clock the scenario moves. */
@@ -25,28 +24,26 @@ export interface WorldPlan {
   readonly sessionClients?: number;
 }
 
-export interface WorldReplica extends Target {
-  /** Status of /readyz; undefined when nobody answers. */
-  ready(): Promise<number | undefined>;
-  log(): string;
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it anew on the same ports. */
-  start(): Promise<void>;
-  /** Moves its wall clock away from the machine's. */
-  shiftClock(milliseconds: number): Promise<void>;
-  readonly proxy: TcpProxy | undefined;
-}
-
 export interface World {
   readonly redis: RedisPlace;
   readonly replicas: readonly WorldReplica[];
   readonly config: ConfigKeeper;
+  /** Of a fleet: what is declared, and who reads it. */
+  readonly fleet?: FleetControl;
+  /** Authorization headers. */
+  readonly credentials: { readonly worker: string; readonly victim: string };
   readonly keyring: Keyring;
+  /** Withdraws the victim's key, and waits until that is published. */
+  withdrawVictim(): Promise<void>;
   /** Writes another ring where all replicas read theirs. */
   mountKeyring(text: string): Promise<void>;
-  /** Another replica, which waits until it is ready. */
-  addReplica(): Promise<WorldReplica>;
   stop(): Promise<void>;
+}
+
+export interface FleetControl {
+  readonly place: Place;
+  killOperator(): Promise<void>;
+  startOperator(): Promise<void>;
 }
 
 export async function openWorld(plan: WorldPlan): Promise<World> {
@@ -66,56 +63,13 @@ export async function openWorld(plan: WorldPlan): Promise<World> {
     closers.push(() => config.stop());
     const replicas: WorldReplica[] = [];
     closers.push(() => Promise.all(replicas.map((replica) => replica.kill())));
-    const addReplica = async (): Promise<WorldReplica> => {
-      const replica = await openReplica({ name: `r${replicas.length + 1}`, dir, ringFile, plan, redis, closers });
-      replicas.push(replica);
-      return replica;
-    };
-    for (let count = 0; count < (plan.replicas ?? 2); count += 1) await addReplica();
+    for (const name of ["r1", "r2"]) replicas.push(await openReplica({ name, dir, ringFile, plan, redis, closers }));
     const mountKeyring = (text: string): Promise<void> => writeFile(ringFile, text, { mode: 0o600 });
-    return { redis, replicas, config, keyring, mountKeyring, addReplica, stop };
+    const credentials = { worker: apikey("worker"), victim: apikey(victim) };
+    const withdrawVictim = async (): Promise<void> => void (await config.change(withoutKey(victim)));
+    return { redis, replicas, config, credentials, keyring, withdrawVictim, mountKeyring, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-interface ReplicaPlan {
-  readonly name: string;
-  readonly dir: string;
-  readonly ringFile: string;
-  readonly plan: WorldPlan;
-  readonly redis: RedisPlace;
-  readonly closers: (() => Promise<unknown>)[];
-}
-
-async function openReplica({ name, dir, ringFile, plan, redis, closers }: ReplicaPlan): Promise<WorldReplica> {
-  const proxy = plan.proxies ? await startTcpProxy(redis.server.port) : undefined;
-  if (proxy !== undefined) closers.push(() => proxy.stop());
-  const url = proxy === undefined ? redis.url : `redis://127.0.0.1:${proxy.port}`;
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const clockFile = join(dir, `${name}.clock`);
-  const shifted = new URL("shifted-date.ts", import.meta.url);
-  shifted.searchParams.set("file", clockFile);
-  const nodeArgs = plan.shiftedClocks ? ["--import", shifted.href] : [];
-  const args = ["--log-level", "warn"];
-  const launch = (): Promise<Replica> =>
-    startReplica({ redis: url, keyring: ringFile, name, port, adminPort, args, nodeArgs });
-  const shiftClock = (milliseconds: number): Promise<void> => writeFile(clockFile, String(milliseconds));
-  if (plan.shiftedClocks) await shiftClock(0);
-  let process = await launch();
-  return {
-    name,
-    origin: process.origin,
-    proxy,
-    ready: () => process.ready().catch(() => undefined),
-    log: () => process.log(),
-    async kill(signal = "SIGKILL") {
-      await process.stop(signal);
-    },
-    async start() {
-      process = await launch();
-    },
-    shiftClock,
-  };
 }

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Asked, Asker, Target } from "../ask.ts";
 import type { History, Outcome } from "../history.ts";
-import { base, worker } from "../project.ts";
+import { base } from "../project.ts";
 import type { Random } from "../random.ts";
 
 export interface ClientDeps {
@@ -11,6 +11,7 @@ export interface ClientDeps {
   readonly asker: Asker;
   readonly random: Random;
   readonly replicas: () => readonly Target[];
+  readonly credentials: { readonly worker: string; readonly victim: string };
   readonly stopped: () => boolean;
   /** Clocks jump: a replica may take a token for expired. */
   readonly tokensMayExpire: boolean;
@@ -28,8 +29,8 @@ export async function keepDoing({ stopped, random }: ClientDeps, step: () => Pro
 }
 
 /** Asks a replica at random. */
-export function askOne({ asker, random, replicas }: ClientDeps, asked: Asked): Promise<Answer> {
-  return asker.ask(random.pick(replicas()), { as: worker, ...asked, path: `${base}${asked.path}` });
+export function askOne({ asker, random, replicas, credentials }: ClientDeps, asked: Asked): Promise<Answer> {
+  return asker.ask(random.pick(replicas()), { as: credentials.worker, ...asked, path: `${base}${asked.path}` });
 }
 
 /** Nothing is stored there; the other 404s deny what is declared. */

@@ -2,7 +2,7 @@
 
 import type { Target } from "../ask.ts";
 import { only } from "../history.ts";
-import { base, worker, writers } from "../project.ts";
+import { base, writers } from "../project.ts";
 import type { ClientDeps } from "./client.ts";
 
 interface Item {
@@ -12,9 +12,9 @@ interface Item {
 
 const pageSize = 100;
 
-export async function readEverything({ asker, history }: ClientDeps, replica: Target): Promise<void> {
+export async function readEverything({ asker, history, credentials }: ClientDeps, replica: Target): Promise<void> {
   const get = async <T>(path: string): Promise<T> => {
-    const { status, text } = await asker.ask(replica, { path: `${base}${path}`, as: worker });
+    const { status, text } = await asker.ask(replica, { path: `${base}${path}`, as: credentials.worker });
     if (status !== 200) throw new Error(`GET ${path} at ${replica.name}: ${status} ${text}`);
     return JSON.parse(text) as T;
   };

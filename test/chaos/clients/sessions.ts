@@ -2,7 +2,7 @@
 // that tries an API key which the operator withdraws.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { apikey, basic } from "../../support/projects.ts";
+import { basic } from "../../support/projects.ts";
 import { base, user, victim } from "../project.ts";
 import { askOne, type ClientDeps, keepDoing, noteOdd } from "./client.ts";
 
@@ -72,7 +72,7 @@ async function oneSession(credential: string, { ended }: SessionsKept, deps: Cli
 /** From the start of the run; `history` says when it was withdrawn. */
 export async function runVictim(deps: ClientDeps): Promise<void> {
   await keepDoing(deps, async () => {
-    await tryEverywhere(deps, victim, apikey(victim));
+    await tryEverywhere(deps, victim, deps.credentials.victim);
     await sleep(50);
   });
 }

@@ -12,7 +12,7 @@ import { apikey, signingKey, withKey, withoutKey, withSigningKeys } from "../../
 import { oneServer } from "../places.ts";
 import { items, shelf } from "../project.ts";
 import type { Scenario, Stage } from "../scenario.ts";
-import type { WorldReplica } from "../world.ts";
+import type { WorldReplica } from "../world-replica.ts";
 
 const project = { namespace: "default", name: "shop" };
 

@@ -1,0 +1,63 @@
+// One replica of a scenario's world: a process that can be killed and started anew on its ports, behind a TCP proxy and with a wall
+// clock of its own where the scenario wants them.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort } from "../support/free-port.ts";
+import { type Replica, startReplica } from "../support/replica.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import type { Target } from "./ask.ts";
+import type { RedisPlace } from "./places.ts";
+
+export interface WorldReplica extends Target {
+  /** Status of /readyz; undefined when nobody answers. */
+  ready(): Promise<number | undefined>;
+  log(): string;
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it anew on the same ports. */
+  start(): Promise<void>;
+  /** Moves its wall clock away from the machine's. */
+  shiftClock(milliseconds: number): Promise<void>;
+  readonly proxy: TcpProxy | undefined;
+}
+
+export interface ReplicaPlan {
+  readonly name: string;
+  /** Where it may keep files. */
+  readonly dir: string;
+  readonly ringFile: string;
+  readonly plan: { readonly proxies?: boolean; readonly shiftedClocks?: boolean };
+  readonly redis: RedisPlace;
+  readonly closers: (() => Promise<unknown>)[];
+}
+
+export async function openReplica({ name, dir, ringFile, plan, redis, closers }: ReplicaPlan): Promise<WorldReplica> {
+  const proxy = plan.proxies ? await startTcpProxy(redis.server.port) : undefined;
+  if (proxy !== undefined) closers.push(() => proxy.stop());
+  const url = proxy === undefined ? redis.url : `redis://127.0.0.1:${proxy.port}`;
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const clockFile = join(dir, `${name}.clock`);
+  const shifted = new URL("shifted-date.ts", import.meta.url);
+  shifted.searchParams.set("file", clockFile);
+  const nodeArgs = plan.shiftedClocks ? ["--import", shifted.href] : [];
+  const args = ["--log-level", "warn"];
+  const launch = (): Promise<Replica> =>
+    startReplica({ redis: url, keyring: ringFile, name, port, adminPort, args, nodeArgs });
+  const shiftClock = (milliseconds: number): Promise<void> => writeFile(clockFile, String(milliseconds));
+  if (plan.shiftedClocks) await shiftClock(0);
+  let process = await launch();
+  return {
+    name,
+    origin: process.origin,
+    proxy,
+    ready: () => process.ready().catch(() => undefined),
+    log: () => process.log(),
+    async kill(signal = "SIGKILL") {
+      await process.stop(signal);
+    },
+    async start() {
+      process = await launch();
+    },
+    shiftClock,
+  };
+}
