@@ -3,6 +3,9 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { findSchemathesis } from "../../tools/parts/schemathesis.ts";
@@ -18,6 +21,8 @@ const { values } = parseArgs({
 const checks = ["not_a_server_error", "content_type_conformance", "response_schema_conformance"];
 const document = fileURLToPath(new URL("openapi.yaml", import.meta.url));
 
+// It leaves a folder of its own where it runs.
+const folder = await mkdtemp(join(tmpdir(), "jsonplane-schemathesis-"));
 const program = await findSchemathesis(process.env);
 const tenants = await tenantsOf(Number(values.seed));
 const target = await startFuzzed(tenants);
@@ -41,7 +46,10 @@ try {
     "--continue-on-failure",
   ];
   console.log(`Seed ${values.seed}, up to ${values.examples} examples of each operation`);
-  const child = spawn(program, [...args, "--no-color", "--suppress-health-check", "all"], { stdio: "inherit" });
+  const child = spawn(program, [...args, "--no-color", "--suppress-health-check", "all"], {
+    stdio: "inherit",
+    cwd: folder,
+  });
   const [code] = (await once(child, "exit")) as [number | null];
   const defects = target
     .log()
@@ -51,4 +59,5 @@ try {
   process.exitCode = code === 0 && defects.length === 0 ? 0 : 1;
 } finally {
   await target.stop();
+  await rm(folder, { recursive: true, force: true });
 }
