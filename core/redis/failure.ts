@@ -52,6 +52,11 @@ function lastRefusal(error: unknown): string | undefined {
   return /^Too many Cluster redirections\. Last error: ReplyError: ([A-Z]+)(?= |$)/.exec(error.message)?.[1];
 }
 
+/** A script met a key on another node, while a Cluster moves the slot: a reading one may be tried again. */
+function isElsewhere(error: unknown): boolean {
+  return error instanceof ReplyError && (error as Error).message.includes("attempted to access a non local key");
+}
+
 export function isUnknownScript(error: unknown): boolean {
   return replyCode(error) === "NOSCRIPT";
 }
@@ -67,7 +72,8 @@ export function failureOf(error: unknown, attempt: Attempt): Error {
   if (error instanceof StoreUnavailable) return error;
   const code = replyCode(error) ?? lastRefusal(error);
   if (code !== undefined) {
-    if (refusals.has(code)) return new StoreUnavailable(`Redis refused ${attempt.what}: ${code}`, { cause: error });
+    const isRefusal = refusals.has(code) || (attempt.kind === "read" && isElsewhere(error));
+    if (isRefusal) return new StoreUnavailable(`Redis refused ${attempt.what}: ${code}`, { cause: error });
     return new RedisFault(`Redis failed ${attempt.what}: ${code}`, { code, cause: error });
   }
   if (attempt.kind === "write" && attempt.sent) {

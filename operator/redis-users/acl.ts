@@ -18,7 +18,7 @@ export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
     "%R~{jsonplane}:changes %R~{jsonplane}:purges",
     "~{jsonplane}:purged ~{jsonplane}:purge-lock ~{jsonplane}:replicas ~{jsonplane}:ack:*",
     "+json.get +json.mget +json.set +json.del +json.type +json.objlen +json.arrlen +json.arrinsert +json.arrpop",
-    "+get +set +del +unlink +expire +pexpire +hget +hmget +hgetall +hkeys +hexists +hset +hdel +hincrby",
+    "+get +set +del +unlink +exists +expire +pexpire +hget +hmget +hgetall +hkeys +hexists +hset +hdel +hincrby",
     "+zadd +zrem +zcard +zscore +zrange +zrangebyscore +zremrangebyscore +zlexcount +xadd +xread +xrevrange",
     "+eval +evalsha +ping +time +info +select +client|setname +cluster|slots +cluster|info",
   ],

@@ -22,6 +22,8 @@ export interface ScenarioOutcome {
   readonly recoveredMs: number;
   readonly slowestAnswerMs: number;
   readonly revokedMs: number;
+  /** What replicas logged as errors. */
+  readonly errors: readonly string[];
 }
 
 export interface Played {
@@ -30,6 +32,7 @@ export interface Played {
   readonly seconds: number;
   readonly entries: readonly Entry[];
   readonly recoveredMs: number;
+  readonly errors: readonly string[];
 }
 
 export function outcomeOf({ entries, ...played }: Played): ScenarioOutcome {

@@ -6,7 +6,7 @@ import type { Scenario } from "./scenario.ts";
 const shown = 20;
 
 export function progress(outcome: ScenarioOutcome): string {
-  const { writes, reads, faults, lost, late, violations } = outcome;
+  const { writes, reads, faults, lost, late, violations, errors } = outcome;
   const told = violations.slice(0, shown).map((violation) => `  VIOLATED ${violation}\n`);
   const more = violations.length > shown ? [`  … and ${violations.length - shown} more\n`] : [];
   return [
@@ -15,6 +15,7 @@ export function progress(outcome: ScenarioOutcome): string {
     ` slowest answer ${ms(outcome.slowestAnswerMs)}; revoked within ${ms(outcome.revokedMs)}\n`,
     ...told,
     ...more,
+    ...(violations.length > 0 ? errors.slice(0, shown).map((line) => `  logged ${line}\n`) : []),
     violations.length === 0 ? "  held\n" : "",
   ].join("");
 }
@@ -59,6 +60,8 @@ Each has a regression test in the normal suite.
   an old schema until it was started again (\`stream-trim\`). Hints say now what they follow.
 - A replica whose wall clock jumped an hour, or one that started after another's had, let ended sessions in again (\`clock-jumps\`). How long
   they are remembered is counted by Redis' clock and a monotonic one.
+- While a Cluster moved a slot, lists lacked objects whose documents were still, or already, on the other node, and an index that was
+  built then lacked them for good; where Redis noticed, the answer was 500 (\`slot-migration\`). Now all is there, or the answer is 503.
 - A write that a Cluster refused again and again while its slot moved was called \`outcome_unknown\`, though nothing had been done
   (\`slot-migration\`). It is \`store_unavailable\`.
 

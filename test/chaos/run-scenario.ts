@@ -42,11 +42,17 @@ export async function runScenario(scenario: Scenario, { seed, seconds }: RunOpti
   try {
     const run = new Run({ scenario, history, asker, world, seed, seconds });
     const recoveredMs = await run.play();
-    return outcomeOf({ scenario, seed, seconds, entries: history.entries, recoveredMs });
+    const errors = world.replicas.flatMap((replica) => errorsIn(replica.log()));
+    return outcomeOf({ scenario, seed, seconds, entries: history.entries, recoveredMs, errors });
   } finally {
     asker.close();
     await world.stop();
   }
+}
+
+/** Lines of a replica's log, since it was started last. */
+function errorsIn(log: string): readonly string[] {
+  return log.split("\n").filter((line) => line.includes('"level":"error"'));
 }
 
 interface RunParts extends RunOptions {

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { DocumentRef, Store } from "../../dataplane/store/port.ts";
-import { documentKeys } from "../../dataplane/store/redis/keys.ts";
+import { collectionKeys, documentKeys } from "../../dataplane/store/redis/keys.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { expectIndexesExact } from "../support/check-integrity.ts";
 import { eventually } from "../support/eventually.ts";
 import { moveSlot, slotOf } from "../support/move-slot.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
@@ -117,7 +118,7 @@ describe("a store on a Cluster", () => {
     const keys = documentKeys(document);
     for (let n = 0; n < 6; n += 1) await moveSlot(cluster, slotOf(keys.value));
     // Its keys are apart for longer than a write is tried again: refused, which leaves no doubt.
-    await moveSlot(cluster, slotOf(keys.value), 500);
+    await moveSlot(cluster, slotOf(keys.value), { pauseMs: 500 });
     isOver = true;
     const lanes = await Promise.all(writing);
     // The lanes write the same numbers.
@@ -128,6 +129,48 @@ describe("a store on a Cluster", () => {
     expect(created.length).toBeGreaterThan(100);
     await store.close();
   });
+
+  for (const [what, first] of [
+    ["their documents", (key: string) => key.includes(":doc:")],
+    ["their sets", (key: string) => !key.includes(":doc:")],
+  ] as const) {
+    it(`lists all objects or refuses, and builds indexes over all of them, while the slot moves and ${what} go first`, async () => {
+      const store = await createRedisStore({ url, clock: systemClock });
+      const collection = freshCollection();
+      const total = 150;
+      for (let n = 0; n < total; n += 1) await store.create(collection, objectOf(n, { a: String(n) }), total);
+      // The first of two steps; the builder's lock then moves with the rest.
+      await store.declareIndexes(collection, [{ name: "a", path: ["a"] }], 1);
+      expect(await store.buildIndexes(collection)).toBe("more");
+      let isOver = false;
+      const counts: number[] = [];
+      const faults: unknown[] = [];
+      const read = async (): Promise<void> => {
+        const range = { offset: 0, limit: total, descending: false };
+        const single = { offset: total - 1, limit: 1, descending: false };
+        counts.push((await store.pageByCreation(collection, {}, range)).texts.length);
+        counts.push((await store.pageByCreation(collection, {}, single)).texts.length + total - 1);
+        let scanned = 0;
+        for await (const batch of store.scan(collection, {})) scanned += batch.length;
+        counts.push(scanned);
+      };
+      const reading = (async () => {
+        while (!isOver) await read().catch((error) => void (error instanceof StoreUnavailable || faults.push(error)));
+      })();
+      const between = async (): Promise<void> => {
+        for (let n = 0; n < 5; n += 1) await store.buildIndexes(collection).catch(() => undefined);
+      };
+      await moveSlot(cluster, slotOf(collectionKeys(collection).ids), { pauseMs: 5, first, between });
+      isOver = true;
+      await reading;
+      await read();
+      expect(faults).toEqual([]);
+      expect(new Set(counts)).toEqual(new Set([total]));
+      await eventually(async () => expect(await store.buildIndexes(collection)).toBe("done"), { withinMs: 10_000 });
+      await expectIndexesExact(store, collection, []);
+      await store.close();
+    });
+  }
 
   it("refuses while a node is away, loses nothing that was acknowledged, and is served again when it is back", async () => {
     const store = await createRedisStore({ url, clock: systemClock, commandTimeoutMs: 500 });

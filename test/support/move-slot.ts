@@ -3,17 +3,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { Outlet, TrackedCommand } from "../../core/redis/command.ts";
+import type { TestRedis } from "./redis.ts";
 import type { TestRedisCluster } from "./redis-cluster.ts";
 
-const keysAtOnce = 100;
+const usualPause = 30;
+const keysAtOnce = 1_000;
 
 export function slotOf(key: string): number {
   return new TrackedCommand({ name: "get", args: [], keys: [key] }, new Outlet()).getSlot();
 }
 
-/** From the node that holds keys of the slot to the next one; `pauseMs` between two steps. */
-export async function moveSlot({ nodes }: TestRedisCluster, slot: number, pauseMs = 30): Promise<void> {
+export interface MovePace {
+  /** Between two steps; 30 ms by default. */
+  readonly pauseMs?: number;
+  /** Keys that go first, one by one; three of them by default. */
+  readonly first?: (key: string) => boolean;
+  /** Awaited once those have gone. */
+  readonly between?: () => Promise<void>;
+}
+
+/** From the node that holds keys of the slot to the next one. */
+export async function moveSlot({ nodes }: TestRedisCluster, slot: number, pace: MovePace = {}): Promise<void> {
   const clients = nodes.map(({ host, port }) => new Redis({ host, port }));
+  const { pauseMs = usualPause } = pace;
   try {
     const counts = await Promise.all(clients.map((client) => client.cluster("COUNTKEYSINSLOT", slot)));
     const from = counts.findIndex((count) => count > 0);
@@ -25,20 +37,31 @@ export async function moveSlot({ nodes }: TestRedisCluster, slot: number, pauseM
     await target.cluster("SETSLOT", slot, "IMPORTING", sourceId);
     await source.cluster("SETSLOT", slot, "MIGRATING", targetId);
     await sleep(pauseMs);
-    for (;;) {
-      const keys = (await source.cluster("GETKEYSINSLOT", slot, keysAtOnce)) as readonly string[];
-      if (keys.length === 0) break;
-      // One by one first, so that scripts meet keys on both sides.
-      for (const key of keys.slice(0, 3)) {
-        await source.call("MIGRATE", place.host, place.port, key, 0, 2_000);
-        await sleep(pauseMs);
-      }
-      const rest = keys.slice(3);
-      if (rest.length > 0) await source.call("MIGRATE", place.host, place.port, "", 0, 2_000, "KEYS", ...rest);
-    }
+    await moveKeys(source, place, slot, pace);
     for (const client of [target, source, ...clients]) await client.cluster("SETSLOT", slot, "NODE", targetId);
     await sleep(pauseMs);
   } finally {
     for (const client of clients) client.disconnect();
+  }
+}
+
+async function moveKeys(
+  source: Redis,
+  to: TestRedis,
+  slot: number,
+  { pauseMs = usualPause, first, between }: MovePace,
+): Promise<void> {
+  for (;;) {
+    const keys = (await source.cluster("GETKEYSINSLOT", slot, keysAtOnce)) as readonly string[];
+    if (keys.length === 0) return;
+    // One by one first, so that scripts meet keys on both sides.
+    const single = first === undefined ? keys.slice(0, 3) : keys.filter(first);
+    for (const key of single) {
+      await source.call("MIGRATE", to.host, to.port, key, 0, 2_000);
+      await sleep(pauseMs);
+    }
+    await between?.();
+    const rest = keys.filter((key) => !single.includes(key));
+    if (rest.length > 0) await source.call("MIGRATE", to.host, to.port, "", 0, 2_000, "KEYS", ...rest);
   }
 }

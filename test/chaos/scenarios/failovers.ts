@@ -3,7 +3,7 @@
 import { configKeys } from "../../../core/config/config-keys.ts";
 import { collectionKeys, documentKeys } from "../../../dataplane/store/redis/keys.ts";
 import { eventually } from "../../support/eventually.ts";
-import { moveSlot, slotOf } from "../../support/move-slot.ts";
+import { type MovePace, moveSlot, slotOf } from "../../support/move-slot.ts";
 import type { TestRedis } from "../../support/redis.ts";
 import { askRedis } from "../../support/redis-line.ts";
 import { behindSentinel, onCluster } from "../places.ts";
@@ -108,6 +108,14 @@ export const clusterKill: Scenario = {
   },
 };
 
+const paces: readonly MovePace[] = [
+  { pauseMs: 5 },
+  { pauseMs: 30 },
+  { pauseMs: 300 },
+  { pauseMs: 20, first: (key) => key.includes(":doc:") },
+  { pauseMs: 300, first: (key) => !key.includes(":doc:") },
+];
+
 export const slotMigration: Scenario = {
   name: "slot-migration",
   does: "the slots of objects, documents and configuration move from master to master, key by key, while they are written: MOVED, ASK, TRYAGAIN",
@@ -128,7 +136,7 @@ export const slotMigration: Scenario = {
     while (left() > 0) {
       const [what, slot] = random.pick(Object.entries(slots));
       history.fault(`the slot of ${what} moves`);
-      await moveSlot(cluster, slot, random.pick([5, 30, 300]));
+      await moveSlot(cluster, slot, random.pick(paces));
       await pause(0, 300);
     }
   },

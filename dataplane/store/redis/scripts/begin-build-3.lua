@@ -22,7 +22,13 @@ redis.call("SET", lock, token, "PX", duration)
 local members = redis.call("ZRANGE", ids, cursor == "" and "-" or "(" .. cursor, "+", "BYLEX", "LIMIT", 0, most)
 local read, texts, bytes = {}, {}, 0
 for at = 1, #members do
-  local text = redis.call("JSON.GET", prefix .. first_part(members[at])) or ""
+  local document = prefix .. first_part(members[at])
+  local text = redis.call("JSON.GET", document)
+  if not text then
+    -- Gone, or on another node while a Cluster moves the slot: then Redis ends the script here.
+    redis.call("EXISTS", ids, document)
+    text = ""
+  end
   if bytes + #text > budget and at > 1 then
     return { code.more, version, fields, read, texts, "0" }
   end

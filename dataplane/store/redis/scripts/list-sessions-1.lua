@@ -20,7 +20,12 @@ end
 local sessions = {}
 local members = redis.call("ZRANGE", set, upper, lower, "BYLEX", "REV", "LIMIT", 0, batch)
 for at = 1, #members do
-  local session = redis.call("HGETALL", prefix .. string.match(members[at], "^.*%z(.*)$"))
+  local key = prefix .. string.match(members[at], "^.*%z(.*)$")
+  local session = redis.call("HGETALL", key)
+  if #session == 0 then
+    -- Expired, or on another node while a Cluster moves the slot: then Redis ends the script here.
+    redis.call("EXISTS", set, key)
+  end
   if expiry_of(session) > now then
     sessions[#sessions + 1] = session
   end

@@ -17,6 +17,6 @@ local keys = {}
 for at = 1, #members do
   keys[at] = prefix .. first_part(members[at])
 end
-local texts, done = read_texts(keys, budget, batch)
+local texts, done = read_texts(keys, budget, batch, set)
 local is_last = done == #members and #members < most
 return { code.done, texts, is_last and "" or members[done] }

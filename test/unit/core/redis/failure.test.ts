@@ -62,6 +62,14 @@ describe("a failed command", () => {
     expect(failureOf(endless("Error: Connection is closed."), sentWrite)).toBeInstanceOf(OutcomeUnknown);
   });
 
+  it("is worth another try when a script that reads met a key which a Cluster moves just now", () => {
+    const elsewhere = answer(
+      "ERR Script attempted to access a non local key in a cluster node script: 1, on @user_script:9.",
+    );
+    expect(failureOf(elsewhere, { ...sentWrite, kind: "read" })).toBeInstanceOf(StoreUnavailable);
+    expect(failureOf(elsewhere, sentWrite)).toBeInstanceOf(RedisFault);
+  });
+
   it("tells a script that Redis doesn't know", () => {
     expect(isUnknownScript(answer("NOSCRIPT No matching script."))).toBe(true);
     expect(isUnknownScript(answer("ERR NOSCRIPT"))).toBe(false);

@@ -1,7 +1,9 @@
 -- Purpose: reads the texts of documents, in order, until the next one would make more than `budget` bytes; documents that
 -- are gone are left out. Returns the texts and how many keys were done with. At least one key is.
 -- `batch` documents at once at first, and then as many as seem to fit: what is read too much was read for nothing.
-local function read_texts(keys, budget, batch)
+-- `beside` = a key of theirs that is there, for documents whose keys are derived: while a Cluster moves their slot, some may be
+-- on another node. Redis sees only the first key of JSON.MGET, and all of EXISTS, where it then ends the script.
+local function read_texts(keys, budget, batch, beside)
   local texts, bytes, done = {}, 0, 0
   while done < #keys do
     local asked = math.min(batch, #keys - done)
@@ -11,6 +13,9 @@ local function read_texts(keys, budget, batch)
     local largest = 0
     for at = 1, asked do
       local text = found[at]
+      if beside and not text then
+        redis.call("EXISTS", beside, keys[done + 1])
+      end
       if text then
         bytes = bytes + #text
         if bytes > budget and #texts > 0 then
