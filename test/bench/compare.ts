@@ -136,7 +136,9 @@ function p99(loads: readonly Load[]): string {
 }
 
 function ratio(ours: readonly Load[], theirs: readonly Load[]): string {
-  const ratios = ours.map((load, round) => load.perSecond / (theirs[round]?.perSecond ?? Number.NaN));
+  const all = ours.map((load, round) => load.perSecond / (theirs[round]?.perSecond ?? Number.NaN));
+  // A slow peer may answer nothing in a short round.
+  const ratios = all.filter(Number.isFinite);
   const bounds = [Math.min(...ratios), Math.max(...ratios)].map((value) => value.toFixed(2)).join("–");
   return `${median(ratios).toFixed(2)} (${bounds})`;
 }
