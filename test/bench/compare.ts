@@ -124,7 +124,18 @@ function tableOf(
     `|---|${names.map(() => "---:|").join("")}---:|`,
     ...comparable.map(line),
     "",
+    ...missed(comparable, connections),
   ];
+}
+
+/** Names what is below its budget: a miss stands here until it is closed. */
+function missed(compared: readonly Compared[], connections: number): readonly string[] {
+  const below = compared.filter(({ name, loads }) => {
+    const ratios = ratiosOf(loads.get("jsonplane") ?? [], loads.get("PocketBase") ?? []);
+    return connections === 64 && median(ratios) < (budgets[name] ?? 0);
+  });
+  if (below.length === 0) return [];
+  return [`**Below the budget:** ${below.map(({ name }) => name).join("; ")}.`, ""];
 }
 
 function rate(loads: readonly Load[]): number {
@@ -135,10 +146,15 @@ function p99(loads: readonly Load[]): string {
   return median(loads.map((load) => load.p99)).toFixed(1);
 }
 
+/** Round by round; a slow peer may answer nothing in a short one. */
+function ratiosOf(ours: readonly Load[], theirs: readonly Load[]): readonly number[] {
+  return ours
+    .map((load, round) => load.perSecond / (theirs[round]?.perSecond ?? Number.NaN))
+    .filter((each) => Number.isFinite(each));
+}
+
 function ratio(ours: readonly Load[], theirs: readonly Load[]): string {
-  const all = ours.map((load, round) => load.perSecond / (theirs[round]?.perSecond ?? Number.NaN));
-  // A slow peer may answer nothing in a short round.
-  const ratios = all.filter(Number.isFinite);
+  const ratios = ratiosOf(ours, theirs);
   const bounds = [Math.min(...ratios), Math.max(...ratios)].map((value) => value.toFixed(2)).join("–");
   return `${median(ratios).toFixed(2)} (${bounds})`;
 }
