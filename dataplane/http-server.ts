@@ -62,7 +62,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const exchange = begin(request);
     exchange.bodyRefused = connections.begin(request.raw, reply.raw);
-    if (awaitsInvitation(request.raw)) exchange.inviteBody = () => reply.raw.writeContinue();
+    if (awaitsInvitation(request.raw)) {
+      exchange.inviteBody = () => {
+        delete exchange.inviteBody;
+        reply.raw.writeContinue();
+      };
+    }
     try {
       return send(options, exchange, reply, await options.serve(exchange));
     } catch (error) {
@@ -159,8 +164,22 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
   if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
   response.writeHead(status, headers);
   // Node leaves the body out of an answer to HEAD by itself.
-  response.end(text);
+  // A client that still waits to be asked sends no body.
+  const arrives = !exchange.request.raw.complete && exchange.inviteBody === undefined;
+  if (response.shouldKeepAlive || !arrives || text === undefined) response.end(text);
+  else endAfterBody(exchange, response, text);
   return reply;
+}
+
+/**
+ * An answer that ends its connection while its request still arrives: closed over unread bytes, the connection would take the answer
+ * along. The rest is thrown away, as long as it may take to arrive.
+ */
+function endAfterBody({ request, bodyRefused }: Exchange, response: ServerResponse, text: string): void {
+  response.write(text);
+  const end = (): void => void response.end();
+  request.raw.once("end", end).once("close", end).resume();
+  void bodyRefused?.then(end);
 }
 
 function logDefect(logger: Logger, exchange: Exchange, error: unknown): void {

@@ -239,6 +239,23 @@ describeServed("a refused request's body", (serve) => {
     connection.destroy();
   });
 
+  it("is taken to its end before a connection is closed that the client wants closed, so that it can read the refusal", async () => {
+    const served = await serve(shop);
+    const connection = openRaw(served.origin);
+    let isClosed = false;
+    const closed = connection.closed().finally(() => {
+      isClosed = true;
+    });
+    connection.write(head(served, { lines: ["Content-Length: 3000000", "Connection: close"] }));
+    connection.write(" ".repeat(1_000_000));
+    await connection.arrived("body_too_large");
+    // A request of its own connection, so that what was to happen has happened.
+    expect((await served.send("/json/doc")).status).toBe(200);
+    expect(isClosed).toBe(false);
+    connection.write(" ".repeat(2_000_000));
+    expect(parseReplies(await closed).map(({ status }) => status)).toEqual([413]);
+  });
+
   it("can be ten megabytes, sent by twenty clients at once, and every one reads the 413", async () => {
     const served = await serve(shop);
     const body = JSON.stringify("x".repeat(10 * mebibyte));
