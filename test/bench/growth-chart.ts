@@ -38,6 +38,7 @@ export function growthChart(curves: readonly Curve[]): string {
       `<text x="${frame.width - frame.right + 16}" y="${frame.top + 18 + at * 20}" fill="${colours[at % colours.length]}">${name}</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${frame.width} ${frame.height}" font-family="system-ui, sans-serif" font-size="12">
+<title>How the time of a request grows with the objects in its resource</title>
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="${frame.left}" y="14">time of a request, against the same with ${first.toLocaleString("en")} objects</text>
 ${[...grid, ...columns, ...lines, ...legend].join("\n")}
