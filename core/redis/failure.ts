@@ -54,7 +54,7 @@ function lastRefusal(error: unknown): string | undefined {
 
 /** A script met a key on another node, while a Cluster moves the slot: a reading one may be tried again. */
 function isElsewhere(error: unknown): boolean {
-  return error instanceof ReplyError && (error as Error).message.includes("attempted to access a non local key");
+  return error instanceof Error && error.message.includes("attempted to access a non local key");
 }
 
 export function isUnknownScript(error: unknown): boolean {

@@ -27,8 +27,18 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   }, patience);
 }
 
+interface KilledPrimary {
+  readonly what: string;
+  /** Whether clients are sent to this one by now. */
+  readonly isKnown?: (primary: TestRedis) => Promise<boolean>;
+}
+
 /** Kills the primary of a pair, waits until the other one is it, and brings the killed one back as a replica. */
-async function killPrimary(stage: Stage, pair: readonly [TestRedis, TestRedis], what: string): Promise<void> {
+async function killPrimary(
+  stage: Stage,
+  pair: readonly [TestRedis, TestRedis],
+  { what, isKnown = async () => true }: KilledPrimary,
+): Promise<void> {
   const [primary, replica] = (await isPrimary(pair[0])) ? pair : [pair[1], pair[0]];
   await until("the replica is in step", () => isInStep(replica));
   await stage.pause(500, 1_500);
@@ -37,6 +47,8 @@ async function killPrimary(stage: Stage, pair: readonly [TestRedis, TestRedis], 
   await primary.kill();
   stage.mayLose(from);
   await until("the replica was promoted", () => isPrimary(replica));
+  // Without files it comes back empty: whoever starts it before it was replaced everywhere puts an empty primary in its place.
+  await until("everybody knows the new primary", () => isKnown(replica));
   await stage.pause(500);
   await primary.restart();
   await until("the former primary is a replica", () => isInStep(primary));
@@ -54,7 +66,11 @@ export const sentinelKill: Scenario = {
   async run(stage) {
     const { sentinel } = stage.world.redis;
     if (sentinel === undefined) throw new Error("This scenario is for a Sentinel");
-    while (stage.left() > 0) await killPrimary(stage, [sentinel.primary, sentinel.replica], "the primary");
+    const isKnown = async ({ port }: TestRedis): Promise<boolean> =>
+      (await askRedis(sentinel.port, "SENTINEL GET-MASTER-ADDR-BY-NAME main")).includes(String(port));
+    while (stage.left() > 0) {
+      await killPrimary(stage, [sentinel.primary, sentinel.replica], { what: "the primary", isKnown });
+    }
   },
 };
 
@@ -103,7 +119,7 @@ export const clusterKill: Scenario = {
       const at = stage.random.whole(cluster.nodes.length);
       const [first, second] = [cluster.nodes[at], cluster.replicas[at]];
       if (first === undefined || second === undefined) throw new Error("Every master has a replica");
-      await killPrimary(stage, [first, second], `master ${at + 1}`);
+      await killPrimary(stage, [first, second], { what: `master ${at + 1}` });
     }
   },
 };
