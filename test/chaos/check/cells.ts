@@ -40,7 +40,9 @@ function checkCell(cell: Cell): Findings {
       continue;
     }
     const at = legal.at(-1) ?? first;
-    for (const gone of newerDone(cell, { read, at })) (mayBeLate(cell, at) ? late : lost).add(gone);
+    const hidden = newerDone(cell, { read, at });
+    if (!mayBeLate(cell, at)) for (const gone of hidden) lost.add(gone);
+    else if (hidden.length > 0) late.add(at);
     seen.push({ read, at: first });
   }
   return { violations, lost: lost.size, late: late.size };

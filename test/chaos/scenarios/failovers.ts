@@ -77,7 +77,7 @@ export const sentinelKill: Scenario = {
 export const sentinelPause: Scenario = {
   name: "sentinel-paused-primary",
   does: "the primary behind a Sentinel stands still (SIGSTOP), another one is promoted, and the old one goes on as if nothing had been; `min-replicas-to-write 1`, `min-replicas-max-lag 1`",
-  promises: `${asynchronous}, and what it still acknowledges within its lag, when it goes on`,
+  promises: `${asynchronous}, and what it still acknowledges within its lag, when it goes on; with one replica, nothing can be written until the old primary is that of the new one, for which Sentinel takes some ten seconds`,
   plan: { redis: behindSentinel },
   seconds: 15,
   async run({ world, history, left, pause, mayLose }) {
