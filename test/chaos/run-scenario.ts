@@ -91,7 +91,7 @@ class Run {
       await sleep(calmBefore);
       await Promise.all([this.#trouble(), this.#revokeVictim()]);
       recoveredMs = await this.#recovered();
-      await sleep(calmAfter);
+      if (!this.#stopped) await sleep(calmAfter);
     } catch (error) {
       history.odd(`The scenario itself failed: ${error instanceof Error ? error.stack : String(error)}`);
     }
@@ -171,7 +171,7 @@ class Run {
     history.fault("mended");
     await eventually(
       async () => {
-        if (this.#stopped) throw new Error("The run was ended");
+        if (this.#stopped) return;
         for (const replica of world.replicas) {
           const status = await replica.ready();
           if (status !== 200)
@@ -181,7 +181,7 @@ class Run {
       },
       { withinMs: recoveryLimit, everyMs: 50 },
     );
-    return history.now() - from;
+    return this.#stopped ? Number.NaN : history.now() - from;
   }
 
   async #works(replica: Target): Promise<void> {
