@@ -35,6 +35,7 @@ import { type Subject, subjectOf } from "./route/subject.ts";
 import { type AccessRule, accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
 import type { Store } from "./store/port.ts";
 import type { BodyBudgets } from "./validate/body-budget.ts";
+import { preconditionsOf } from "./validate/preconditions.ts";
 import { readBody } from "./validate/read-body.ts";
 import { validateList } from "./validate/validate-list.ts";
 
@@ -106,7 +107,9 @@ async function onObjects(
   const { project } = act.place;
   if (act.rule === "own" || act.rule === "public") throw new Error("An object route has no operation");
   const grant = authorizeObjects(project.config, resource.config, act.rule, act.caller);
-  const scene: ObjectScene = { collection: { project: project.config, resource: target.resource }, resource, grant };
+  const preconditions = preconditionsOf(exchange.request.headers);
+  const collection = { project: project.config, resource: target.resource };
+  const scene: ObjectScene = { collection, resource, grant, preconditions };
   const query =
     target.kind === "collection" && act.rule === "read"
       ? validateList(act.query, resource.schema, project.config)
@@ -140,7 +143,9 @@ async function onDocument(
   if (act.rule === "own" || act.rule === "public") throw new Error("A document route has no operation");
   const grant = authorizeDocument(config, rootKey, act.rule, act.caller);
   const document = { project: config, rootKey: rootKey.key };
-  const scene: DocumentScene = { project: config, rootKey, document, path: target.path, caller: act.caller, grant };
+  const preconditions = preconditionsOf(exchange.request.headers);
+  const { path } = target;
+  const scene: DocumentScene = { project: config, rootKey, document, path, caller: act.caller, grant, preconditions };
   const body = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : undefined;
   const waiting = beginWork(deps, exchange, act);
   if (waiting !== undefined) await waiting;

@@ -7,8 +7,10 @@ import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { type DocumentGrant, demand } from "../authorize/authorize.ts";
-import { type Answer, created, ok } from "../respond/answer.ts";
+import { type Answer, ok } from "../respond/answer.ts";
+import { currentAnswer, writtenAnswer } from "../respond/conditional.ts";
 import type { DocumentRef, DocumentRefusal, DocumentStore, DocumentWrite, Path } from "../store/port.ts";
+import type { Preconditions } from "../validate/preconditions.ts";
 import { maxDepth } from "../validate/read-body.ts";
 
 export interface DocumentScene {
@@ -18,14 +20,15 @@ export interface DocumentScene {
   readonly path: Path;
   readonly caller: Caller;
   readonly grant: DocumentGrant;
+  readonly preconditions: Preconditions | undefined;
 }
 
 export async function readDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
   const result = await store.readAt(scene.document, scene.path);
-  if (result.outcome === "found") return ok(result.text);
+  if (result.outcome === "found") return currentAnswer(result.text, scene.preconditions);
   // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
   const initial = result.outcome === "missing_document" ? readAt(scene.rootKey.initialValue, scene.path) : result;
-  if (initial.outcome === "found") return ok(initial.text);
+  if (initial.outcome === "found") return currentAnswer(initial.text, scene.preconditions);
   throw new Problem("not_found", "The root key's value has nothing at this path");
 }
 
@@ -62,7 +65,7 @@ async function seeded<T extends { readonly outcome: string }>(
 
 function written(result: DocumentWrite, scene: DocumentScene): Answer {
   if (!("text" in result)) throw refused(result, scene);
-  return result.outcome === "created" ? created(result.text) : ok(result.text);
+  return writtenAnswer(result.outcome === "created" ? 201 : 200, result.text);
 }
 
 function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {

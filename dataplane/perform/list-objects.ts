@@ -4,7 +4,8 @@
 import { projectName } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Turns } from "../../core/turns.ts";
-import { type Answer, ok } from "../respond/answer.ts";
+import type { Answer } from "../respond/answer.ts";
+import { currentAnswer } from "../respond/conditional.ts";
 import { encodeSortValue } from "../store/order.ts";
 import type { FieldPage, ObjectStore, Page, PageRange } from "../store/port.ts";
 import type { ListQuery } from "../validate/validate-list.ts";
@@ -40,7 +41,9 @@ export async function listObjects(store: ObjectStore, scene: ObjectScene, reques
   try {
     const page = await findPage(store, scene, { request, beforeMore });
     if (page.isCut) throw pageTooLong();
-    return ok(`{"count":${page.count},"items":[${page.texts.join(",")}],"links":${links(query, page.count, url)}}`);
+    const items = page.texts.join(",");
+    const text = `{"count":${page.count},"items":[${items}],"links":${links(query, page.count, url)}}`;
+    return currentAnswer(text, scene.preconditions);
   } finally {
     if (hasTurn) scanTurns.give();
   }

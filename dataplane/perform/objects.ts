@@ -7,8 +7,10 @@ import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
 import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
-import { type Answer, created, noContent, ok } from "../respond/answer.ts";
+import { type Answer, noContent } from "../respond/answer.ts";
+import { currentAnswer, writtenAnswer } from "../respond/conditional.ts";
 import type { CollectionRef, ObjectStore, Owner, StoredObject } from "../store/port.ts";
+import type { Preconditions } from "../validate/preconditions.ts";
 import { metadataOf, validateNew, validateUpdate } from "../validate/validate-object.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
 
@@ -22,6 +24,7 @@ export interface ObjectScene {
   readonly collection: CollectionRef;
   readonly resource: LiveResource;
   readonly grant: ObjectGrant;
+  readonly preconditions: Preconditions | undefined;
 }
 
 /** How long an update repeats its compare-and-set before it gives up. */
@@ -42,11 +45,11 @@ export async function createObject(
   if (result.outcome === "quota_exceeded") {
     throw new Problem("quota_exceeded", `The resource holds at most ${maxObjects} objects; delete some first`);
   }
-  return created(result.text, { Location: `${request.base}/${id}` });
+  return writtenAnswer(201, result.text, { Location: `${request.base}/${id}` });
 }
 
 export async function readObject(store: ObjectStore, scene: ObjectScene, id: string): Promise<Answer> {
-  return ok((await mustRead(store, scene, id)).text);
+  return currentAnswer((await mustRead(store, scene, id)).text, scene.preconditions);
 }
 
 export async function updateObject(
@@ -61,9 +64,9 @@ export async function updateObject(
     const owner = ownerOfStored(stored);
     if (scene.grant.writable.owner !== undefined && scene.grant.writable.owner !== owner) throw notYours();
     const text = validateUpdate(scene.resource.schema, body, stored.text);
-    if (text === stored.text) return ok(text);
+    if (text === stored.text) return writtenAnswer(200, text);
     const result = await deps.store.replace(scene.collection, { id, owner, text }, stored);
-    if (result.outcome === "replaced") return ok(result.text);
+    if (result.outcome === "replaced") return writtenAnswer(200, result.text);
     if (result.outcome === "not_found") throw missing();
     if (deps.clock.now() >= deadline) throw conflict();
     await pause(attempt);

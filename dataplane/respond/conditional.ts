@@ -1,0 +1,48 @@
+// Answers with a value and its entity tag, and turns preconditions that do not hold into 304 or 412. A tag is a strong hash of the
+// very text that is served: there is one form of each value, so two answers of one tag are the same byte for byte.
+
+import { hash } from "node:crypto";
+import { Problem } from "../../core/errors/problem.ts";
+import { judge, type Preconditions, type Verdict } from "../validate/preconditions.ts";
+import type { Answer } from "./answer.ts";
+
+/** SHA-1: a microsecond for most objects. It tells states apart; nothing is trusted because of it. */
+export function entityTag(text: string): string {
+  return `"${hash("sha1", text, "base64url")}"`;
+}
+
+/** What a read answers: the value, or 304 when the client has it. Throws `precondition_failed`. */
+export function currentAnswer(text: string, preconditions: Preconditions | undefined): Answer {
+  const tag = entityTag(text);
+  const headers = { ETag: tag };
+  if (preconditions === undefined) return { status: 200, text, headers };
+  const verdict = judge(preconditions, tag);
+  if (verdict === "holds") return { status: 200, text, headers };
+  if (verdict === "if_none_match_fails") return { status: 304, headers };
+  throw preconditionFailed(verdict, tag);
+}
+
+/** What a write answers that left `text` behind. */
+export function writtenAnswer(status: 200 | 201, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, text, headers: { ...headers, ETag: entityTag(text) } };
+}
+
+/** Throws `precondition_failed` unless a write may go on from `text`; undefined = nothing is there. */
+export function demandPreconditions(preconditions: Preconditions | undefined, text: string | undefined): void {
+  if (preconditions === undefined) return;
+  const tag = text === undefined ? undefined : entityTag(text);
+  const verdict = judge(preconditions, tag);
+  if (verdict !== "holds") throw preconditionFailed(verdict, tag);
+}
+
+function preconditionFailed(verdict: Exclude<Verdict, "holds">, tag: string | undefined): Problem {
+  const headers = tag === undefined ? {} : { ETag: tag };
+  return new Problem("precondition_failed", detailOf(verdict, tag), { headers });
+}
+
+function detailOf(verdict: Exclude<Verdict, "holds">, tag: string | undefined): string {
+  if (verdict === "if_none_match_fails") return "If-None-Match names what is there now, or is * and something is there";
+  return tag === undefined
+    ? "If-Match asks for something that is there, and nothing is"
+    : "Since If-Match's tag was read the value changed: read it again (ETag has its tag now) and repeat the change";
+}
