@@ -3,6 +3,7 @@
 
 import Fastify from "fastify";
 import { Redis } from "ioredis";
+import { answerQuestions } from "./asked.ts";
 
 const [redisUrl = ""] = process.argv.slice(2);
 const redis = new Redis(redisUrl, { enableAutoPipelining: true, protocol: 2 });
@@ -41,5 +42,6 @@ app.post("/insert", async (request, reply) => {
 });
 
 await app.listen({ host: "127.0.0.1", port: 0 });
+answerQuestions();
 const address = app.server.address();
 process.stdout.write(`${JSON.stringify({ port: typeof address === "object" ? address?.port : 0 })}\n`);

@@ -23,6 +23,7 @@ export interface LoadOptions {
 }
 
 export interface Load {
+  readonly requests: number;
   readonly perSecond: number;
   /** Milliseconds. */
   readonly p50: number;
@@ -48,10 +49,15 @@ const loadByWrk: Loader = async (request, options) => {
     const connections = String(options.connections);
     const args = ["-t1", `-c${connections}`, `-d${options.seconds}s`, "-s", script, request.url];
     const text = await run("wrk", args);
-    const [, perSecond, p50, p99, errors] = /RESULT (\S+) (\S+) (\S+) (\S+)/.exec(text) ?? [];
+    const [, perSecond, p50, p99, errors, requests] = /RESULT (\S+) (\S+) (\S+) (\S+) (\S+)/.exec(text) ?? [];
     if (perSecond === undefined) throw new Error(`wrk printed no result:\n${text}`);
     if (Number(errors) > 0) throw new Error(`${errors} answers of ${request.url} were errors`);
-    return { perSecond: Number(perSecond), p50: Number(p50) / 1000, p99: Number(p99) / 1000 };
+    return {
+      requests: Number(requests),
+      perSecond: Number(perSecond),
+      p50: Number(p50) / 1000,
+      p99: Number(p99) / 1000,
+    };
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -78,7 +84,8 @@ function wrkScript({ method = "GET", headers = {}, body, paths = [] }: LoadReque
     "  local e = summary.errors",
     "  local bad = e.status + e.connect + e.read + e.write + e.timeout",
     "  local rate = summary.requests / (summary.duration / 1e6)",
-    '  print(string.format("RESULT %.1f %d %d %d", rate, latency:percentile(50), latency:percentile(99), bad))',
+    "  local p50, p99 = latency:percentile(50), latency:percentile(99)",
+    '  print(string.format("RESULT %.1f %d %d %d %d", rate, p50, p99, bad, summary.requests))',
     "end",
   );
   return `${lines.join("\n")}\n`;
@@ -96,7 +103,12 @@ const loadByAutocannon: Loader = async (request, options) => {
   });
   const bad = result.non2xx + result.errors;
   if (bad > 0) throw new Error(`${bad} answers of ${request.url} were errors`);
-  return { perSecond: result.requests.average, p50: result.latency.p50, p99: result.latency.p99 };
+  return {
+    requests: result.requests.total,
+    perSecond: result.requests.average,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+  };
 };
 
 /** Each path with two bodies in turn, so that every write changes something. */

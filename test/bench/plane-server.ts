@@ -3,41 +3,20 @@
 
 import { createWriteStream } from "node:fs";
 import { systemClock } from "../../core/clock.ts";
-import { hashPassword } from "../../core/password/hash-password.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { changed, keyOf, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
-import { bookIndexes, bookSchema } from "./subjects.ts";
+import { changed, keyOf } from "../support/projects.ts";
+import { answerQuestions } from "./asked.ts";
+import { benchProject, neighbourProject, withBooks } from "./bench-project.ts";
+import { bookIndexes } from "./subjects.ts";
 
 const [redisUrl = "", logFile = "/dev/null"] = process.argv.slice(2);
-/** growth.ts goes past the default. */
-const maxObjects = 10_000_000;
-const cheap = project(
-  "bench",
-  withKey("admin", { role: "Administrators" }),
-  withKey("owner"),
-  withUser("ann"),
-  withResource("books", { schema: bookSchema, indexes: bookIndexes, scope: { read: "All" }, maxObjects }),
-  withResource("notes", { schema: bookSchema, indexes: ["title"] }),
-  withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),
-);
-// Builders hash cheaply; a login is measured with what production uses.
-const ann = { ...cheap.users.get("ann"), passwordHash: await hashPassword("bench") } as never;
-const parts = changed(cheap, (made) => ({ ...made, users: new Map([["ann", ann]]) }));
-
+const parts = await benchProject();
 const live = createMemoryDirectory(systemClock);
-const neighbour = project(
-  "neighbour",
-  withKey("neighbour", { role: "Administrators" }),
-  withResource("books", { schema: bookSchema, indexes: ["title"] }),
-);
-live.replace([parts, neighbour]);
+live.replace([parts, neighbourProject()]);
 // What a growing collection is indexed by later (growth.ts).
-process.on("SIGUSR2", () => {
-  const indexes = [...bookIndexes, "author"];
-  live.put(changed(parts, withResource("books", { schema: bookSchema, indexes, scope: { read: "All" }, maxObjects })));
-});
+process.on("SIGUSR2", () => live.put(changed(parts, withBooks([...bookIndexes, "author"]))));
 const log = createWriteStream(logFile, { flags: "a" });
 const plane = await startDataPlane({
   directory: live.directory,
@@ -47,6 +26,7 @@ const plane = await startDataPlane({
   adminPort: 0,
   writeLog: (text) => void log.write(text),
 });
+answerQuestions();
 const base = `${plane.url}/default/bench`;
 const beside = { base: `${plane.url}/default/neighbour`, key: keyOf("neighbour") };
 process.stdout.write(`${JSON.stringify({ base, admin: keyOf("admin"), owner: keyOf("owner"), beside })}\n`);

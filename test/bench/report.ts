@@ -4,6 +4,7 @@ import type { Load, LoadOptions } from "./load.ts";
 import type { Logins } from "./logins.ts";
 import { median } from "./median.ts";
 import { type NeighbourRow, neighbourLines } from "./neighbours.ts";
+import { type StagedRow, stageLines } from "./stages.ts";
 
 export interface Row {
   readonly name: string;
@@ -15,6 +16,7 @@ export interface Row {
 
 export interface Report {
   readonly rows: readonly Row[];
+  readonly stages: readonly StagedRow[];
   readonly logins: Logins;
   readonly neighbours: readonly NeighbourRow[];
   readonly rounds: number;
@@ -41,6 +43,7 @@ export function table(report: Report): string {
     `Logins, 8 at once: ${report.logins.perSecond.toFixed(1)} /s; argon2id alone, as many at once as the service lets run: ` +
       `${report.logins.argonPerSecond.toFixed(1)} /s; ratio ${(report.logins.perSecond / report.logins.argonPerSecond).toFixed(2)}.`,
     "",
+    ...stageLines(report.stages),
     ...neighbourLines(report.neighbours),
     "## Budgets that are missed",
     "",

@@ -11,6 +11,7 @@ import { type Operation, operations } from "./operations.ts";
 import { writeSection } from "./page.ts";
 import { type Row, table } from "./report.ts";
 import { openStage } from "./stage.ts";
+import { measureStages } from "./stages.ts";
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const load = { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 2) };
@@ -22,11 +23,13 @@ try {
   const { at } = stage;
   process.stdout.write(`${rounds} rounds of ${load.seconds} s, ${load.connections} connections, by ${loader.name}\n`);
   const rows: Row[] = [];
-  for (const operation of operations(at)) rows.push(await measure(loader.load, operation));
+  const all = operations(at);
+  for (const operation of all) rows.push(await measure(loader.load, operation));
+  const stages = await measureStages(stage, all, { loader: loader.load, options: load, rounds });
   const logins = await measureLogins(at.plane, basic("ann", "bench"));
-  const neighbours = await measureNeighbours(loader.load, stage.plane, { port: stage.barePort });
+  const neighbours = await measureNeighbours(loader.load, stage.plane.says, { port: stage.bare.says.port });
   const cores = availableParallelism();
-  const text = table({ rows, logins, neighbours, rounds, load, loader: loader.name, cores, objects });
+  const text = table({ rows, stages, logins, neighbours, rounds, load, loader: loader.name, cores, objects });
   process.stdout.write(text);
   if (process.argv.includes("--write")) await writeSection("# Benchmarks", text);
 } finally {

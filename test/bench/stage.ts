@@ -5,13 +5,13 @@ import { basic } from "../support/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import type { Plane } from "./neighbours.ts";
 import type { Addresses } from "./operations.ts";
-import { startServer } from "./processes.ts";
+import { type BenchServer, startServer } from "./processes.ts";
 import { bookText } from "./subjects.ts";
 
 export interface Stage {
   readonly redis: TestRedis;
-  readonly plane: Plane;
-  readonly barePort: number;
+  readonly plane: BenchServer<Plane>;
+  readonly bare: BenchServer<{ readonly port: number }>;
   readonly at: Addresses;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function openStage(objects: number): Promise<Stage> {
       bare: `http://127.0.0.1:${bare.says.port}`,
       jsonServer: `http://127.0.0.1:${jsonServer.says.port}`,
     };
-    return { redis, plane: plane.says, barePort: bare.says.port, at, close };
+    return { redis, plane, bare, at, close };
   } catch (error) {
     await close();
     throw error;

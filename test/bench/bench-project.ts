@@ -1,0 +1,42 @@
+// The projects that benchmarks serve: `bench`, and a neighbour.
+
+import type { ProjectParts } from "../../core/config/types.ts";
+import { hashPassword } from "../../core/password/hash-password.ts";
+import { changed, type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
+import { bookIndexes, bookSchema } from "./subjects.ts";
+
+/** growth.ts goes past the default. */
+const maxObjects = 10_000_000;
+/** Of the user `ann`. */
+export const annsPassword = "bench";
+/** Resources of the same shape, each in a slot of its own of a Redis Cluster. */
+export const shelves: readonly string[] = Array.from({ length: 9 }, (_, at) => `shelf-${at}`);
+
+export async function benchProject(): Promise<ProjectParts> {
+  const cheap = project(
+    "bench",
+    withKey("admin", { role: "Administrators" }),
+    withKey("owner"),
+    withUser("ann"),
+    withBooks(bookIndexes),
+    withResource("notes", { schema: bookSchema, indexes: ["title"] }),
+    withResource("texts", { schema: { type: "object", properties: { text: { type: "string" } } } }),
+    ...shelves.map((name) => withResource(name, { schema: bookSchema, indexes: bookIndexes, scope: { read: "All" } })),
+    withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),
+  );
+  // Builders hash cheaply; a login is measured with what production uses.
+  const ann = { ...cheap.users.get("ann"), passwordHash: await hashPassword(annsPassword) } as never;
+  return changed(cheap, (made) => ({ ...made, users: new Map([["ann", ann]]) }));
+}
+
+export function withBooks(indexes: readonly string[]): Modifier {
+  return withResource("books", { schema: bookSchema, indexes, scope: { read: "All" }, maxObjects });
+}
+
+export function neighbourProject(): ProjectParts {
+  return project(
+    "neighbour",
+    withKey("neighbour", { role: "Administrators" }),
+    withResource("books", { schema: bookSchema, indexes: ["title"] }),
+  );
+}
