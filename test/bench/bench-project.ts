@@ -12,6 +12,11 @@ export const annsPassword = "bench";
 /** Resources of the same shape, each in a slot of its own of a Redis Cluster. */
 export const shelves: readonly string[] = Array.from({ length: 9 }, (_, at) => `shelf-${at}`);
 
+const catalogueSchema = {
+  type: "object",
+  properties: { edition: { type: "integer" }, books: { type: "array", items: bookSchema } },
+};
+
 export async function benchProject(): Promise<ProjectParts> {
   const cheap = project(
     "bench",
@@ -20,7 +25,7 @@ export async function benchProject(): Promise<ProjectParts> {
     withUser("ann"),
     withBooks(bookIndexes),
     withResource("notes", { schema: bookSchema, indexes: ["title"] }),
-    withResource("texts", { schema: { type: "object", properties: { text: { type: "string" } } } }),
+    withResource("catalogues", { schema: catalogueSchema }),
     ...shelves.map((name) => withResource(name, { schema: bookSchema, indexes: bookIndexes, scope: { read: "All" } })),
     withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),
   );

@@ -9,6 +9,7 @@ const headings = [
   "# Benchmarks",
   "# Against peers",
   "# Growth",
+  "# Replicas, documents, Cluster",
   "# Many projects",
   "# The operator at scale",
   "# The operator in upheavals",

@@ -32,3 +32,17 @@ export function bookText(index: number): string {
     blurb: "A story that is told in four hundred characters, more or less, as shops want it. ".repeat(5).trim(),
   });
 }
+
+/** Some `bytes` bytes, of whole books; a `@` stands where a number goes. */
+export function catalogueText(bytes: number): string {
+  const books: string[] = [];
+  // An edition has so many digits at most.
+  let length = '{"edition":0123456789,"books":[]}'.length;
+  for (let index = 0; ; index += 1) {
+    const book = bookText(index);
+    length += book.length + 1;
+    if (length > bytes && books.length > 0) break;
+    books.push(book);
+  }
+  return `{"edition":@,"books":[${books.join(",")}]}`;
+}

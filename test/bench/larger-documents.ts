@@ -1,0 +1,112 @@
+// Objects and key/value documents of 1 KiB to 1 MiB: how many a second are read and replaced, and how many megabytes that is.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TestRedis } from "../support/redis.ts";
+import type { LoadRequest } from "./load.ts";
+import { median } from "./median.ts";
+import type { MeasureOptions } from "./more-replicas.ts";
+import type { Plane } from "./neighbours.ts";
+import { type BenchServer, startServer } from "./processes.ts";
+import { catalogueText } from "./subjects.ts";
+
+const kibibytes = [1, 4, 16, 64, 256, 1024];
+/** As many objects of a size are asked for by turns. */
+const objects = 16;
+const connections = 16;
+/** From here on a run takes longer, for there are few answers in a second. */
+const large = 256 * 1024;
+
+interface SizedRow {
+  readonly bytes: number;
+  /** Requests a second by operation, medians. */
+  readonly rates: Readonly<Record<string, number>>;
+}
+
+export async function measureDocuments(redis: TestRedis, measure: MeasureOptions): Promise<readonly SizedRow[]> {
+  const plane = await startServer<Plane>("plane-server.ts", [redis.url]);
+  try {
+    const rows: SizedRow[] = [];
+    for (const size of kibibytes) rows.push(await rowOf(plane, size * 1024, measure));
+    return rows;
+  } finally {
+    await plane.stop();
+  }
+}
+
+async function rowOf(plane: BenchServer<Plane>, bytes: number, measure: MeasureOptions): Promise<SizedRow> {
+  const requests = await requestsOf(plane.says, catalogueText(bytes));
+  const rates: Record<string, number> = {};
+  const { seconds } = measure.options;
+  const options = { connections, seconds: bytes < large ? seconds : 2 * seconds };
+  for (const [name, request] of Object.entries(requests)) {
+    const found: number[] = [];
+    for (let round = 0; round < measure.rounds; round += 1) {
+      found.push((await measure.loader(request, options)).perSecond);
+      await untilIdle(plane);
+    }
+    rates[name] = median(found);
+  }
+  const said = Object.entries(rates).map(([name, rate]) => `${name} ${Math.round(rate)}/s`);
+  process.stdout.write(`${bytes} bytes: ${said.join(", ")}\n`);
+  return { bytes, rates };
+}
+
+/** A load leaves requests behind that nobody waits for any more. */
+async function untilIdle(plane: BenchServer<unknown>): Promise<void> {
+  const share = 0.1;
+  const milliseconds = 200;
+  for (;;) {
+    const before = Number(await plane.ask("cpu"));
+    await sleep(milliseconds);
+    if (Number(await plane.ask("cpu")) - before < share * milliseconds * 1_000) return;
+  }
+}
+
+async function requestsOf({ base, admin }: Plane, body: string): Promise<Readonly<Record<string, LoadRequest>>> {
+  const headers = { authorization: `apikey ${admin}`, "content-type": "application/json" };
+  const { pathname } = new URL(base);
+  const paths: string[] = [];
+  for (let at = 0; at < objects; at += 1) {
+    const id = await sent(`${base}/api/catalogues`, { method: "POST", headers, body: body.replace("@", "0") });
+    paths.push(`${pathname}/api/catalogues/${id}`);
+  }
+  await sent(`${base}/json/kv`, { method: "PUT", headers, body: body.replace("@", "0") });
+  const object = `${base}/api/catalogues`;
+  return {
+    get: { url: object, headers, paths },
+    PUT: { url: object, method: "PUT", headers, body, paths },
+    "key/value get": { url: `${base}/json/kv`, headers },
+    "key/value PUT": { url: `${base}/json/kv`, method: "PUT", headers, body, paths: [`${pathname}/json/kv`] },
+    "key/value get of a part": { url: `${base}/json/kv/books/0/title`, headers },
+  };
+}
+
+async function sent(url: string, request: RequestInit): Promise<string | undefined> {
+  const reply = await fetch(url, request);
+  if (!reply.ok) throw new Error(`${url} answered ${reply.status}: ${await reply.text()}`);
+  return ((await reply.json()) as { readonly id?: string }).id;
+}
+
+/** A part of the section in docs/benchmarks.md. */
+export function documentLines(rows: readonly SizedRow[]): readonly string[] {
+  const names = Object.keys(rows[0]?.rates ?? {});
+  const cell = (rate: number, bytes: number, name: string): string => {
+    const figure = rate < 100 ? rate.toFixed(1) : String(Math.round(rate));
+    return name.endsWith("part")
+      ? figure
+      : `${figure} · ${((rate * bytes) / 1e6).toFixed(rate * bytes < 1e7 ? 1 : 0)} MB/s`;
+  };
+  const line = ({ bytes, rates }: SizedRow): string =>
+    `| ${[`${bytes / 1024} KiB`, ...names.map((name) => cell(rates[name] ?? Number.NaN, bytes, name))].join(" | ")} |`;
+  return [
+    "## Documents of 1 KiB to 1 MiB",
+    "",
+    `One replica, ${connections} connections; ${objects} objects by turns, one key/value document; each PUT changes a number and sends all the rest again. Values are`,
+    "arrays of records of some 600 bytes, validated against their schema when they are objects. Requests a second, and MB/s.",
+    "",
+    `| size | ${names.join(" | ")} |`,
+    `|---|${names.map(() => "---:|").join("")}`,
+    ...rows.map(line),
+    "",
+  ];
+}

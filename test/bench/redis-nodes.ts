@@ -1,0 +1,162 @@
+// One data plane over a Redis Cluster of three masters, against the same over one Redis, with collections that lie on all masters.
+
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startRedisCluster } from "../support/redis-cluster.ts";
+import { askRedis } from "../support/redis-line.ts";
+import { shelves } from "./bench-project.ts";
+import type { LoadRequest } from "./load.ts";
+import { median } from "./median.ts";
+import { fill, type MeasureOptions, spread } from "./more-replicas.ts";
+import type { Plane } from "./neighbours.ts";
+import { type BenchServer, startServer } from "./processes.ts";
+import { bookText } from "./subjects.ts";
+
+const objectsOfShelf = 30;
+
+interface NodeRow {
+  readonly name: string;
+  readonly one: readonly Answered[];
+  readonly three: readonly Answered[];
+}
+
+interface Answered {
+  readonly perSecond: number;
+  /** Microseconds of the data plane's CPU time. */
+  readonly cpu: number;
+}
+
+export interface NodeFigures {
+  readonly rows: readonly NodeRow[];
+  /** Of the Cluster's commands, by master. */
+  readonly shares: readonly number[];
+}
+
+interface Deployment {
+  readonly nodes: readonly TestRedis[];
+  readonly plane: BenchServer<Plane>;
+  readonly requests: Readonly<Record<string, LoadRequest>>;
+  stop(): Promise<void>;
+}
+
+export async function measureNodes(measure: MeasureOptions): Promise<NodeFigures> {
+  const single = await deploy(await singleRedis());
+  const cluster = await deploy(await redisCluster()).catch(async (error: unknown) => {
+    await single.stop();
+    throw error;
+  });
+  try {
+    const before = await commandsOf(cluster.nodes);
+    const rows: NodeRow[] = [];
+    for (const name of Object.keys(single.requests)) rows.push(await row(name, { single, cluster }, measure));
+    const taken = (await commandsOf(cluster.nodes)).map((count, at) => count - (before[at] ?? 0));
+    const all = taken.reduce((sum, count) => sum + count, 0);
+    return { rows, shares: taken.map((count) => count / all) };
+  } finally {
+    await Promise.all([single.stop(), cluster.stop()]);
+  }
+}
+
+interface Servers {
+  readonly url: string;
+  readonly nodes: readonly TestRedis[];
+  stop(): Promise<void>;
+}
+
+async function singleRedis(): Promise<Servers> {
+  const redis = await startRedis();
+  return { url: redis.url, nodes: [redis], stop: () => redis.stop() };
+}
+
+async function redisCluster(): Promise<Servers> {
+  const { nodes, stop } = await startRedisCluster(3);
+  return { url: `redis+cluster://${nodes.map((node) => `127.0.0.1:${node.port}`).join(",")}`, nodes, stop };
+}
+
+async function deploy({ url, nodes, stop }: Servers): Promise<Deployment> {
+  const plane = await startServer<Plane>("plane-server.ts", [url]);
+  const stopAll = async (): Promise<void> => {
+    await plane.stop();
+    await stop();
+  };
+  try {
+    return { nodes, plane, requests: await requestsOf(plane.says), stop: stopAll };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+async function requestsOf(plane: Plane): Promise<Readonly<Record<string, LoadRequest>>> {
+  const { base, admin } = plane;
+  const headers = { authorization: `apikey ${admin}` };
+  const path = `${new URL(base).pathname}/api`;
+  const objects: string[] = [];
+  for (const shelf of shelves) {
+    for (const id of await fill(plane, objectsOfShelf, shelf)) objects.push(`${path}/${shelf}/${id}`);
+  }
+  return {
+    "get, API key": { url: base, headers, paths: objects },
+    "list of 10, sorted": { url: base, headers, paths: shelves.map((shelf) => `${path}/${shelf}?_sort=-price`) },
+    "create, three indexes": {
+      url: base,
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: bookText(1),
+      paths: shelves.map((shelf) => `${path}/${shelf}`),
+    },
+  };
+}
+
+async function row(
+  name: string,
+  { single, cluster }: { readonly single: Deployment; readonly cluster: Deployment },
+  { loader, options, rounds }: MeasureOptions,
+): Promise<NodeRow> {
+  const of = async ({ plane, requests }: Deployment): Promise<Answered> => {
+    const request = requests[name];
+    if (!request) throw new Error(`There is no request ${name}`);
+    const before = Number(await plane.ask("cpu"));
+    const load = await loader(request, options);
+    return { perSecond: load.perSecond, cpu: (Number(await plane.ask("cpu")) - before) / load.requests };
+  };
+  const one: Answered[] = [];
+  const three: Answered[] = [];
+  // The first one is for the compilers.
+  for (let round = 0; round <= rounds; round += 1) {
+    const [of1, of3] = [await of(single), await of(cluster)];
+    if (round > 0) one.push(of1);
+    if (round > 0) three.push(of3);
+  }
+  process.stdout.write(`${name}: one ${rate(one)}/s, three ${rate(three)}/s\n`);
+  return { name, one, three };
+}
+
+function rate(answered: readonly Answered[]): number {
+  return Math.round(median(answered.map(({ perSecond }) => perSecond)));
+}
+
+async function commandsOf(nodes: readonly TestRedis[]): Promise<readonly number[]> {
+  const infos = await Promise.all(nodes.map(({ port }) => askRedis(port, "INFO stats")));
+  return infos.map((info) => Number(/total_commands_processed:(\d+)/.exec(info)?.[1]));
+}
+
+/** A part of the section in docs/benchmarks.md. */
+export function nodeLines({ rows, shares }: NodeFigures, { options }: MeasureOptions): readonly string[] {
+  const cpu = (answered: readonly Answered[]): number => Math.round(median(answered.map((each) => each.cpu)));
+  const line = ({ name, one, three }: NodeRow): string => {
+    const ratios = three.map(({ perSecond }, round) => perSecond / (one[round]?.perSecond ?? Number.NaN));
+    return `| ${[name, rate(one), rate(three), spread(ratios), cpu(one), cpu(three)].join(" | ")} |`;
+  };
+  return [
+    "## A Redis Cluster of three masters against one Redis",
+    "",
+    `One replica, ${options.connections} connections, ${shelves.length} collections by turns, which the Cluster keeps on all masters (of the commands they took`,
+    `${shares.map((share) => `${Math.round(share * 100)} %`).join(", ")}). A collection lies on one master as a whole. With the cores shared, and the data plane being what is busy,`,
+    "a Cluster can bring nothing here: the ratio says what its client and three processes cost.",
+    "",
+    "| operation | one Redis /s | three masters /s | ratio | data plane's CPU, µs a request: one | three |",
+    "|---|---:|---:|---:|---:|---:|",
+    ...rows.map(line),
+    "",
+  ];
+}

@@ -1,0 +1,37 @@
+// `npm run bench:replicas`: one to four replicas, documents of 1 KiB to 1 MiB, and a Redis Cluster of three masters against one Redis.
+// With --write it puts the tables into docs/benchmarks.md. All of it shares the cores, so only ratios mean anything.
+
+import { availableParallelism } from "node:os";
+import { startRedis } from "../support/redis.ts";
+import { documentLines, measureDocuments } from "./larger-documents.ts";
+import { findLoader } from "./load.ts";
+import { type MeasureOptions, measureReplicas, replicaLines } from "./more-replicas.ts";
+import { writeSection } from "./page.ts";
+import { measureNodes, nodeLines } from "./redis-nodes.ts";
+
+const { load: loader, name } = await findLoader();
+const measure: MeasureOptions = {
+  loader,
+  options: { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 2) },
+  rounds: Number(process.env.BENCH_ROUNDS ?? 3),
+};
+const redis = await startRedis();
+try {
+  const replicas = await measureReplicas(redis, measure);
+  const documents = await measureDocuments(redis, measure);
+  const nodes = await measureNodes(measure);
+  const text = [
+    "# Replicas, documents, Cluster",
+    "",
+    `Made by \`npm run bench:replicas -- --write\`: ${measure.rounds} rounds of ${measure.options.seconds} s by ${name}, medians. Servers, Redis and load share`,
+    `${availableParallelism()} cores.`,
+    "",
+    ...replicaLines(replicas, measure),
+    ...documentLines(documents),
+    ...nodeLines(nodes, measure),
+  ].join("\n");
+  process.stdout.write(text);
+  if (process.argv.includes("--write")) await writeSection("# Replicas, documents, Cluster", text);
+} finally {
+  await redis.stop();
+}
