@@ -1,13 +1,14 @@
 // What happens to a request, in order: route → authenticate → authorize → read and validate → perform. Every stage may
 // refuse by throwing a Problem; nothing of the body is read before the caller is known to be allowed.
 
+import type { Permission } from "../core/config/types.ts";
 import { Problem } from "../core/errors/problem.ts";
 import type { CanonicalJson } from "../core/json/canonical.ts";
 import type { Turns } from "../core/turns.ts";
 import { demandAnonymousWrite } from "./authenticate/anonymous-writes.ts";
 import type { Authentication } from "./authenticate/authentication.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
-import { authenticationRequired, authorizeDocument, authorizeObjects } from "./authorize/authorize.ts";
+import { authenticationRequired, authorizeDocument, authorizeObjects, demandReadToo } from "./authorize/authorize.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
 import { type DocumentScene, deleteDocument, insertDocument, putDocument, readDocument } from "./perform/documents.ts";
@@ -35,7 +36,7 @@ import { type Subject, subjectOf } from "./route/subject.ts";
 import { type AccessRule, accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
 import type { Store } from "./store/port.ts";
 import type { BodyBudgets } from "./validate/body-budget.ts";
-import { preconditionsOf } from "./validate/preconditions.ts";
+import { type Preconditions, preconditionsOf } from "./validate/preconditions.ts";
 import { readBody } from "./validate/read-body.ts";
 import { validateList } from "./validate/validate-list.ts";
 
@@ -107,7 +108,7 @@ async function onObjects(
   const { project } = act.place;
   if (act.rule === "own" || act.rule === "public") throw new Error("An object route has no operation");
   const grant = authorizeObjects(project.config, resource.config, act.rule, act.caller);
-  const preconditions = preconditionsOf(exchange.request.headers);
+  const preconditions = admittedPreconditions(exchange, act, resource.config.access.read);
   const collection = { project: project.config, resource: target.resource };
   const scene: ObjectScene = { collection, resource, grant, preconditions };
   const query =
@@ -129,7 +130,7 @@ async function onObjects(
     return createObject(deps, scene, act.caller, { body: present(body), base: url });
   }
   if (act.rule === "read") return readObject(deps.store, scene, target.id);
-  if (act.rule === "delete") return deleteObject(deps.store, scene, target.id);
+  if (act.rule === "delete") return deleteObject(deps, scene, target.id);
   return updateObject(deps, scene, target.id, present(body));
 }
 
@@ -143,7 +144,7 @@ async function onDocument(
   if (act.rule === "own" || act.rule === "public") throw new Error("A document route has no operation");
   const grant = authorizeDocument(config, rootKey, act.rule, act.caller);
   const document = { project: config, rootKey: rootKey.key };
-  const preconditions = preconditionsOf(exchange.request.headers);
+  const preconditions = admittedPreconditions(exchange, act, rootKey.access.read);
   const { path } = target;
   const scene: DocumentScene = { project: config, rootKey, document, path, caller: act.caller, grant, preconditions };
   const body = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : undefined;
@@ -152,6 +153,13 @@ async function onDocument(
   if (act.rule === "read") return readDocument(deps.store, scene);
   if (act.rule === "delete") return deleteDocument(deps.store, scene);
   return (act.rule === "create" ? insertDocument : putDocument)(deps.store, scene, present(body));
+}
+
+/** What the request says of the state that it wants to find; who may not read must not find that out by guessing. */
+function admittedPreconditions(exchange: Exchange, act: Act, read: Permission): Preconditions | undefined {
+  const preconditions = preconditionsOf(exchange.request.headers);
+  if (preconditions !== undefined) demandReadToo(act.place.project.config, read, act.caller);
+  return preconditions;
 }
 
 /** The body of a write that has one, once the write is admitted. */

@@ -61,6 +61,11 @@ export function demand(project: ProjectConfig, permission: Permission, operation
   if (problem) throw problem;
 }
 
+/** For a write that tells what is stored: whose answer shows it, or whose precondition guesses at it. */
+export function demandReadToo(project: ProjectConfig, read: Permission, caller: Caller): void {
+  demand(project, read, "read", caller);
+}
+
 function within(reach: Reach, caller: Caller): Visibility {
   return reach === "All" ? everything : { owner: ownerOf(caller) };
 }

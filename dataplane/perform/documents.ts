@@ -8,10 +8,19 @@ import { readAt } from "../../core/json/splice.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { type DocumentGrant, demand } from "../authorize/authorize.ts";
 import { type Answer, ok } from "../respond/answer.ts";
-import { currentAnswer, writtenAnswer } from "../respond/conditional.ts";
-import type { DocumentRef, DocumentRefusal, DocumentStore, DocumentWrite, Path } from "../store/port.ts";
+import { currentAnswer, failedPrecondition, writtenAnswer } from "../respond/conditional.ts";
+import type {
+  DocumentRef,
+  DocumentRefusal,
+  DocumentStore,
+  DocumentWrite,
+  Expected,
+  Expecting,
+  Path,
+} from "../store/port.ts";
 import type { Preconditions } from "../validate/preconditions.ts";
 import { maxDepth } from "../validate/read-body.ts";
+import { conflict, conflictBudgetMs, pause } from "./contention.ts";
 
 export interface DocumentScene {
   readonly project: ProjectConfig;
@@ -24,31 +33,74 @@ export interface DocumentScene {
 }
 
 export async function readDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
-  const result = await store.readAt(scene.document, scene.path);
-  if (result.outcome === "found") return currentAnswer(result.text, scene.preconditions);
-  // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
-  const initial = result.outcome === "missing_document" ? readAt(scene.rootKey.initialValue, scene.path) : result;
-  if (initial.outcome === "found") return currentAnswer(initial.text, scene.preconditions);
-  throw new Problem("not_found", "The root key's value has nothing at this path");
+  const text = await currentText(store, scene);
+  if (text === undefined) throw new Problem("not_found", "The root key's value has nothing at this path");
+  return currentAnswer(text, scene.preconditions);
 }
 
 export async function insertDocument(store: DocumentStore, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
   const limits = { maxBytes: scene.project.limits.maxDocumentBytes };
-  return written(
-    await seeded(store, scene, () => store.insertAt(scene.document, scene.path, body.text, limits)),
-    scene,
+  const result = await conditioned(store, scene, (expecting) =>
+    store.insertAt(scene.document, scene.path, body.text, { ...limits, ...expecting }),
   );
+  return written(result, scene);
 }
 
 export async function putDocument(store: DocumentStore, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
   const limits = { maxBytes: scene.project.limits.maxDocumentBytes, mayCreate: scene.grant.mayCreate };
-  return written(await seeded(store, scene, () => store.putAt(scene.document, scene.path, body.text, limits)), scene);
+  const result = await conditioned(store, scene, (expecting) =>
+    store.putAt(scene.document, scene.path, body.text, { ...limits, ...expecting }),
+  );
+  return written(result, scene);
 }
 
 export async function deleteDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
-  const result = await seeded(store, scene, () => store.removeAt(scene.document, scene.path));
+  const result = await conditioned(store, scene, (expecting) => store.removeAt(scene.document, scene.path, expecting));
   if (result.outcome !== "removed") throw refused(result, scene);
   return ok("{}");
+}
+
+/** Carries a write out under the request's preconditions, if it has any: they hold in the very step that writes. */
+function conditioned<T extends { readonly outcome: string }>(
+  store: DocumentStore,
+  scene: DocumentScene,
+  write: (expecting: Expecting) => Promise<T>,
+): Promise<T> {
+  return scene.preconditions === undefined
+    ? seeded(store, scene, () => write({}))
+    : comparedAndSet(store, scene, write);
+}
+
+/** Reads what is at the path, judges it by the preconditions, and has `write` write as long as it is still there. */
+async function comparedAndSet<T extends { readonly outcome: string }>(
+  store: DocumentStore,
+  scene: DocumentScene,
+  write: (expecting: Expecting, text: string | undefined) => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + conflictBudgetMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const text = await currentText(store, scene);
+    const failure = failedPrecondition(scene.preconditions, text);
+    // RFC 9110 §13.2.1: what would be refused anyway is refused as if there were no preconditions, and only the store knows.
+    const expected = failure ? "never" : asExpectation(text);
+    const result = await seeded(store, scene, () => write({ expected }, text));
+    if (result.outcome !== "changed") return result;
+    if (failure) throw failure;
+    if (performance.now() >= deadline) throw conflict("value");
+    await pause(attempt);
+  }
+}
+
+function asExpectation(text: string | undefined): Expected {
+  return text === undefined ? "nothing" : { text };
+}
+
+/** What is at the path; undefined = nothing. */
+async function currentText(store: DocumentStore, scene: DocumentScene): Promise<string | undefined> {
+  const result = await store.readAt(scene.document, scene.path);
+  // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
+  const found = result.outcome === "missing_document" ? readAt(scene.rootKey.initialValue, scene.path) : result;
+  return found.outcome === "found" ? found.text : undefined;
 }
 
 /** Repeats `write` once after storing the initial value, when the store says that it wrote nothing for want of one. */
@@ -101,6 +153,8 @@ function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
       return new Problem("insufficient_access", "The caller may replace values here and may not add keys");
     case "not_found":
       return new Problem("not_found", "The root key's value has nothing at this path");
+    case "changed":
+      return conflict("value");
     case "missing_document":
       return new Problem("store_unavailable", "The root key's value was removed meanwhile; try again", {
         headers: { "Retry-After": "1" },

@@ -8,10 +8,11 @@ import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
 import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
 import { type Answer, noContent } from "../respond/answer.ts";
-import { currentAnswer, writtenAnswer } from "../respond/conditional.ts";
+import { currentAnswer, demandCollection, demandPreconditions, writtenAnswer } from "../respond/conditional.ts";
 import type { CollectionRef, ObjectStore, Owner, StoredObject } from "../store/port.ts";
 import type { Preconditions } from "../validate/preconditions.ts";
 import { metadataOf, validateNew, validateUpdate } from "../validate/validate-object.ts";
+import { conflict, conflictBudgetMs, pause } from "./contention.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
 
 export interface ObjectDeps {
@@ -27,9 +28,6 @@ export interface ObjectScene {
   readonly preconditions: Preconditions | undefined;
 }
 
-/** How long an update repeats its compare-and-set before it gives up. */
-const conflictBudgetMs = 2_000;
-
 /** `base` is the collection's absolute URL. */
 export async function createObject(
   deps: ObjectDeps,
@@ -37,6 +35,7 @@ export async function createObject(
   caller: Caller,
   request: { readonly body: CanonicalJson; readonly base: string },
 ): Promise<Answer> {
+  demandCollection(scene.preconditions);
   const { id, createdMs } = deps.newId();
   const metadata = { created: Math.floor(createdMs / 1000), creator: creatorOf(caller), creator_type: caller.kind };
   const text = validateNew(scene.resource.schema, request.body, id, metadata);
@@ -61,24 +60,40 @@ export async function updateObject(
   const deadline = deps.clock.now() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const stored = await mustRead(deps.store, scene, id);
-    const owner = ownerOfStored(stored);
-    if (scene.grant.writable.owner !== undefined && scene.grant.writable.owner !== owner) throw notYours();
+    const owner = demandYours(scene, stored);
+    demandPreconditions(scene.preconditions, stored.text);
     const text = validateUpdate(scene.resource.schema, body, stored.text);
     if (text === stored.text) return writtenAnswer(200, text);
     const result = await deps.store.replace(scene.collection, { id, owner, text }, stored);
     if (result.outcome === "replaced") return writtenAnswer(200, result.text);
     if (result.outcome === "not_found") throw missing();
-    if (deps.clock.now() >= deadline) throw conflict();
+    if (deps.clock.now() >= deadline) throw conflict("object");
     await pause(attempt);
   }
 }
 
-export async function deleteObject(store: ObjectStore, scene: ObjectScene, id: string): Promise<Answer> {
+export async function deleteObject(deps: ObjectDeps, scene: ObjectScene, id: string): Promise<Answer> {
+  const { store } = deps;
   if (!isObjectId(id)) throw missing();
+  if (scene.preconditions !== undefined) return deleteConditionally(deps, scene, id);
   if (await store.remove(scene.collection, id, scene.grant.writable)) return noContent;
   const seen =
     scene.grant.writable.owner === undefined ? undefined : await store.read(scene.collection, id, scene.grant.visible);
   throw seen ? notYours() : missing();
+}
+
+async function deleteConditionally(deps: ObjectDeps, scene: ObjectScene, id: string): Promise<Answer> {
+  const deadline = deps.clock.now() + conflictBudgetMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const stored = await mustRead(deps.store, scene, id);
+    demandYours(scene, stored);
+    demandPreconditions(scene.preconditions, stored.text);
+    const outcome = await deps.store.removeUnchanged(scene.collection, id, stored);
+    if (outcome === "removed") return noContent;
+    if (outcome === "not_found") throw missing();
+    if (deps.clock.now() >= deadline) throw conflict("object");
+    await pause(attempt);
+  }
 }
 
 async function mustRead(store: ObjectStore, scene: ObjectScene, id: string): Promise<StoredObject> {
@@ -87,15 +102,12 @@ async function mustRead(store: ObjectStore, scene: ObjectScene, id: string): Pro
   return stored;
 }
 
-function ownerOfStored(stored: StoredObject): Owner {
+/** The owner of an object that the caller may change. */
+function demandYours({ grant }: ObjectScene, stored: StoredObject): Owner {
   const { creator, creator_type } = metadataOf(stored.text);
-  return `${creator_type}:${creator}`;
-}
-
-/** Spreads writers that meet on one object; 1 ms at first, some 30 ms after many rounds. */
-function pause(attempt: number): Promise<void> {
-  const milliseconds = Math.random() * Math.min(30, 2 ** Math.min(attempt, 5));
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+  const owner = `${creator_type}:${creator}`;
+  if (grant.writable.owner !== undefined && grant.writable.owner !== owner) throw notYours();
+  return owner;
 }
 
 function missing(): Problem {
@@ -104,10 +116,4 @@ function missing(): Problem {
 
 function notYours(): Problem {
   return new Problem("insufficient_access", "The caller can read this object and may not change it: others made it");
-}
-
-function conflict(): Problem {
-  return new Problem("write_conflict", "Other writes to this object kept winning; try again", {
-    headers: { "Retry-After": "1" },
-  });
 }

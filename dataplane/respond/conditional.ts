@@ -29,11 +29,33 @@ export function writtenAnswer(status: 200 | 201, text: string, headers: Readonly
 
 /** Throws `precondition_failed` unless a write may go on from `text`; undefined = nothing is there. */
 export function demandPreconditions(preconditions: Preconditions | undefined, text: string | undefined): void {
-  if (preconditions === undefined) return;
+  const failure = failedPrecondition(preconditions, text);
+  if (failure) throw failure;
+}
+
+/** What a write hears that must not go on from `text`; undefined when it may. */
+export function failedPrecondition(
+  preconditions: Preconditions | undefined,
+  text: string | undefined,
+): Problem | undefined {
+  if (preconditions === undefined) return undefined;
   const tag = text === undefined ? undefined : entityTag(text);
   const verdict = judge(preconditions, tag);
-  if (verdict !== "holds") throw preconditionFailed(verdict, tag);
+  return verdict === "holds" ? undefined : preconditionFailed(verdict, tag);
 }
+
+/** Throws `precondition_failed` unless a POST to a collection may go on: it is there, and has as many tags as pages. */
+export function demandCollection(preconditions: Preconditions | undefined): void {
+  const verdict = preconditions && judge(preconditions, noTag);
+  if (verdict === undefined || verdict === "holds") return;
+  throw new Problem(
+    "precondition_failed",
+    "A new object has no tag to compare: If-Match and If-None-Match belong to requests for one object",
+  );
+}
+
+/** Equal to no tag that can be sent. */
+const noTag = "none";
 
 function preconditionFailed(verdict: Exclude<Verdict, "holds">, tag: string | undefined): Problem {
   const headers = tag === undefined ? {} : { ETag: tag };

@@ -37,6 +37,9 @@ export type ReplaceOutcome =
   | { readonly outcome: "conflict" }
   | { readonly outcome: "not_found" };
 
+/** `conflict`: the stored text is no longer `previous`. */
+export type RemoveOutcome = "removed" | "conflict" | "not_found";
+
 export interface IndexState {
   readonly field: IndexField;
   /** `building`: writes keep it true already, objects from before are still being added, it can't answer a query. */
@@ -102,6 +105,8 @@ export interface ObjectStore {
   replace(collection: CollectionRef, object: NewObject, previous: StoredObject): Promise<ReplaceOutcome>;
   /** False when there is none, or `visible.owner` doesn't own it. */
   remove(collection: CollectionRef, id: string, visible: Visibility): Promise<boolean>;
+  /** Removes an object while its stored text is `previous.text`. */
+  removeUnchanged(collection: CollectionRef, id: string, previous: StoredObject): Promise<RemoveOutcome>;
 
   /** A page in order of creation, and the count. */
   pageByCreation(collection: CollectionRef, visible: Visibility, range: PageRange): Promise<Page>;
@@ -131,17 +136,26 @@ export interface DocumentLimits {
 
 export type DocumentRead = { readonly outcome: "found"; readonly text: string } | { readonly outcome: "not_found" };
 
+/** What a write wants to find at its path: this text, nothing, or, to hear only what else refuses it, what is never there. */
+export type Expected = { readonly text: string } | "nothing" | "never";
+
+export interface Expecting {
+  /** Absent = whatever is there. */
+  readonly expected?: Expected;
+}
+
 /**
  * `missing_document`: nothing is stored under the root key: call `initialise`, then repeat (nothing was written).
  * `parent_not_found`: a segment before the last leads nowhere. `not_a_container`: the parent is a scalar.
  * `invalid_index`: the parent is an array and the last segment is no index. `index_out_of_range`, `index_not_found`: it
- * is one, past the end. `create_refused`: it would add a key and `mayCreate` is false.
+ * is one, past the end. `create_refused`: it would add a key and `mayCreate` is false. `changed`: not what was expected is
+ * there; before `key_exists`, after the others.
  *
  * `too_deep` depends on the path and the value alone and comes first, `document_too_large` last; nothing is written.
  */
 export type DocumentRefusal =
   | { readonly outcome: "missing_document" | "parent_not_found" | "not_a_container" | "invalid_index" }
-  | { readonly outcome: "key_exists" | "not_found" | "create_refused" }
+  | { readonly outcome: "key_exists" | "not_found" | "create_refused" | "changed" }
   | { readonly outcome: "document_too_large" | "too_deep" }
   | { readonly outcome: "index_out_of_range" | "index_not_found"; readonly length: number };
 
@@ -153,16 +167,20 @@ export interface DocumentStore {
   /** `missing_document` is told from `not_found`: then nothing is stored under the root key at all. */
   readAt(document: DocumentRef, path: Path): Promise<DocumentRead | { readonly outcome: "missing_document" }>;
   /** Adds a new key, or inserts into an array at an index ≤ its length (`-` = the end). `path` is never empty. */
-  insertAt(document: DocumentRef, path: Path, text: string, limits: DocumentLimits): Promise<DocumentWrite>;
+  insertAt(document: DocumentRef, path: Path, text: string, limits: DocumentLimits & Expecting): Promise<DocumentWrite>;
   /** Replaces a value; adds a missing last key of an object when `mayCreate`. An empty path replaces the whole value. */
   putAt(
     document: DocumentRef,
     path: Path,
     text: string,
-    limits: DocumentLimits & { readonly mayCreate: boolean },
+    limits: DocumentLimits & Expecting & { readonly mayCreate: boolean },
   ): Promise<DocumentWrite>;
   /** Removes a key or an array element; everything that is missing is `not_found`. `path` is never empty. */
-  removeAt(document: DocumentRef, path: Path): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
+  removeAt(
+    document: DocumentRef,
+    path: Path,
+    expecting?: Expecting,
+  ): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
   purgeDocument(document: DocumentRef): Promise<void>;
 }
 

@@ -3,7 +3,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { insertAt, isTooDeep, putAt, readAt, removeAt, type SpliceRefusal } from "../../../core/json/splice.ts";
-import type { DocumentRef, DocumentStore, DocumentWrite } from "../port.ts";
+import { asExpected } from "../expected.ts";
+import type { DocumentLimits, DocumentRef, DocumentStore, DocumentWrite, Expecting, Path } from "../port.ts";
 import type { Transactions } from "./transactions.ts";
 
 const maxDepth = 64;
@@ -12,6 +13,13 @@ const missing = { outcome: "missing_document" } as const;
 interface Row {
   readonly document: number;
   readonly text: string;
+}
+
+interface Write {
+  readonly path: Path;
+  /** What a read then returns, canonical text being kept as it is. */
+  readonly value: string;
+  readonly limits: DocumentLimits & Expecting;
 }
 
 type Spliced = { readonly outcome: "created" | "replaced" | "removed"; readonly document: string } | SpliceRefusal;
@@ -31,19 +39,18 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
     return statements.select.get(...keyOf(document)) as Row | undefined;
   }
 
-  /** Writes what `splice` makes of the stored text; `value` is what a read then returns, canonical text being kept as it is. */
+  /** Writes what `splice` makes of the stored text. */
   function write(
     document: DocumentRef,
-    value: string,
-    maxBytes: number,
+    { path, value, limits }: Write,
     splice: (text: string) => Spliced,
   ): DocumentWrite {
     const row = rowOf(document);
     if (row === undefined) return missing;
-    const spliced = splice(row.text);
+    const spliced = asExpected(splice(row.text), row.text, path, limits.expected);
     if (!("document" in spliced)) return spliced;
     if (spliced.outcome === "removed") throw new Error("An insert or put can't remove");
-    if (Buffer.byteLength(spliced.document) > maxBytes) return { outcome: "document_too_large" };
+    if (Buffer.byteLength(spliced.document) > limits.maxBytes) return { outcome: "document_too_large" };
     statements.update.run(spliced.document, row.document);
     return { outcome: spliced.outcome, text: value };
   }
@@ -61,7 +68,7 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
     insertAt(document, path, text, limits) {
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
       return transactions.write("insertAt", () =>
-        write(document, text, limits.maxBytes, (whole) => insertAt(whole, path, text, maxDepth)),
+        write(document, { path, value: text, limits }, (whole) => insertAt(whole, path, text, maxDepth)),
       );
     },
 
@@ -69,15 +76,15 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
       const options = { mayCreate: limits.mayCreate, maxDepth };
       return transactions.write("putAt", () =>
-        write(document, text, limits.maxBytes, (whole) => putAt(whole, path, text, options)),
+        write(document, { path, value: text, limits }, (whole) => putAt(whole, path, text, options)),
       );
     },
 
-    removeAt: (document, path) =>
+    removeAt: (document, path, expecting = {}) =>
       transactions.write("removeAt", () => {
         const row = rowOf(document);
         if (row === undefined) return missing;
-        const removed = removeAt(row.text, path);
+        const removed = asExpected(removeAt(row.text, path), row.text, path, expecting.expected);
         if (!("document" in removed)) return removed;
         statements.update.run(removed.document, row.document);
         return { outcome: "removed" };

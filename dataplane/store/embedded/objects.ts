@@ -1,7 +1,7 @@
 // ObjectStore's calls about single objects: create, read, compare-and-set, remove, scan, purge. Refuses as the port says.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { CollectionRef, NewObject, ObjectStore, Owner, StoredObject, Visibility } from "../port.ts";
+import type { CollectionRef, NewObject, ObjectStore, Owner, RemoveOutcome, StoredObject, Visibility } from "../port.ts";
 import type { Collection, Collections } from "./collections.ts";
 import type { Entries, Indexed } from "./entries.ts";
 import type { Marks } from "./marks.ts";
@@ -17,7 +17,7 @@ export interface ObjectParts {
   readonly marks: Marks;
 }
 
-type SingleObjects = Pick<ObjectStore, "create" | "read" | "replace" | "remove" | "scan" | "purge">;
+type SingleObjects = Pick<ObjectStore, "create" | "read" | "replace" | "remove" | "removeUnchanged" | "scan" | "purge">;
 
 const scanSlice = { objects: 500, characters: 512 * 1024 };
 
@@ -65,12 +65,13 @@ export function createObjects({
     return "replaced";
   }
 
-  function remove(ref: CollectionRef, id: string, visible: Visibility): boolean {
+  function remove(ref: CollectionRef, id: string, visible: Visibility, previous?: StoredObject): RemoveOutcome {
     const collection = collections.find(ref);
     const stored = collection && find(collection, id, visible);
-    if (collection === undefined || stored === undefined) return false;
+    if (collection === undefined || stored === undefined) return "not_found";
+    if (previous !== undefined && stored.text !== previous.text) return "conflict";
     removeStored(collection, stored);
-    return true;
+    return "removed";
   }
 
   function removeStored(collection: Collection, stored: Indexed): void {
@@ -113,7 +114,8 @@ export function createObjects({
         const outcome = replace(ref, object, previous);
         return outcome === "replaced" ? { outcome, text: object.text } : { outcome };
       }),
-    remove: (ref, id, visible) => transactions.write("remove", () => remove(ref, id, visible)),
+    remove: (ref, id, visible) => transactions.write("remove", () => remove(ref, id, visible) === "removed"),
+    removeUnchanged: (ref, id, previous) => transactions.write("removeUnchanged", () => remove(ref, id, {}, previous)),
     purge: (ref, batch) => transactions.write("purge", () => purge(ref, batch)),
     async *scan(ref, { owner }) {
       for (let from: string | undefined = ""; from !== undefined; ) {

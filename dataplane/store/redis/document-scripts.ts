@@ -3,20 +3,25 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf } from "../../../core/redis/reply.ts";
-import type { DocumentRead, DocumentRefusal, Path } from "../port.ts";
+import type { DocumentRead, DocumentRefusal, Expected, Path } from "../port.ts";
 import { code } from "./codes.ts";
 import type { DocumentKeys } from "./keys.ts";
+import { sha1 } from "./objects.ts";
 import { type ScriptReply, scriptReply, unexpectedCode } from "./script-reply.ts";
 import { storeScript } from "./store-script.ts";
 
-export interface WriteValue {
+export interface ChangeValue {
   readonly keys: DocumentKeys;
   readonly path: Path;
+  readonly expected?: Expected | undefined;
+}
+
+export interface WriteValue extends ChangeValue {
   readonly text: string;
   readonly maxBytes: number;
 }
 
-export interface ReplaceContainer extends WriteValue {
+export interface ReplaceContainer extends Omit<WriteValue, "expected"> {
   /** SHA-1 of the text that was read at `path`. */
   readonly previous: string;
 }
@@ -31,7 +36,7 @@ export interface DocumentScripts {
   read(keys: DocumentKeys, path: Path): Promise<DocumentRead | MissingDocument>;
   insert(call: WriteValue): Promise<Created | DocumentRefusal>;
   put(call: WriteValue & { readonly mayCreate: boolean }): Promise<Created | Replaced | DocumentRefusal>;
-  remove(keys: DocumentKeys, path: Path): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
+  remove(call: ChangeValue): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
   replaceContainer(call: ReplaceContainer): Promise<"done" | "conflict" | "document_too_large">;
 }
 
@@ -54,18 +59,19 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       if (reply.code === code.not_found) return { outcome: "not_found" };
       return { outcome: "found", text: withoutBrackets(textOf(reply.rest[0])) };
     },
-    async insert({ keys, path, text, maxBytes }) {
-      const reply = scriptReply(await gateway.run(insert, both(keys), [text, maxBytes, ...path]));
+    async insert({ keys, path, text, maxBytes, expected }) {
+      const args = [text, maxBytes, expectation(expected), ...path];
+      const reply = scriptReply(await gateway.run(insert, both(keys), args));
       return reply.code === code.created ? { outcome: "created" } : refusal(insert.name, reply);
     },
-    async put({ keys, path, text, maxBytes, mayCreate }) {
-      const args = [text, maxBytes, mayCreate ? 1 : 0, ...path];
+    async put({ keys, path, text, maxBytes, mayCreate, expected }) {
+      const args = [text, maxBytes, mayCreate ? 1 : 0, expectation(expected), ...path];
       const reply = scriptReply(await gateway.run(put, both(keys), args));
       if (reply.code === code.created) return { outcome: "created" };
       return reply.code === code.replaced ? { outcome: "replaced" } : refusal(put.name, reply);
     },
-    async remove(keys, path) {
-      const reply = scriptReply(await gateway.run(remove, both(keys), path));
+    async remove({ keys, path, expected }) {
+      const reply = scriptReply(await gateway.run(remove, both(keys), [expectation(expected), ...path]));
       return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
     },
     async replaceContainer({ keys, path, text, maxBytes, previous }) {
@@ -75,6 +81,13 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       return reply.code === code.conflict ? "conflict" : "document_too_large";
     },
   };
+}
+
+/** As parts/expected-value.lua reads it. */
+function expectation(expected: Expected | undefined): string {
+  if (expected === undefined) return "";
+  if (expected === "nothing") return "-";
+  return expected === "never" ? "!" : sha1(expected.text);
 }
 
 /** Redis JSON answers a `$` path with a list of what it found: of one value, here. */
@@ -104,6 +117,8 @@ function refusal(script: string, { code: found, rest }: ScriptReply): DocumentRe
       return { outcome: "document_too_large" };
     case code.not_found:
       return { outcome: "not_found" };
+    case code.conflict:
+      return { outcome: "changed" };
     default:
       throw unexpectedCode(script, found);
   }

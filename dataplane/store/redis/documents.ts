@@ -4,6 +4,7 @@
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
+import { asExpected } from "../expected.ts";
 import type { DocumentRead, DocumentRef, DocumentStore, Path } from "../port.ts";
 import { addressableLength, unambiguousPath } from "./document-path.ts";
 import {
@@ -24,29 +25,34 @@ export function createDocuments(gateway: Gateway): DocumentStore {
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
     readAt: (document, path) => read(gateway, scripts, document, path),
-    async insertAt(document, path, text, { maxBytes }) {
+    async insertAt(document, path, text, { maxBytes, expected }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
-      const write = { keys: documentKeys(document), path, text, maxBytes };
+      const write = { keys: documentKeys(document), path, text, maxBytes, expected };
       const answer = isPlain(path)
         ? await scripts.insert(write)
-        : await odd.change(write, (container, { below, depth }) => insertAt(container, below, text, maxDepth - depth));
+        : await odd.change(write, (container, { below, depth }) =>
+            asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
+          );
       return answer.outcome === "created" ? { outcome: "created", text } : answer;
     },
-    async putAt(document, path, text, { maxBytes, mayCreate }) {
+    async putAt(document, path, text, { maxBytes, mayCreate, expected }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
-      const write = { keys: documentKeys(document), path, text, maxBytes };
+      const write = { keys: documentKeys(document), path, text, maxBytes, expected };
       const answer = isPlain(path)
         ? await scripts.put({ ...write, mayCreate })
-        : await odd.change(write, (container, { below, depth }) =>
-            putAt(container, below, text, { mayCreate, maxDepth: maxDepth - depth }),
-          );
+        : await odd.change(write, (container, { below, depth }) => {
+            const put = putAt(container, below, text, { mayCreate, maxDepth: maxDepth - depth });
+            return asExpected(put, container, below, expected);
+          });
       return answer.outcome === "created" || answer.outcome === "replaced" ? { outcome: answer.outcome, text } : answer;
     },
-    async removeAt(document, path) {
+    async removeAt(document, path, { expected } = {}) {
       const keys = documentKeys(document);
-      if (isPlain(path)) return scripts.remove(keys, path);
+      if (isPlain(path)) return scripts.remove({ keys, path, expected });
       const write = { keys, path, maxBytes: Number.MAX_SAFE_INTEGER };
-      return odd.change(write, (container, { below }) => removeAt(container, below));
+      return odd.change(write, (container, { below }) =>
+        asExpected(removeAt(container, below), container, below, expected),
+      );
     },
     async purgeDocument(document) {
       const { value, size } = documentKeys(document);

@@ -23,7 +23,9 @@ export interface ObjectParts {
   readonly known: KnownIndexes;
 }
 
-export function createObjects(parts: ObjectParts): Pick<ObjectStore, "create" | "read" | "replace" | "remove"> {
+export function createObjects(
+  parts: ObjectParts,
+): Pick<ObjectStore, "create" | "read" | "replace" | "remove" | "removeUnchanged"> {
   const { gateway, scripts, known } = parts;
   return {
     async create(collection, object, maxObjects) {
@@ -70,6 +72,14 @@ export function createObjects(parts: ObjectParts): Pick<ObjectStore, "create" | 
         if (performance.now() > deadline) throw new StoreUnavailable(`Others keep changing the object ${id}`);
         await sleep(Math.random() * Math.min(attempts, 20));
       }
+    },
+    async removeUnchanged(collection, id, { text }) {
+      const keys = collectionKeys(collection);
+      const found = await scripts.read(keys, id);
+      if (found === undefined) return "not_found";
+      const answer = found.text === text ? await removeFound(parts, keys, id, found) : code.conflict;
+      if (answer === code.not_found) return "not_found";
+      return answer === code.conflict ? "conflict" : "removed";
     },
   };
 }

@@ -16,6 +16,7 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
     read: (...args) => calls.run("read", () => store.read(...args)),
     replace: (...args) => calls.run("replace", () => store.replace(...args)),
     remove: (...args) => calls.run("remove", () => store.remove(...args)),
+    removeUnchanged: (...args) => calls.run("removeUnchanged", () => store.removeUnchanged(...args)),
     pageByCreation: (...args) => calls.run("pageByCreation", () => store.pageByCreation(...args)),
     pageByField: (...args) => calls.run("pageByField", () => store.pageByField(...args)),
     count: (...args) => calls.run("count", () => store.count(...args)),

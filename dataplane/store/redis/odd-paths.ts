@@ -13,11 +13,11 @@ import { sha1 } from "./objects.ts";
 
 const patienceMilliseconds = 2_000;
 
-/** A change of a container's text, by the rules of core/json/splice.ts. */
+/** A change of a container's text, by the rules of core/json/splice.ts, and of what is expected there. */
 export type Change<Outcome extends string> = (
   text: string,
   place: Place,
-) => { readonly outcome: Outcome; readonly document: string } | SpliceRefusal;
+) => { readonly outcome: Outcome; readonly document: string } | SpliceRefusal | { readonly outcome: "changed" };
 
 export interface Place {
   /** From the container to the value. */

@@ -1,11 +1,12 @@
 // The promises of DocumentStore: one JSON value per root key, read and written at paths, each call one atomic step.
-// `describeDocumentStore` also runs the refusals (document-refusals.ts).
+// `describeDocumentStore` also runs the refusals (document-refusals.ts) and the expectations (expectations.ts).
 
 import { describe, expect, it } from "vitest";
 import type { Path } from "../../../dataplane/store/port.ts";
 import { normalised } from "../../support/same-json.ts";
 import { describeDocumentRefusals } from "./document-refusals.ts";
 import { documentOf, textAt } from "./document-steps.ts";
+import { describeExpectations } from "./expectations.ts";
 import { freshDocument, freshProject, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 import { oddKeys } from "./odd-keys.ts";
 
@@ -24,6 +25,7 @@ export function describeDocumentStore(name: string, make: MakeStore): void {
     describeConcurrency(subject);
   });
   describeDocumentRefusals(name, make);
+  describeExpectations(name, make);
 }
 
 function describeWholeValues(subject: Subject): void {

@@ -27,7 +27,7 @@ const insert = (path: readonly string[], text = "9", maxBytes = roomy) =>
   scripts().insert({ keys, path, text, maxBytes });
 const put = (path: readonly string[], text = "9", mayCreate = true, maxBytes = roomy) =>
   scripts().put({ keys, path, text, maxBytes, mayCreate });
-const remove = (path: readonly string[]) => scripts().remove(keys, path);
+const remove = (path: readonly string[]) => scripts().remove({ keys, path });
 
 describe("initialise-document", () => {
   it("stores the first value and its size, and no second one", async () => {

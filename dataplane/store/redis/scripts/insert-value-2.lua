@@ -1,9 +1,11 @@
 -- Purpose: adds a new key to an object, or inserts into an array at an index up to its length ("-" = the end).
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 text, 2 most bytes of the document, then the path's segments, at least one
+-- ARGV: 1 text, 2 most bytes of the document, 3 what is expected there (parts/expected-value.lua), then the path's segments, at
+--       least one
 -- Returns: {created} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {key_exists}
---          | {index_out_of_range, length} | {document_too_large}
+--          | {index_out_of_range, length} | {conflict}: not what is expected | {document_too_large}
 local code = {
+  conflict = 3,
   missing_document = 10,
   parent_not_found = 11,
   not_a_container = 12,
@@ -14,11 +16,12 @@ local code = {
   created = 19,
 }
 local document, size = KEYS[1], KEYS[2]
-local text, most = ARGV[1], tonumber(ARGV[2])
-local first, last = 3, #ARGV
+local text, most, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local first, last = 4, #ARGV
 
 -- include document-path
 -- include document-parent
+-- include expected-value
 
 local path, kind = parent_of(document, first, last)
 if not path then
@@ -27,6 +30,9 @@ end
 local segment = ARGV[last]
 local length, index, added
 if kind == "object" then
+  if not is_expected(expected, document, key_under(path, segment)) then
+    return { code.conflict }
+  end
   if kind_at(document, key_under(path, segment)) ~= "" then
     return { code.key_exists }
   end
@@ -42,6 +48,9 @@ else
     return { code.index_out_of_range, length }
   else
     index = segment
+  end
+  if not is_expected(expected, document, segment ~= "-" and element_under(path, segment) or nil) then
+    return { code.conflict }
   end
   added = #text
 end

@@ -1,9 +1,11 @@
 -- Purpose: replaces a value, or adds a missing last key of an object.
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 text, 2 most bytes of the document, 3 "1" when a key may be added, then the path's segments: none = the whole value
+-- ARGV: 1 text, 2 most bytes of the document, 3 "1" when a key may be added, 4 what is expected there (parts/expected-value.lua),
+--       then the path's segments: none = the whole value
 -- Returns: {replaced} | {created} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index}
---          | {index_not_found, length} | {create_refused} | {document_too_large}
+--          | {index_not_found, length} | {create_refused} | {conflict}: not what is expected | {document_too_large}
 local code = {
+  conflict = 3,
   missing_document = 10,
   parent_not_found = 11,
   not_a_container = 12,
@@ -15,13 +17,17 @@ local code = {
   replaced = 20,
 }
 local document, size = KEYS[1], KEYS[2]
-local text, most, may_create = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1"
-local first, last = 4, #ARGV
+local text, most, may_create, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", ARGV[4]
+local first, last = 5, #ARGV
 
 -- include document-path
 -- include document-parent
+-- include expected-value
 
 local function put(path, new_size, outcome)
+  if not is_expected(expected, document, path) then
+    return { code.conflict }
+  end
   if new_size > most then
     return { code.document_too_large }
   end

@@ -1,9 +1,10 @@
 -- Purpose: removes a key of an object, or an element of an array.
 -- KEYS: 1 document, 2 its size
--- ARGV: the path's segments, at least one
--- Returns: {done} | {missing_document} | {not_found} | {invalid_index}
+-- ARGV: 1 what is expected there (parts/expected-value.lua), then the path's segments, at least one
+-- Returns: {done} | {missing_document} | {not_found} | {invalid_index} | {conflict}: not what is expected
 local code = {
   done = 0,
+  conflict = 3,
   not_found = 4,
   missing_document = 10,
   parent_not_found = 11,
@@ -11,10 +12,12 @@ local code = {
   invalid_index = 13,
 }
 local document, size = KEYS[1], KEYS[2]
-local first, last = 1, #ARGV
+local expected = ARGV[1]
+local first, last = 2, #ARGV
 
 -- include document-path
 -- include document-parent
+-- include expected-value
 
 local path, kind = parent_of(document, first, last)
 if not path then
@@ -28,6 +31,9 @@ if kind == "object" then
   if kind_at(document, target) == "" then
     return { code.not_found }
   end
+  if not is_expected(expected, document, target) then
+    return { code.conflict }
+  end
   length = redis.call("JSON.OBJLEN", document, path)[1]
   gone = name_size(segment) + value_size(document, target)
   redis.call("JSON.DEL", document, target)
@@ -38,6 +44,9 @@ else
   length = redis.call("JSON.ARRLEN", document, path)[1]
   if tonumber(segment) >= length then
     return { code.not_found }
+  end
+  if not is_expected(expected, document, element_under(path, segment)) then
+    return { code.conflict }
   end
   gone = #redis.call("JSON.ARRPOP", document, path, segment)[1]
 end

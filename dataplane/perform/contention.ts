@@ -1,0 +1,19 @@
+// How writes behave that read, decide and then set only while nothing changed: they try again for a while, with pauses that spread
+// them, and then say that they lost.
+
+import { Problem } from "../../core/errors/problem.ts";
+
+/** How long a write repeats its compare-and-set before it gives up. */
+export const conflictBudgetMs = 2_000;
+
+/** Spreads writers that meet at one place; 1 ms at first, some 30 ms after many rounds. */
+export function pause(attempt: number): Promise<void> {
+  const milliseconds = Math.random() * Math.min(30, 2 ** Math.min(attempt, 5));
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+export function conflict(what: "object" | "value"): Problem {
+  return new Problem("write_conflict", `Other writes to this ${what} kept winning; try again`, {
+    headers: { "Retry-After": "1" },
+  });
+}

@@ -1,0 +1,27 @@
+// Judges, from a document's text, whether a write finds at its path what it expects there (Expected in port.ts).
+
+import { readAt } from "../../core/json/splice.ts";
+import type { Expected, Path } from "./port.ts";
+
+interface Changed {
+  readonly outcome: "changed";
+}
+
+/** `spliced`, what a change made of `text`, unless only the expectation stands against it. */
+export function asExpected<Spliced extends { readonly outcome: string }>(
+  spliced: Spliced,
+  text: string,
+  path: Path,
+  expected: Expected | undefined,
+): Spliced | Changed {
+  if (expected === undefined) return spliced;
+  const isRefused = !("document" in spliced) && spliced.outcome !== "key_exists";
+  return isRefused || isExpected(text, path, expected) ? spliced : { outcome: "changed" };
+}
+
+function isExpected(text: string, path: Path, expected: Expected): boolean {
+  if (expected === "never") return false;
+  const found = readAt(text, path);
+  if (expected === "nothing") return found.outcome === "not_found";
+  return found.outcome === "found" && found.text === expected.text;
+}
