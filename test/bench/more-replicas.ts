@@ -2,6 +2,7 @@
 // them, Redis and the load share the cores.
 
 import type { TestRedis } from "../support/redis.ts";
+import { fillBooks, hottestRequests } from "./hottest.ts";
 import type { Load, Loader, LoadOptions, LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
 import type { Plane } from "./neighbours.ts";
@@ -25,53 +26,42 @@ interface ReplicaRow {
   readonly perSecond: readonly (readonly number[])[];
 }
 
-type Ask = (base: string) => LoadRequest;
-
 export async function measureReplicas(redis: TestRedis, measure: MeasureOptions): Promise<readonly ReplicaRow[]> {
   const planes: BenchServer<Plane>[] = [];
   const bares: BenchServer<{ port: number }>[] = [];
   try {
     for (let at = 0; at < most; at += 1) planes.push(await startServer("plane-server.ts", [redis.url]));
     for (let at = 0; at < most; at += 1) bares.push(await startServer("bare-server.ts", [redis.url]));
-    const first = planes[0]?.says as Plane;
-    const ids = await fill(first, objects);
-    const origins = planes.map((plane) => plane.says.base);
-    const bareOrigins = bares.map((bare) => `http://127.0.0.1:${bare.says.port}`);
+    const [first] = planes;
+    if (!first) throw new Error("There is no replica");
+    const ids = await fillBooks(first.says, objects);
+    const hot = planes.map(({ says }) => hottestRequests(says.base, says.admin, ids));
     const rows: ReplicaRow[] = [];
-    for (const [name, ask] of Object.entries(asksOf(first.admin, ids)))
-      rows.push(await row(name, origins, ask, measure));
-    const bare: Ask = (base) => ({ url: `${base}/create`, method: "POST", headers: json, body: bookText(1) });
-    rows.push(await row("bare fastify and ioredis, JSON.SET", bareOrigins, bare, measure));
+    for (const name of Object.keys(hot[0] ?? {})) {
+      const requests = hot.flatMap((each) => each[name] ?? []);
+      rows.push(await row(name, requests, measure));
+    }
+    const bare = bares.map(({ says }) => bareCreate(says.port));
+    rows.push(await row("bare fastify and ioredis, JSON.SET", bare, measure));
     return rows;
   } finally {
     await Promise.all([...planes, ...bares].map((server) => server.stop()));
   }
 }
 
-const json = { "content-type": "application/json" };
-
-function asksOf(admin: string, ids: readonly string[]): Readonly<Record<string, Ask>> {
-  const headers = { authorization: `apikey ${admin}` };
-  return {
-    "get, API key": (base) => ({ url: `${base}/api/books/${ids[0]}`, headers }),
-    "list of 10, sorted": (base) => ({ url: `${base}/api/books?_sort=-price`, headers }),
-    "create, three indexes": (base) => ({
-      url: `${base}/api/books`,
-      method: "POST",
-      headers: { ...headers, ...json },
-      body: bookText(1),
-    }),
-  };
+function bareCreate(port: number): LoadRequest {
+  const headers = { "content-type": "application/json" };
+  return { url: `http://127.0.0.1:${port}/create`, method: "POST", headers, body: bookText(1) };
 }
 
-async function row(name: string, bases: readonly string[], ask: Ask, measure: MeasureOptions): Promise<ReplicaRow> {
-  const perSecond: number[][] = bases.map(() => []);
-  const connections = Math.max(1, Math.floor(measure.options.connections / most)) * most;
+/** `requests` = the same one to each replica. */
+async function row(name: string, requests: readonly LoadRequest[], measure: MeasureOptions): Promise<ReplicaRow> {
+  const perSecond: number[][] = requests.map(() => []);
   // The compilers of all of them have seen the request before it counts.
-  await together(bases, ask, { ...measure, options: { seconds: 1, connections } });
+  await together(requests, measure);
   for (let round = 0; round < measure.rounds; round += 1) {
     for (const [at, rates] of perSecond.entries()) {
-      const loads = await together(bases.slice(0, at + 1), ask, measure);
+      const loads = await together(requests.slice(0, at + 1), measure);
       rates.push(loads.reduce((sum, load) => sum + load.perSecond, 0));
     }
   }
@@ -79,22 +69,10 @@ async function row(name: string, bases: readonly string[], ask: Ask, measure: Me
   return { name, perSecond };
 }
 
-/** The same load on all at once, which share the connections. */
-function together(bases: readonly string[], ask: Ask, { loader, options }: MeasureOptions): Promise<readonly Load[]> {
-  const connections = Math.max(1, Math.floor(options.connections / bases.length));
-  return Promise.all(bases.map((base) => loader(ask(base), { ...options, connections })));
-}
-
-/** Ids of new books. */
-export async function fill({ base, admin }: Plane, count: number, resource = "books"): Promise<readonly string[]> {
-  const headers = { authorization: `apikey ${admin}`, ...json };
-  const ids: string[] = [];
-  for (let at = 0; at < count; at += 1) {
-    const reply = await fetch(`${base}/api/${resource}`, { method: "POST", headers, body: bookText(at) });
-    if (reply.status !== 201) throw new Error(`A book was answered with ${reply.status}: ${await reply.text()}`);
-    ids.push(((await reply.json()) as { id: string }).id);
-  }
-  return ids;
+/** All at once; they share the connections. */
+function together(requests: readonly LoadRequest[], { loader, options }: MeasureOptions): Promise<readonly Load[]> {
+  const connections = Math.max(1, Math.floor(options.connections / requests.length));
+  return Promise.all(requests.map((request) => loader(request, { ...options, connections })));
 }
 
 /** A part of the section in docs/benchmarks.md. */

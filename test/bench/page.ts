@@ -7,6 +7,7 @@ const page = new URL("../../docs/benchmarks.md", import.meta.url);
 /** In the order in which they stand. */
 const headings = [
   "# Benchmarks",
+  "# Where the time goes",
   "# Against peers",
   "# Growth",
   "# Replicas, documents, Cluster",

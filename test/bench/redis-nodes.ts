@@ -4,9 +4,10 @@ import { startRedis, type TestRedis } from "../support/redis.ts";
 import { startRedisCluster } from "../support/redis-cluster.ts";
 import { askRedis } from "../support/redis-line.ts";
 import { shelves } from "./bench-project.ts";
+import { fillBooks } from "./hottest.ts";
 import type { LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
-import { fill, type MeasureOptions, spread } from "./more-replicas.ts";
+import { type MeasureOptions, spread } from "./more-replicas.ts";
 import type { Plane } from "./neighbours.ts";
 import { type BenchServer, startServer } from "./processes.ts";
 import { bookText } from "./subjects.ts";
@@ -92,7 +93,7 @@ async function requestsOf(plane: Plane): Promise<Readonly<Record<string, LoadReq
   const path = `${new URL(base).pathname}/api`;
   const objects: string[] = [];
   for (const shelf of shelves) {
-    for (const id of await fill(plane, objectsOfShelf, shelf)) objects.push(`${path}/${shelf}/${id}`);
+    for (const id of await fillBooks(plane, objectsOfShelf, shelf)) objects.push(`${path}/${shelf}/${id}`);
   }
   return {
     "get, API key": { url: base, headers, paths: objects },
