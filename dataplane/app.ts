@@ -15,6 +15,7 @@ import { createAdminServer } from "./observe/admin-server.ts";
 import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import { createRequestObserver } from "./observe/observe-request.ts";
 import { createUsage } from "./observe/usage.ts";
+import { createDescriptions } from "./perform/descriptions.ts";
 import { createObjectIds } from "./perform/object-ids.ts";
 import { createCollectionPreparer } from "./perform/prepare-collection.ts";
 import { createProjectShares } from "./perform/project-shares.ts";
@@ -106,6 +107,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     scanTurns: createScanTurns(),
     shares: createProjectShares(clock),
     bodies: createBodyBudgets(),
+    descriptions: createDescriptions(),
     clock,
     newId: createObjectIds(clock),
     get address() {

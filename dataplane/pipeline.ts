@@ -8,9 +8,16 @@ import type { Turns } from "../core/turns.ts";
 import { demandAnonymousWrite } from "./authenticate/anonymous-writes.ts";
 import type { Authentication } from "./authenticate/authentication.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
-import { authenticationRequired, authorizeDocument, authorizeObjects, demandReadToo } from "./authorize/authorize.ts";
+import {
+  authenticationRequired,
+  authorizeDescription,
+  authorizeDocument,
+  authorizeObjects,
+  demandReadToo,
+} from "./authorize/authorize.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Descriptions } from "./perform/descriptions.ts";
 import { type DocumentScene, deleteDocument, insertDocument, putDocument, readDocument } from "./perform/documents.ts";
 import { listObjects } from "./perform/list-objects.ts";
 import {
@@ -25,6 +32,7 @@ import type { CollectionPreparer } from "./perform/prepare-collection.ts";
 import type { ProjectShares, Work } from "./perform/project-shares.ts";
 import { endSession, listSessions, login, readSession, refresh } from "./perform/sessions.ts";
 import { type Answer, ok } from "./respond/answer.ts";
+import { currentAnswer } from "./respond/conditional.ts";
 import { preflightHeaders } from "./respond/cors.ts";
 import { requestOrigin } from "./respond/request-base.ts";
 import { findProject, type Place } from "./route/find-project.ts";
@@ -48,6 +56,7 @@ export interface PipelineDeps extends ObjectDeps {
   readonly scanTurns: Turns;
   readonly shares: ProjectShares;
   readonly bodies: BodyBudgets;
+  readonly descriptions: Descriptions;
   /** Its origin is that of links when a request names no host. */
   readonly address: PublicAddress;
 }
@@ -96,6 +105,8 @@ function perform(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<Answ
       return onDocument(deps, exchange, act, act.subject);
     case "session":
       return onSession(deps, exchange, act, act.subject.target);
+    case "description":
+      return onDescription(deps, exchange, act);
   }
 }
 
@@ -226,6 +237,13 @@ async function onSession(
       return (ends ? endSession : readSession)(authentication, project, caller, target.id);
     }
   }
+}
+
+async function onDescription(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<Answer> {
+  const { project } = act.place;
+  authorizeDescription(project.config, act.caller);
+  const text = await deps.descriptions.textOf(project, baseUrl(deps, exchange, act.place));
+  return currentAnswer(text, preconditionsOf(exchange.request.headers));
 }
 
 function known(project: LiveProject, caller: Caller): Caller {

@@ -2,8 +2,8 @@
 // from the file where it is, so that it works when pasted and shows nothing.
 
 import type { Operation, OperationAccess, Permission, ProjectParts, ResourceConfig } from "../../core/config/types.ts";
+import { sampleObject } from "../../core/schema/sample-object.ts";
 import { shellWord, type UsableCredential } from "./credentials.ts";
-import { sampleObject } from "./sample-object.ts";
 
 export interface TryOptions {
   /** By `<namespace>/<name>`. */

@@ -44,12 +44,15 @@ export type ProjectField =
   | { readonly kind: "resource"; readonly value: ResourceConfig }
   | { readonly kind: "rootkey"; readonly value: RootKeyConfig };
 
+/** What projects have that were published before the setting was there. */
+const addedLater = { openapi: "Authenticated" } as const satisfies Partial<ProjectConfig>;
+
 /** Undefined for a field that this version does not know. The text was sealed by us, so its shape is not checked again. */
 export function readProjectField(field: string, text: string): ProjectField | undefined {
   const kind = field.split(":", 1)[0];
   switch (kind) {
     case "project":
-      return { kind, value: JSON.parse(text) as ProjectConfig };
+      return { kind, value: { ...addedLater, ...(JSON.parse(text) as ProjectConfig) } };
     case "signing":
       return { kind, value: JSON.parse(text) as SigningRing };
     case "resource":

@@ -9,6 +9,8 @@ export type Role = "Users" | "Administrators";
 export type Access = "Read" | "Write";
 /** Who may do an operation; `Authenticated` and `Administrators` also need the caller's Access. */
 export type Permission = "Anyone" | "Authenticated" | "Administrators" | "Nobody";
+/** Who may read the project's own description: `/openapi.json` and `/docs`. */
+export type DescriptionPermission = "Anyone" | "Authenticated" | "Nobody";
 export type Operation = "create" | "read" | "update" | "delete";
 export type OperationAccess = { readonly [operation in Operation]: Permission };
 /** What role Users reaches: objects they made, or every object. Administrators reach all. */
@@ -46,6 +48,7 @@ export interface ProjectConfig extends ProjectRef {
   readonly sessions: { readonly accessTokenSeconds: number; readonly refreshTokenSeconds: number };
   readonly limits: ProjectLimits;
   readonly cors: CorsConfig;
+  readonly openapi: DescriptionPermission;
 }
 
 /** One Ed25519 key of a project's ring. The first key with `signs` signs; all verify. */

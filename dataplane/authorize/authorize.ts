@@ -55,6 +55,11 @@ export function authorizeDocument(
   return { mayCreate: refusal(project, rootKey.access.create, "create", caller) === undefined };
 }
 
+/** Whether a caller may read what describes the project. */
+export function authorizeDescription(project: ProjectConfig, caller: Caller): void {
+  demand(project, project.openapi, "read", caller);
+}
+
 /** Throws what a caller hears who may not do `operation`; used as well when only the store found out that it was needed. */
 export function demand(project: ProjectConfig, permission: Permission, operation: Operation, caller: Caller): void {
   const problem = refusal(project, permission, operation, caller);

@@ -11,7 +11,7 @@ export function route(segments: Segments): Target {
   if (!target) {
     throw new Problem(
       "unknown_path",
-      "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions and /.well-known/jwks.json",
+      "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /openapi.json and /.well-known/jwks.json",
     );
   }
   return target;
@@ -27,6 +27,8 @@ function match(segments: Segments): Target | undefined {
       return matchSessions(segments);
     case ".well-known":
       return segments.length === 2 && segments[1] === "jwks.json" ? { kind: "keys" } : undefined;
+    case "openapi.json":
+      return segments.length === 1 ? { kind: "openapi" } : undefined;
     default:
       return undefined;
   }

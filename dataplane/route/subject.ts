@@ -11,7 +11,8 @@ type Of<K extends Target["kind"]> = Extract<Target, { kind: K }>;
 export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
-  | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "keys"> };
+  | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "keys"> }
+  | { readonly kind: "description"; readonly target: Of<"openapi"> };
 
 export function subjectOf(project: LiveProject, target: Target): Subject {
   switch (target.kind) {
@@ -26,6 +27,8 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
       if (!rootKey) throw new Problem("unknown_root_key", "The project has no RootKey of this name");
       return { kind: "document", target, rootKey };
     }
+    case "openapi":
+      return { kind: "description", target };
     default:
       return { kind: "session", target };
   }

@@ -11,7 +11,8 @@ export type Target =
   | { readonly kind: "sessions" }
   | { readonly kind: "refresh" }
   | { readonly kind: "session"; readonly id: string }
-  | { readonly kind: "keys" };
+  | { readonly kind: "keys" }
+  | { readonly kind: "openapi" };
 
 /**
  * `own`: the target's module decides from the caller (session routes).
@@ -30,6 +31,7 @@ const methodTable = {
   refresh: { POST: "public" },
   session: { GET: "own", DELETE: "own" },
   keys: { GET: "public" },
+  openapi: { GET: "own" },
 } as const satisfies Record<string, Methods>;
 
 function methodsOf(target: Target): Methods {

@@ -31,6 +31,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
     sessions: { accessTokenSeconds, refreshTokenSeconds },
     limits: { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute },
     cors: { allowedOrigins: spec.cors.allowedOrigins, maxAgeSeconds },
+    openapi: spec.openapi,
   };
   return { ok: true, value };
 }

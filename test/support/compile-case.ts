@@ -122,6 +122,7 @@ const usual: Readonly<Record<string, unknown>> = {
   sessions: { accessTokenSeconds: 300, refreshTokenSeconds: 259_200 },
   limits: { maxBodyBytes: 1 << 20, maxDocumentBytes: 1 << 20, maxPageSize: 100, anonymousWritesPerMinute: 600 },
   cors: { allowedOrigins: ["*"], maxAgeSeconds: 600 },
+  openapi: "Authenticated",
 };
 
 function fromMap(map: ReadonlyMap<string, unknown>): Readonly<Record<string, unknown>> {

@@ -179,6 +179,7 @@ const projectSpec = {
   hosts: [],
   limits: { maxBodyBytes: 1, maxDocumentBytes: 1, maxPageSize: 1, anonymousWritesPerMinute: 1 },
   cors: { allowedOrigins: [], maxAge: "1h" },
+  openapi: "Authenticated",
   serving: "ReadWrite",
   suspend: false,
   deletionPolicy: "Retain",

@@ -90,6 +90,13 @@ const ofProject: readonly Omit<Edit, "kind" | "name">[] = [
     after: "60",
   },
   {
+    field: "openapi",
+    spec: { openapi: "Nobody" },
+    ask: ({ admin }) => ["/openapi.json", { as: admin }],
+    before: 200,
+    after: "insufficient_access",
+  },
+  {
     field: "serving (ReadOnly)",
     spec: { serving: "ReadOnly" },
     ask: ({ admin }) => post("/api/items", admin),

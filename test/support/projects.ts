@@ -37,6 +37,7 @@ export function project(name: string, ...modifiers: readonly Modifier[]): Projec
         anonymousWritesPerMinute: 600,
       },
       cors: { allowedOrigins: ["*"], maxAgeSeconds: 600 },
+      openapi: "Authenticated",
     },
     signing: { keys: [signingKey()] },
     resources: new Map(),

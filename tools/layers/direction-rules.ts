@@ -35,7 +35,18 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "status",
     "record",
   ],
-  dataplane: ["config", "store", "route", "authenticate", "authorize", "validate", "respond", "perform", "observe"],
+  dataplane: [
+    "config",
+    "store",
+    "route",
+    "authenticate",
+    "authorize",
+    "validate",
+    "describe",
+    "respond",
+    "perform",
+    "observe",
+  ],
 };
 
 /** Files straight in a program's folder that join stages; a stage never imports them. */

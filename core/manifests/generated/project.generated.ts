@@ -81,6 +81,10 @@ export interface ProjectSpec {
     readonly maxAge: string;
   };
   /**
+   * Who may read the OpenAPI document at /openapi.json and use the reference page at /docs. They show every resource with its schema, whoever may read its objects, so that Anyone is for interfaces that are public. Authenticated: any user or key of the Project; Nobody: neither is served. With authentication Disabled, Authenticated counts as Anyone. Default: Authenticated.
+   */
+  readonly openapi: "Anyone" | "Authenticated" | "Nobody";
+  /**
    * ReadWrite serves all requests; ReadOnly answers writes with 403; Off answers every request with 503. Off needs quotes in YAML: "Off" (without them it is the boolean false). Default: ReadWrite.
    */
   readonly serving: "ReadWrite" | "ReadOnly" | "Off";
@@ -346,6 +350,15 @@ export const projectSchema: SchemaNode = {
               ]
             }
           }
+        },
+        "openapi": {
+          "type": "string",
+          "enum": [
+            "Anyone",
+            "Authenticated",
+            "Nobody"
+          ],
+          "default": "Authenticated"
         },
         "serving": {
           "type": "string",

@@ -12,6 +12,7 @@ describe("routing below a project's base", () => {
     [["sessions", "refresh"], { kind: "refresh" }],
     [["sessions", "s-1"], { kind: "session", id: "s-1" }],
     [[".well-known", "jwks.json"], { kind: "keys" }],
+    [["openapi.json"], { kind: "openapi" }],
   ])("reads %j", (segments, target) => {
     expect(route(segments)).toEqual(target);
   });
@@ -23,6 +24,7 @@ describe("routing below a project's base", () => {
     [["api", "a", "b", "c"]],
     [["sessions", "a", "b"]],
     [["users"]],
+    [["openapi.json", "a"]],
     [[".well-known"]],
   ])("refuses %j", (segments) => {
     expect(() => route(segments)).toThrow(expect.objectContaining({ code: "unknown_path" }));

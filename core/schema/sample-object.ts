@@ -1,8 +1,8 @@
-// Makes one small object that matches a schema, to show in a command line: the schema's own example, else the required
+// Makes one small object that matches a schema, to show in a command line or a description: the schema's own example, else the required
 // members with plain values. Answers nothing rather than an object that the schema refuses.
 
-import type { Json, JsonObject } from "../../core/config/types.ts";
-import { compileSchema } from "../../core/schema/compile-schema.ts";
+import type { Json, JsonObject } from "../config/types.ts";
+import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
 
 const maxDepth = 6;
 
@@ -19,9 +19,9 @@ const byFormat: Readonly<Record<string, string>> = {
   ipv6: "2001:db8::1",
 };
 
-/** JSON text of an object that the schema accepts. */
-export function sampleObject(schema: JsonObject): string | undefined {
-  const compiled = compileSchema(schema);
+/** JSON text of an object that the schema accepts; `known` spares compiling it again. */
+export function sampleObject(schema: JsonObject, known?: CompiledSchema): string | undefined {
+  const compiled = known === undefined ? compileSchema(schema) : ({ ok: true, schema: known } as const);
   if (!compiled.ok) return undefined;
   const candidates = [...examplesOf(schema), sampleOf(schema, { root: schema, name: "text", depth: 0 })];
   const fitting = candidates.find((candidate) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { sampleObject } from "../../../../cli/dev/sample-object.ts";
+import { sampleObject } from "../../../../core/schema/sample-object.ts";
 
 describe("sampleObject", () => {
   it.each([

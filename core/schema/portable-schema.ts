@@ -1,0 +1,111 @@
+// Turns the JSON Schema of an ApiResource, whatever its draft, into schemas of 2020-12 that can stand in another document: what is
+// referred to becomes a part with a name of the caller's, and references lead there. Keywords that judge nothing here are left out.
+
+import type { Json, JsonObject } from "../config/types.ts";
+import { isObject } from "./check-assertion.ts";
+import { annotations } from "./keywords.ts";
+import { readSchema } from "./read-schema.ts";
+import { SchemaReport } from "./report.ts";
+import type { SchemaNode, SchemaTree } from "./schema-tree.ts";
+
+export interface PortableSchema {
+  readonly root: JsonObject;
+  /** What references lead to, by the name that `nameOf` gave; the root is among them when something leads to it. */
+  readonly parts: ReadonlyMap<string, Json>;
+}
+
+export interface Naming {
+  /** The name of what stands at this pointer into the schema as given; asked once for each. */
+  nameOf(pointer: string): string;
+  /** What a reference to the part of this name says. */
+  refTo(name: string): string;
+}
+
+/** `schema` is one that compiles. */
+export function portableSchema(schema: JsonObject, naming: Naming): PortableSchema {
+  const read = readSchema(schema, new SchemaReport());
+  if (read === undefined) throw new Error("A schema that does not compile can't be shown");
+  const exporter = new Exporter(schema, naming);
+  const root = exporter.export(read.root) as JsonObject;
+  return { root, parts: exporter.finish() };
+}
+
+/** They lead into the document that the schema came from, or describe what nobody outside can use. */
+const leftOut: ReadonlySet<string> = new Set(["$comment", "contentSchema"]);
+
+class Exporter {
+  readonly #schema: JsonObject;
+  readonly #naming: Naming;
+  readonly #names = new Map<SchemaTree, string>();
+  readonly #waiting: { readonly name: string; readonly tree: SchemaTree }[] = [];
+
+  constructor(schema: JsonObject, naming: Naming) {
+    this.#schema = schema;
+    this.#naming = naming;
+  }
+
+  export(tree: SchemaTree): Json {
+    if (typeof tree === "boolean") return tree;
+    const [first, ...others] = tree.references.map(({ target }) => this.#reference(target));
+    const lists = this.#lists(tree);
+    if (others.length > 0) lists.set("allOf", [...(lists.get("allOf") ?? []), ...others]);
+    return Object.fromEntries([
+      ...this.#described(tree),
+      ...Object.entries(first ?? {}),
+      ...tree.assertions,
+      ...lists,
+      ...this.#named(tree),
+      ...[...tree.single].map(([keyword, inner]): [string, Json] => [keyword, this.export(inner)]),
+    ]);
+  }
+
+  /** The parts, and those that they refer to. */
+  finish(): ReadonlyMap<string, Json> {
+    const parts = new Map<string, Json>();
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      parts.set(next.name, this.export(next.tree));
+    }
+    return parts;
+  }
+
+  #reference(target: SchemaTree): JsonObject {
+    if (typeof target === "boolean") return target ? {} : { not: {} };
+    let name = this.#names.get(target);
+    if (name === undefined) {
+      name = this.#naming.nameOf(target.pointer);
+      this.#names.set(target, name);
+      this.#waiting.push({ name, tree: target });
+    }
+    return { $ref: this.#naming.refTo(name) };
+  }
+
+  #lists({ lists }: SchemaNode): Map<string, readonly Json[]> {
+    return new Map([...lists].map(([keyword, trees]) => [keyword, trees.map((tree) => this.export(tree))]));
+  }
+
+  #named({ named }: SchemaNode): readonly [string, Json][] {
+    return [...named].map(([keyword, trees]) => [
+      keyword,
+      Object.fromEntries([...trees].map(([name, tree]) => [name, this.export(tree)])),
+    ]);
+  }
+
+  /** Its annotations, and what others than this service may read (`x-…`). */
+  #described({ pointer }: SchemaNode): readonly [string, Json][] {
+    const given = valueAt(this.#schema, pointer);
+    if (!isObject(given)) return [];
+    return Object.entries(given).filter(
+      ([keyword]) => (annotations.has(keyword) && !leftOut.has(keyword)) || keyword.startsWith("x-"),
+    );
+  }
+}
+
+function valueAt(schema: JsonObject, pointer: string): Json | undefined {
+  let found: Json | undefined = schema;
+  for (const segment of pointer.split("/").slice(1)) {
+    const name = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (Array.isArray(found)) found = (found as readonly Json[])[Number(name)];
+    else found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  }
+  return found;
+}

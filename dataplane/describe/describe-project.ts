@@ -1,0 +1,230 @@
+// Turns a live project into its OpenAPI 3.1 document: the operations that its policies leave, with the schemas of its resources. Pure; the
+// address that it is served at is put in later, because one project has several. A large project takes a while, so it is made in steps.
+
+import type { JsonObject, Operation } from "../../core/config/types.ts";
+import { sampleObject } from "../../core/schema/sample-object.ts";
+import type { LiveProject, LiveResource } from "../config/directory.ts";
+import { Components, refTo } from "./components.ts";
+import { listParameters } from "./list-parameters.ts";
+import {
+  collectionOperations,
+  fixedOperations,
+  type OperationEntry,
+  objectOperations,
+  partOperations,
+  rootOperations,
+  type Shape,
+  type SuccessAnswer,
+} from "./operations.ts";
+import { type CallerTerms, callerTerms, type Policies, permissionOf } from "./policies.ts";
+import { type ProblemSource, problemResponses } from "./problems.ts";
+import { addResourceSchemas } from "./resource-schemas.ts";
+import { requestHeaders, securitySchemes, sharedHeaders, sharedParameters, sharedSchemas } from "./shared-parts.ts";
+
+/** Of schemas as given; the document says most of them three times. */
+const mostCharacters = 4 * 1024 * 1024;
+const charactersBesideSchema = 8 * 1024;
+
+/** The document but for `openapi` and `servers`. */
+export function* describeProject(project: LiveProject): Generator<void, JsonObject> {
+  const components = new Components();
+  for (const [name, schema] of Object.entries(sharedSchemas)) components.add("schemas", name, schema);
+  for (const [name, header] of Object.entries(sharedHeaders)) components.add("headers", name, header);
+  for (const [name, parameter] of Object.entries({ ...sharedParameters, ...requestHeaders }))
+    components.add("parameters", name, parameter);
+  const paths = new Map<string, JsonObject>();
+  const tags: JsonObject[] = [];
+  let room = mostCharacters;
+  for (const whole of byName(project.resources)) {
+    room -= charactersBesideSchema + JSON.stringify(whole.config.schema).length;
+    const resource = room < 0 ? withoutSchema(whole) : whole;
+    tags.push({ name: `api/${resource.config.name}`, ...describedBy(resource.config.schema) });
+    describeResource(project, resource, { components, paths });
+    yield;
+  }
+  for (const rootKey of byName(project.rootKeys)) {
+    tags.push({ name: `json/${rootKey.key}`, description: "A JSON value of any shape, read and changed by paths." });
+    const policies = { project: project.config, access: rootKey.access, hasReadOnlyObjects: false };
+    const scene = { components, policies, tag: `json/${rootKey.key}`, id: `json.${rootKey.key}`, shapes: {} };
+    const path = `/json/${rootKey.key}`;
+    put(paths, path, pathItem(rootOperations, scene));
+    put(paths, `${path}/{path}`, pathItem(partOperations, { ...scene, parameters: ["Path"] }));
+    yield;
+  }
+  tags.push({ name: "sessions", description: "Log in, stay logged in, log out." });
+  describeFixed({ components, paths });
+  return {
+    info: {
+      title: project.config.name,
+      version: "1",
+      description: introduction(project),
+    },
+    tags,
+    paths: Object.fromEntries(paths),
+    components: { ...components.toJson(), securitySchemes },
+  };
+}
+
+/** What is described of a resource when the document would become too large for its readers. */
+function withoutSchema({ config, schema, revision }: LiveResource): LiveResource {
+  const description = "The project's schemas are too large together to be shown here: this one is left out.";
+  return {
+    config: { ...config, schema: { type: "object", description } },
+    schema: { ...schema, properties: new Map() },
+    revision,
+  };
+}
+
+interface Draft {
+  readonly components: Components;
+  readonly paths: Map<string, JsonObject>;
+}
+
+interface Scene {
+  readonly components: Components;
+  readonly policies: Policies;
+  readonly tag: string;
+  /** Beginning of operationIds. */
+  readonly id: string;
+  readonly parameters?: readonly string[];
+  readonly listParameters?: readonly JsonObject[];
+  /** What stands for the shapes of a resource. */
+  readonly shapes: Partial<Readonly<Record<Shape, JsonObject>>>;
+  readonly examples?: Partial<Readonly<Record<Shape, JsonObject>>>;
+  readonly note?: string;
+}
+
+function describeResource(project: LiveProject, resource: LiveResource, { components, paths }: Draft): void {
+  const { name, schema, access, scope } = resource.config;
+  const schemas = addResourceSchemas(components, resource);
+  const isScoped = project.config.authentication === "Enabled";
+  const sample = sampleObject(schema, resource.schema);
+  const policies = {
+    project: project.config,
+    access,
+    hasReadOnlyObjects: isScoped && scope.write === "Own" && scope.read === "All",
+  };
+  const scene: Scene = {
+    components,
+    policies,
+    tag: `api/${name}`,
+    id: `api.${name}`,
+    listParameters: listParameters(resource, project.config.limits),
+    shapes: { ...schemas },
+    ...(sample !== undefined && { examples: examplesOf(JSON.parse(sample) as JsonObject) }),
+    ...(isScoped && { note: scopeNote(scope) }),
+  };
+  const path = `/api/${name}`;
+  put(paths, path, pathItem(collectionOperations, scene));
+  put(paths, `${path}/{id}`, pathItem(objectOperations, { ...scene, parameters: ["Id"] }));
+}
+
+function describeFixed({ components, paths }: Draft): void {
+  for (const { path, security, parameters = [], ...entry } of fixedOperations) {
+    const scene = { components, tag: "sessions", id: "sessions", shapes: {} };
+    const described = {
+      ...operation(entry, scene, { security, problems: [], sentence: "", isForUsers: false }),
+      security,
+    };
+    const before = paths.get(path) ?? { ...parameterList(parameters) };
+    paths.set(path, { ...before, [entry.method]: described });
+  }
+}
+
+/** The operations that somebody may do; undefined when there is none. */
+function pathItem(entries: readonly OperationEntry[], scene: Scene): JsonObject | undefined {
+  const offered = entries.flatMap((entry): [string, JsonObject][] => {
+    if (entry.operation === undefined) return [];
+    const terms = callerTerms(scene.policies, entry.operation, entry.needs ?? []);
+    return terms === undefined ? [] : [[entry.method, operation(entry, scene, terms)]];
+  });
+  if (offered.length === 0) return undefined;
+  return { ...parameterList(scene.parameters ?? []), ...Object.fromEntries(offered) };
+}
+
+type Surroundings = Omit<Scene, "policies"> & { readonly policies?: Policies };
+
+function operation(entry: OperationEntry, scene: Surroundings, terms: CallerTerms): JsonObject {
+  const isAllowed = (needed: Operation | undefined): boolean =>
+    needed === undefined || scene.policies === undefined || permissionOf(scene.policies, needed) !== "Nobody";
+  const answers = entry.answers.filter(({ needs }) => isAllowed(needs));
+  const addsByRight = answers.some(({ needs }) => needs !== undefined);
+  const mayLackRights = addsByRight && scene.policies?.project.authentication === "Enabled";
+  const sources: ProblemSource[] = ["everyRequest", ...entry.problems, ...terms.problems];
+  if (entry.body !== undefined) sources.push("body");
+  // A PUT that adds a key needs the right to create, which the caller may lack.
+  if (mayLackRights) sources.push("anonymousCaller", "weakCaller");
+  const headers = (entry.takes ?? []).map((name) => refTo("parameters", name));
+  const parameters = [...(entry.hasListParameters ? (scene.listParameters ?? []) : []), ...headers];
+  const note = terms.isForUsers ? scene.note : undefined;
+  const description = [entry.description, terms.sentence, note].filter(Boolean).join("\n\n");
+  return {
+    operationId: `${scene.id}.${entry.name}`,
+    summary: entry.summary,
+    ...(description !== "" && { description }),
+    tags: [scene.tag],
+    ...(parameters.length > 0 && { parameters }),
+    ...(entry.body !== undefined && { requestBody: { required: true, content: content(entry.body, scene) } }),
+    responses: {
+      ...Object.fromEntries(answers.map((answer) => [String(answer.status), success(answer, scene)])),
+      ...problemResponses(scene.components, sources),
+    },
+    security: terms.security,
+  };
+}
+
+function success({ description, shape, headers = [] }: SuccessAnswer, scene: Surroundings): JsonObject {
+  const named = headers.map((name) => [name, refTo("headers", name)]);
+  return {
+    description,
+    headers: Object.fromEntries([["X-Request-Id", refTo("headers", "RequestId")], ...named]),
+    ...(shape !== undefined && { content: content(shape, scene) }),
+  };
+}
+
+function content(shape: Shape, { shapes, examples }: Surroundings): JsonObject {
+  const schema = shape === "Empty" ? { type: "object", maxProperties: 0 } : (shapes[shape] ?? refTo("schemas", shape));
+  const example = examples?.[shape];
+  return { "application/json": { schema, ...(example !== undefined && { example }) } };
+}
+
+function examplesOf(sample: JsonObject): Partial<Readonly<Record<Shape, JsonObject>>> {
+  const metadata = { created: 1_767_225_600, creator: "ada", creator_type: "user" };
+  const stored = { id: "0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a", ...sample, _metadata: metadata };
+  const [first] = Object.entries(sample);
+  return { sent: sample, stored, changes: first === undefined ? {} : { [first[0]]: first[1] } };
+}
+
+function parameterList(names: readonly string[]): JsonObject {
+  return names.length === 0 ? {} : { parameters: names.map((name) => refTo("parameters", name)) };
+}
+
+function scopeNote({ read, write }: LiveResource["config"]["scope"]): string {
+  if (read === "All" && write === "All") return "";
+  const reach =
+    read === "Own" ? "sees and changes only objects that it made" : "sees every object and changes only its own";
+  return `Role Users ${reach}; Administrators reach all.`;
+}
+
+function introduction({ config }: LiveProject): string {
+  const who =
+    config.authentication === "Disabled"
+      ? "No credentials are needed."
+      : "Send an API key (`Authorization: apikey <API_KEY>`), or log in and send `Authorization: bearer <ACCESS_TOKEN>`.";
+  const serving = config.serving === "ReadOnly" ? " The project is read-only for now: writes are refused." : "";
+  return `${who}${serving}`;
+}
+
+function describedBy({ title, description }: JsonObject): JsonObject {
+  const text = description ?? title;
+  return typeof text === "string" ? { description: text } : {};
+}
+
+function put(paths: Map<string, JsonObject>, path: string, item: JsonObject | undefined): void {
+  if (item !== undefined) paths.set(path, item);
+}
+
+/** In order of names, so that equal projects have equal documents on every replica. */
+function byName<T>(all: ReadonlyMap<string, T>): readonly T[] {
+  return [...all].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
+}

@@ -1,0 +1,256 @@
+// Every operation that a project can offer, one entry each: where it is, who may do it, what it takes and answers, and what may go wrong
+// on its way. What a project's policies leave of them, describe-project.ts decides.
+
+import type { JsonObject, Operation } from "../../core/config/types.ts";
+import type { ProblemSource } from "./problems.ts";
+
+/** Shapes of bodies and answers; those of a resource are its own. */
+export type Shape =
+  | "sent"
+  | "changes"
+  | "stored"
+  | "page"
+  | "Value"
+  | "Empty"
+  | "Login"
+  | "Refreshed"
+  | "Sessions"
+  | "Session"
+  | "KeySet"
+  | "Description";
+
+/** Parts of the document. */
+export type AnswerHeader = "Location" | "ETag";
+export type RequestHeader = "IfMatch" | "IfNoneMatch";
+
+export interface SuccessAnswer {
+  readonly status: 200 | 201 | 204 | 304;
+  readonly description: string;
+  readonly shape?: Shape;
+  readonly headers?: readonly AnswerHeader[];
+  /** Only where the caller may do this as well: a PUT that adds. */
+  readonly needs?: Operation;
+}
+
+export interface OperationEntry {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** Last part of its operationId. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What the policies are asked about; absent where anyone may. */
+  readonly operation?: Operation;
+  /** Asked about as well: an update answers with what it changed. */
+  readonly needs?: readonly Operation[];
+  readonly hasListParameters?: true;
+  readonly takes?: readonly RequestHeader[];
+  readonly body?: Shape;
+  readonly answers: readonly SuccessAnswer[];
+  readonly problems: readonly ProblemSource[];
+}
+
+const tagged = ["ETag"] as const;
+/** Reads that a client may make only of what it does not have. */
+const unchanged: SuccessAnswer = { status: 304, description: "It is what If-None-Match names.", headers: tagged };
+const conditional = ["IfMatch", "IfNoneMatch"] as const;
+const removed: SuccessAnswer = { status: 204, description: "It is gone." };
+
+export const collectionOperations: readonly OperationEntry[] = [
+  {
+    method: "get",
+    name: "list",
+    summary: "List objects by pages",
+    operation: "read",
+    hasListParameters: true,
+    takes: conditional,
+    answers: [{ status: 200, description: "A page.", shape: "page", headers: tagged }, unchanged],
+    problems: ["preconditions", "list", "storedData", "largeAnswer"],
+  },
+  {
+    method: "post",
+    name: "create",
+    summary: "Create an object",
+    operation: "create",
+    body: "sent",
+    answers: [
+      { status: 201, description: "The object, as it is stored.", shape: "stored", headers: ["Location", "ETag"] },
+    ],
+    problems: ["objectBody", "creation", "storedData", "write"],
+  },
+];
+
+export const objectOperations: readonly OperationEntry[] = [
+  {
+    method: "get",
+    name: "read",
+    summary: "Read an object",
+    operation: "read",
+    takes: conditional,
+    answers: [{ status: 200, description: "The object.", shape: "stored", headers: tagged }, unchanged],
+    problems: ["preconditions", "pathWithParameters", "oneThing", "storedData", "largeAnswer"],
+  },
+  {
+    method: "put",
+    name: "update",
+    summary: "Change fields of an object",
+    description:
+      "Fields that are not sent keep their values; nested objects are replaced whole, and `null` is a value.",
+    operation: "update",
+    needs: ["read"],
+    body: "changes",
+    answers: [{ status: 200, description: "The whole object, as it is stored now.", shape: "stored", headers: tagged }],
+    problems: ["pathWithParameters", "oneThing", "objectBody", "update", "storedData", "write"],
+  },
+  {
+    method: "delete",
+    name: "delete",
+    summary: "Delete an object",
+    operation: "delete",
+    answers: [removed],
+    problems: ["pathWithParameters", "oneThing", "storedData", "write"],
+  },
+];
+
+export const rootOperations: readonly OperationEntry[] = [
+  {
+    method: "get",
+    name: "read",
+    summary: "Read the whole value",
+    operation: "read",
+    takes: conditional,
+    answers: [{ status: 200, description: "The value.", shape: "Value", headers: tagged }, unchanged],
+    problems: ["preconditions", "oneThing", "storedData", "largeAnswer"],
+  },
+  {
+    method: "put",
+    name: "replace",
+    summary: "Replace the whole value",
+    operation: "update",
+    body: "Value",
+    answers: [{ status: 200, description: "The value, as it is stored.", shape: "Value", headers: tagged }],
+    problems: ["rootWrite", "storedData", "write"],
+  },
+];
+
+export const partOperations: readonly OperationEntry[] = [
+  {
+    method: "get",
+    name: "readPart",
+    summary: "Read a part of the value",
+    operation: "read",
+    takes: conditional,
+    answers: [{ status: 200, description: "What is there.", shape: "Value", headers: tagged }, unchanged],
+    problems: ["preconditions", "pathWithParameters", "oneThing", "storedData", "largeAnswer"],
+  },
+  {
+    method: "post",
+    name: "addPart",
+    summary: "Add a key to an object, or insert into an array",
+    description: "Later elements of an array move up by one. A key that is there already is refused.",
+    operation: "create",
+    body: "Value",
+    answers: [{ status: 201, description: "The value that was added.", shape: "Value", headers: tagged }],
+    problems: ["pathWithParameters", "partWrite", "partInsert", "storedData", "write"],
+  },
+  {
+    method: "put",
+    name: "putPart",
+    summary: "Replace a part, or add a key to an object",
+    operation: "update",
+    body: "Value",
+    answers: [
+      { status: 200, description: "The value that replaced another.", shape: "Value", headers: tagged },
+      {
+        status: 201,
+        description: "The value that was added under a new key.",
+        shape: "Value",
+        headers: tagged,
+        needs: "create",
+      },
+    ],
+    problems: ["pathWithParameters", "partWrite", "partPut", "storedData", "write"],
+  },
+  {
+    method: "delete",
+    name: "removePart",
+    summary: "Remove a key of an object, or an element of an array",
+    description: "Later elements of an array move down by one.",
+    operation: "delete",
+    answers: [{ status: 200, description: "Nothing, as `{}`.", shape: "Empty" }],
+    problems: ["pathWithParameters", "oneThing", "partWrite", "storedData", "write"],
+  },
+];
+
+export interface FixedEntry extends Omit<OperationEntry, "operation" | "needs" | "hasListParameters"> {
+  readonly path: string;
+  readonly security: readonly JsonObject[];
+  /** Parts of the document. */
+  readonly parameters?: readonly string[];
+}
+
+const session = "The session's owner, or role Administrators.";
+const caller: readonly JsonObject[] = [{ bearer: [] }, { apikey: [] }];
+
+export const fixedOperations: readonly FixedEntry[] = [
+  {
+    path: "/sessions",
+    method: "post",
+    name: "login",
+    summary: "Log in",
+    description: "Exchanges a user's name and password for an access token and a refresh token. There is no body.",
+    security: [{ login: [] }],
+    answers: [{ status: 201, description: "Both tokens.", shape: "Login", headers: ["Location"] }],
+    problems: ["anonymousCaller", "credentials", "login", "storedData", "write"],
+  },
+  {
+    path: "/sessions",
+    method: "get",
+    name: "list",
+    summary: "List sessions",
+    description: "Role Administrators sees all of the project, role Users its own.",
+    security: caller,
+    answers: [{ status: 200, description: "Live sessions, newest first.", shape: "Sessions" }],
+    problems: ["anonymousCaller", "credentials", "storedData", "largeAnswer"],
+  },
+  {
+    path: "/sessions/refresh",
+    method: "post",
+    name: "refresh",
+    summary: "Get a new access token",
+    description: "With the refresh token of a login. There is no body.",
+    security: [{ refresh: [] }],
+    answers: [{ status: 200, description: "A new access token.", shape: "Refreshed" }],
+    problems: ["anonymousCaller", "credentials", "storedData", "write"],
+  },
+  {
+    path: "/sessions/{id}",
+    method: "get",
+    name: "read",
+    summary: "Read a session",
+    description: session,
+    security: caller,
+    parameters: ["SessionId"],
+    answers: [{ status: 200, description: "The session.", shape: "Session" }],
+    problems: ["pathWithParameters", "anonymousCaller", "credentials", "oneThing", "storedData"],
+  },
+  {
+    path: "/sessions/{id}",
+    method: "delete",
+    name: "end",
+    summary: "Log out",
+    description: `${session} Its tokens stop working everywhere within a second.`,
+    security: caller,
+    parameters: ["SessionId"],
+    answers: [removed],
+    problems: ["pathWithParameters", "anonymousCaller", "credentials", "oneThing", "storedData", "write"],
+  },
+  {
+    path: "/.well-known/jwks.json",
+    method: "get",
+    name: "keys",
+    summary: "Public keys of access tokens",
+    security: [],
+    answers: [{ status: 200, description: "The keys.", shape: "KeySet" }],
+    problems: [],
+  },
+];

@@ -1,0 +1,73 @@
+// Turns a project's policies into what an operation's description says of its callers: whether it is offered at all, how they show who
+// they are, what they may be refused with, and a sentence for people.
+
+import type { JsonObject, Operation, OperationAccess, Permission, ProjectConfig } from "../../core/config/types.ts";
+import type { ProblemSource } from "./problems.ts";
+
+/** Whom the policies of one resource or root key let do what. */
+export interface Policies {
+  readonly project: ProjectConfig;
+  readonly access: OperationAccess;
+  /** Role Users may change less than it sees: others' objects are refused with 403. */
+  readonly hasReadOnlyObjects: boolean;
+}
+
+export interface CallerTerms {
+  readonly security: readonly JsonObject[];
+  readonly problems: readonly ProblemSource[];
+  readonly sentence: string;
+  /** Not for Administrators alone. */
+  readonly isForUsers: boolean;
+}
+
+const credentials: readonly JsonObject[] = [{ bearer: [] }, { apikey: [] }];
+const sentences: Readonly<Record<Permission, string>> = {
+  Anyone: "Anyone, with or without credentials.",
+  Authenticated: "Any user or key",
+  Administrators: "Users and keys of role Administrators",
+  Nobody: "Nobody.",
+};
+
+/** What the policy comes to: with authentication Disabled only Nobody still refuses. */
+export function permissionOf({ project, access }: Policies, operation: Operation): Permission {
+  const said = access[operation];
+  return project.authentication === "Disabled" && said !== "Nobody" ? "Anyone" : said;
+}
+
+/** Undefined when nobody may. */
+export function callerTerms(
+  policies: Policies,
+  operation: Operation,
+  needs: readonly Operation[],
+): CallerTerms | undefined {
+  const permissions = [operation, ...needs].map((each) => permissionOf(policies, each));
+  if (permissions.includes("Nobody")) return undefined;
+  const strictest = strictestOf(permissions);
+  const isWrite = operation !== "read";
+  const { project } = policies;
+  const problems: ProblemSource[] = ["credentials"];
+  if (strictest !== "Anyone") problems.push("anonymousCaller");
+  if (mayBeTooWeak(policies, operation, strictest)) problems.push("weakCaller");
+  if (isWrite && strictest === "Anyone" && project.authentication === "Enabled") problems.push("anonymousWrite");
+  if (isWrite && project.serving === "ReadOnly") problems.push("readOnlyProject");
+  const open = strictest === "Anyone";
+  const access = isWrite ? " with access Write." : ".";
+  return {
+    security: open ? [{}, ...credentials] : credentials,
+    problems,
+    isForUsers: strictest !== "Administrators",
+    sentence: `Who may: ${sentences[strictest]}${open ? "" : access}`,
+  };
+}
+
+function mayBeTooWeak(policies: Policies, operation: Operation, strictest: Permission): boolean {
+  if (policies.project.authentication === "Disabled") return false;
+  if (strictest === "Administrators") return true;
+  if (operation === "read") return false;
+  return strictest === "Authenticated" || (operation !== "create" && policies.hasReadOnlyObjects);
+}
+
+function strictestOf(permissions: readonly Permission[]): Permission {
+  const order: readonly Permission[] = ["Nobody", "Administrators", "Authenticated", "Anyone"];
+  return order.find((permission) => permissions.includes(permission)) ?? "Nobody";
+}

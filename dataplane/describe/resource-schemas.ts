@@ -1,0 +1,152 @@
+// Turns a resource's schema into those of its bodies and answers: what is sent, what comes back with `id` and `_metadata`, what an update
+// may name, a page of a list. Where the schema can't be extended safely, the answer's says less rather than something wrong.
+
+import type { Json, JsonObject } from "../../core/config/types.ts";
+import { portableSchema } from "../../core/schema/portable-schema.ts";
+import type { LiveResource } from "../config/directory.ts";
+import { type Components, refTo } from "./components.ts";
+
+export interface ResourceSchemas {
+  /** References. */
+  readonly sent: JsonObject;
+  readonly changes: JsonObject;
+  readonly stored: JsonObject;
+  readonly page: JsonObject;
+}
+
+export function addResourceSchemas(components: Components, { config }: LiveResource): ResourceSchemas {
+  const { name } = config;
+  const sent = components.reserve("schemas", name);
+  const { root, parts } = portableSchema(config.schema, {
+    nameOf: (pointer) =>
+      pointer === "" ? sent : components.reserve("schemas", `${name}.${pointer.slice(pointer.lastIndexOf("/") + 1)}`),
+    refTo: (part) => `#/components/schemas/${part}`,
+  });
+  for (const [part, schema] of parts) components.put("schemas", part, usable(schema));
+  const data = usable(root) as JsonObject;
+  components.put("schemas", sent, data);
+  const stored = components.add("schemas", `${name}.stored`, storedSchema(data, sent, components));
+  return {
+    sent: refTo("schemas", sent),
+    changes: components.add("schemas", `${name}.changes`, changesSchema(data)),
+    stored,
+    page: components.add("schemas", `${name}.page`, pageSchema(stored)),
+  };
+}
+
+const owned = { id: { $ref: "#/components/schemas/Id" }, _metadata: { $ref: "#/components/schemas/Metadata" } };
+
+/** An object that says nothing of its members admits all; generators take it for an empty one unless it is said. */
+function usable(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(usable);
+  if (!isObject(schema)) return schema;
+  const same = Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [keyword, withSchemas(keyword, value)]),
+  );
+  const says = ["properties", "additionalProperties", "patternProperties", "unevaluatedProperties", "$ref", "allOf"];
+  if (schema.type !== "object" || says.some((keyword) => Object.hasOwn(schema, keyword))) return same;
+  return { ...same, additionalProperties: true };
+}
+
+const ofSchemas = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const ofNamed = new Set(["properties", "patternProperties", "dependentSchemas"]);
+const ofOne = new Set(["items", "contains", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"]);
+
+function withSchemas(keyword: string, value: Json): Json {
+  if (ofSchemas.has(keyword) || ofOne.has(keyword)) return usable(value);
+  if (!ofNamed.has(keyword) || !isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, usable(member)]));
+}
+
+/** Keywords beside which members of its own can be added to an object's schema. */
+const plain = new Set(
+  ["type", "properties", "required", "additionalProperties", "unevaluatedProperties", "dependentRequired"].concat([
+    "minProperties",
+    "maxProperties",
+    "title",
+    "description",
+    "examples",
+    "default",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+  ]),
+);
+
+function storedSchema(data: JsonObject, sent: string, components: Components): JsonObject {
+  const own = { type: "object", properties: owned, required: ["id", "_metadata"] };
+  if (isPlain(data)) {
+    const { examples: _, default: __, minProperties, maxProperties, ...rest } = data;
+    return {
+      ...rest,
+      type: "object",
+      properties: { id: owned.id, ...membersOf(data), _metadata: owned._metadata },
+      required: ["id", ...(Array.isArray(data.required) ? (data.required as readonly Json[]) : []), "_metadata"],
+      ...(typeof minProperties === "number" && { minProperties: minProperties + 2 }),
+      ...(typeof maxProperties === "number" && { maxProperties: maxProperties + 2 }),
+    };
+  }
+  if (isOpen(data, components, new Set())) return { allOf: [refTo("schemas", sent), own] };
+  return { ...own, ...described(data), properties: { ...owned, ...membersOf(data) } };
+}
+
+/** An update names what it changes; the merged object is what the schema judges. */
+function changesSchema(data: JsonObject): JsonObject {
+  const closed = isPlain(data) && data.additionalProperties !== undefined;
+  return {
+    type: "object",
+    description:
+      "The fields to change; the others keep their values, and the whole is judged by the resource's schema.",
+    properties: { ...membersOf(data), ...owned },
+    additionalProperties: closed ? (data.additionalProperties ?? true) : true,
+  };
+}
+
+function pageSchema(stored: JsonObject): JsonObject {
+  return {
+    type: "object",
+    required: ["count", "items", "links"],
+    properties: {
+      count: { type: "integer", minimum: 0, description: "How many objects the query matches on all pages together." },
+      items: { type: "array", items: stored },
+      links: { $ref: "#/components/schemas/Links" },
+    },
+  };
+}
+
+function isPlain(schema: JsonObject): boolean {
+  return Object.keys(schema).every((keyword) => plain.has(keyword) || keyword.startsWith("x-"));
+}
+
+/** Keywords by which a schema may refuse members that are added to an object. */
+const closing = [
+  ...["additionalProperties", "unevaluatedProperties", "propertyNames", "patternProperties", "const", "enum"],
+  ...["maxProperties", "minProperties", "not"],
+];
+
+/** True when nothing that applies to the object itself can mind two more members. */
+function isOpen(schema: Json, components: Components, seen: Set<string>): boolean {
+  if (!isObject(schema)) return true;
+  if (closing.some((keyword) => Object.hasOwn(schema, keyword) && schema[keyword] !== true)) return false;
+  const { $ref } = schema;
+  if (typeof $ref === "string" && !seen.has($ref)) {
+    seen.add($ref);
+    const target = components.get("schemas", $ref.slice($ref.lastIndexOf("/") + 1));
+    if (target !== undefined && !isOpen(target, components, seen)) return false;
+  }
+  const inPlace = ["allOf", "anyOf", "oneOf", "if", "then", "else"].flatMap((keyword) => schema[keyword] ?? []);
+  const dependent = isObject(schema.dependentSchemas) ? Object.values(schema.dependentSchemas) : [];
+  return [...(inPlace as readonly Json[]), ...dependent].every((part) => isOpen(part, components, seen));
+}
+
+function membersOf({ properties }: JsonObject): JsonObject {
+  return isObject(properties) ? properties : {};
+}
+
+function described({ title, description }: JsonObject): JsonObject {
+  return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,68 @@
+// Answers with a project's OpenAPI document, made anew when its configuration is: what was made is kept for the projects that were asked
+// for last. The address goes in with each answer, because a project has several.
+
+import { setImmediate as otherWork } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import { projectName } from "../../core/config/config-keys.ts";
+import type { LiveProject } from "../config/directory.ts";
+import { describeProject } from "../describe/describe-project.ts";
+
+export interface Descriptions {
+  /** The document as JSON text; `base` is the project's URL as the request named it. */
+  textOf(project: LiveProject, base: string): Promise<string>;
+}
+
+interface Described {
+  readonly project: LiveProject;
+  /** From the comma before the first member. */
+  readonly rest: string;
+}
+
+/** Characters of all that are kept. */
+const mostKept = 32 * 1024 * 1024;
+/** Milliseconds of one step; then whoever waits has a turn. */
+const stepMs = 5;
+
+export function createDescriptions(): Descriptions {
+  const kept = new LRUCache<string, Described>({
+    maxSize: mostKept,
+    sizeCalculation: ({ rest }) => rest.length,
+  });
+  /** However many ask at once, it is made once. */
+  const making = new WeakMap<LiveProject, Promise<string>>();
+
+  const restOf = (project: LiveProject): Promise<string> | string => {
+    const known = kept.get(projectName(project.config));
+    if (known?.project === project) return known.rest;
+    let made = making.get(project);
+    if (made === undefined) {
+      made = make(project).finally(() => making.delete(project));
+      making.set(project, made);
+    }
+    return made;
+  };
+
+  const make = async (project: LiveProject): Promise<string> => {
+    const rest = `,${JSON.stringify(await inSteps(describeProject(project))).slice(1)}`;
+    kept.set(projectName(project.config), { project, rest });
+    return rest;
+  };
+
+  return {
+    async textOf(project, base) {
+      const rest = await restOf(project);
+      return `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])}${rest}`;
+    },
+  };
+}
+
+async function inSteps<T>(steps: Generator<void, T>): Promise<T> {
+  let until = performance.now() + stepMs;
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (performance.now() < until) continue;
+    await otherWork();
+    until = performance.now() + stepMs;
+  }
+}

@@ -1,0 +1,230 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../../core/clock.ts";
+import type { JsonObject, ProjectParts } from "../../../../core/config/types.ts";
+import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
+import { createDescriptions } from "../../../../dataplane/perform/descriptions.ts";
+import { tenantsOf } from "../../../fuzz/tenants.ts";
+import {
+  project,
+  withAuthenticationDisabled,
+  withResource,
+  withRootKey,
+  withServing,
+} from "../../../support/projects.ts";
+
+interface Described {
+  readonly status?: number;
+  readonly [member: string]: unknown;
+}
+type Operations = Readonly<Record<string, Readonly<Record<string, Described>>>>;
+
+interface Document {
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Operations;
+  readonly components: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+}
+
+function textOf(parts: ProjectParts): Promise<string> {
+  const live = createMemoryDirectory(systemClock);
+  expect(live.put(parts)).toEqual([]);
+  const found = live.directory.project(parts.project);
+  if (found instanceof Promise || found.outcome !== "found") throw new Error("it is live at once");
+  return createDescriptions().textOf(found.value, "https://api.example.org/default/shop");
+}
+
+const documentOf = async (parts: ProjectParts) => JSON.parse(await textOf(parts)) as Document;
+
+/** What the independent validator has against it, and references that lead nowhere. */
+async function faultsOf(document: Document): Promise<readonly unknown[]> {
+  const { valid, errors } = await new Validator().validate(document as unknown as Record<string, unknown>);
+  const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g);
+  const lost = [...references].map(([, ref]) => ref ?? "").filter((ref) => valueAt(document, ref) === undefined);
+  return [...(valid ? [] : [errors]), ...lost];
+}
+
+function valueAt(document: Document, reference: string): unknown {
+  let found: unknown = document;
+  for (const name of reference.split("/").slice(1)) {
+    found = (found as Record<string, unknown> | undefined)?.[name.replaceAll("~1", "/").replaceAll("~0", "~")];
+  }
+  return reference.startsWith("#/") ? found : undefined;
+}
+
+const draft07 = {
+  $schema: "http://json-schema.org/draft-07/schema#",
+  $id: "https://example.org/shelf",
+  type: "object",
+  required: ["tuple"],
+  definitions: { size: { $id: "#size", type: "integer", minimum: 1 }, other: { $ref: "#size", maximum: 3 } },
+  properties: {
+    tuple: { type: "array", items: [{ $ref: "#/definitions/other" }, true], additionalItems: { type: "string" } },
+    size: { $ref: "https://example.org/shelf#/definitions/size" },
+    nested: { $ref: "#" },
+  },
+  dependencies: { size: ["tuple"], nested: { required: ["size"] } },
+};
+
+describe("the OpenAPI document of a project", () => {
+  it("is valid for an independent validator, each example project's", async () => {
+    const [tenant] = await tenantsOf(1);
+    for (const { parts } of tenant?.projects ?? []) {
+      expect([parts.project.name, await faultsOf(await documentOf(parts))]).toEqual([parts.project.name, []]);
+    }
+  });
+
+  it("is valid for schemas of both drafts, with references of every kind and odd names", async () => {
+    const closed = { type: "object", additionalProperties: false, properties: { a: { type: "string" } } };
+    const document = await documentOf(
+      project(
+        "shop",
+        withResource("Problem", { schema: draft07 }),
+        withResource("books", { schema: { $ref: "#/$defs/a~1b%20c", $defs: { "a/b c": closed } } }),
+        withResource("odd", {
+          schema: {
+            type: "object",
+            properties: { ["__proto__"]: { type: "string" }, "a.b": { $dynamicRef: "#x" }, _: true },
+            $defs: { x: { $dynamicAnchor: "x", type: "number" } },
+          },
+        }),
+        withResource("open", { schema: { allOf: [{ properties: { a: { type: "string" } } }, { required: ["a"] }] } }),
+        withRootKey("Problem"),
+      ),
+    );
+    expect(await faultsOf(document)).toEqual([]);
+    const { schemas } = document.components;
+    expect(schemas?.["Problem-2"]).toEqual({
+      type: "object",
+      required: ["tuple"],
+      dependentRequired: { size: ["tuple"] },
+      dependentSchemas: { nested: { required: ["size"] } },
+      properties: {
+        tuple: {
+          type: "array",
+          prefixItems: [{ $ref: "#/components/schemas/Problem.other" }, true],
+          items: { type: "string" },
+        },
+        size: { $ref: "#/components/schemas/Problem.size" },
+        nested: { $ref: "#/components/schemas/Problem-2" },
+      },
+    });
+    // Beside a reference, draft-07 reads nothing: 2020-12 would.
+    expect(schemas?.["Problem.other"]).toEqual({ $ref: "#/components/schemas/Problem.size" });
+  });
+
+  it("says that answers have id and _metadata, also where the schema admits no other members", async () => {
+    const schema = {
+      type: "object",
+      required: ["a"],
+      additionalProperties: false,
+      maxProperties: 1,
+      properties: { a: { type: "string" } },
+    };
+    const { schemas } = (await documentOf(project("shop", withResource("books", { schema })))).components;
+    expect(schemas?.["books.stored"]).toMatchObject({
+      additionalProperties: false,
+      maxProperties: 3,
+      required: ["id", "a", "_metadata"],
+    });
+    expect(schemas?.["books"]).toEqual(schema);
+    expect(schemas?.["books.changes"]).not.toHaveProperty("required");
+  });
+
+  it("says less of answers, not something wrong, where the schema can't be extended", async () => {
+    const schema = { type: "object", propertyNames: { pattern: "^[a-c]$" }, properties: { a: { type: "string" } } };
+    const { schemas } = (await documentOf(project("shop", withResource("books", { schema })))).components;
+    expect(schemas?.["books.stored"]).toMatchObject({
+      required: ["id", "_metadata"],
+      properties: { a: { type: "string" } },
+    });
+    expect(schemas?.["books.stored"]).not.toHaveProperty("propertyNames");
+  });
+
+  it("leaves out what nobody may do, and paths that are left without operations", async () => {
+    const nobody = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
+    const { paths } = await documentOf(
+      project(
+        "shop",
+        withResource("hidden", { access: nobody }),
+        withResource("inbox", { access: { read: "Nobody", delete: "Administrators" } }),
+        withRootKey("fixed", { access: { ...nobody, read: "Anyone", update: "Authenticated" } }),
+      ),
+    );
+    const offered = Object.entries(paths).map(([path, { parameters: _, ...methods }]) => [path, Object.keys(methods)]);
+    expect(Object.fromEntries(offered)).toMatchObject({
+      "/api/inbox": ["post"],
+      // An update answers with the object, which nobody may read.
+      "/api/inbox/{id}": ["delete"],
+      "/json/fixed": ["get", "put"],
+      "/json/fixed/{path}": ["get", "put"],
+    });
+    expect(Object.keys(paths).filter((path) => path.includes("hidden"))).toEqual([]);
+    const put = paths["/json/fixed/{path}"]?.put as { readonly responses: object };
+    expect(Object.keys(put.responses)).not.toContain("201");
+  });
+
+  it("asks for credentials where the policies do, and names only problems that can occur", async () => {
+    const shop = project("shop", withResource("books", { access: { read: "Anyone" }, scope: { read: "All" } }));
+    const statuses = async (parts: ProjectParts, path: string, method: string) => {
+      const { responses = {} } = (await documentOf(parts)).paths[path]?.[method] ?? {};
+      return Object.keys(responses as object);
+    };
+    const { paths } = await documentOf(shop);
+    expect(paths["/api/books"]?.get?.security).toEqual([{}, { bearer: [] }, { apikey: [] }]);
+    expect(paths["/api/books"]?.post?.security).toEqual([{ bearer: [] }, { apikey: [] }]);
+    expect(await statuses(shop, "/api/books", "get")).toEqual(["200", "304", "400", "401", "408", "412", "431", "503"]);
+    expect(await statuses(shop, "/api/books/{id}", "delete")).toContain("403");
+    const open = project("shop", withResource("books"), withAuthenticationDisabled());
+    expect((await documentOf(open)).paths["/api/books"]?.post?.security).toEqual([{}, { bearer: [] }, { apikey: [] }]);
+    expect(await statuses(open, "/api/books/{id}", "delete")).not.toContain("403");
+    const readOnly = project("shop", withResource("books"), withAuthenticationDisabled(), withServing("ReadOnly"));
+    expect(await statuses(readOnly, "/api/books/{id}", "delete")).toContain("403");
+  });
+
+  it("never shows what a root key starts with: readers of the document may not be readers of the value", async () => {
+    const secret = "payments-team-is-Ada";
+    const text = await textOf(project("shop", withRootKey("owners", { initialValue: `{"checkout":"${secret}"}` })));
+    expect(text).not.toContain(secret);
+    expect(text).toContain("/json/owners");
+  });
+
+  it("filters by declared properties that have a value to compare, each with its type", async () => {
+    const schema = {
+      properties: {
+        n: { type: "integer" },
+        list: { type: "array" },
+        o: { properties: { s: { type: "string" } } },
+        _: {},
+      },
+    };
+    const { paths } = await documentOf(project("shop", withResource("books", { schema })));
+    const parameters = paths["/api/books"]?.get?.parameters as readonly {
+      readonly name?: string;
+      readonly schema?: unknown;
+    }[];
+    const named = parameters.filter(({ name }) => name !== undefined);
+    expect(named.map(({ name }) => name)).toEqual(["_limit", "_offset", "_sort", "n", "o", "o.s"]);
+    expect(named.find(({ name }) => name === "n")?.schema).toEqual({ type: "integer" });
+  });
+
+  it("is the same text for the same configuration", async () => {
+    const resources = Array.from({ length: 3 }, (_, count) =>
+      withResource(`r${count}`, { schema: { properties: { a: { type: "string" }, b: { type: "number" } } } }),
+    );
+    const parts = project("shop", ...resources);
+    expect(await textOf(parts)).toBe(await textOf(parts));
+  });
+
+  it("leaves schemas out when they are too large together, the last ones by name", async () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 450 }, (_, n) => [`field${n}`, { title: "x".repeat(200) }]),
+    );
+    const names = Array.from({ length: 60 }, (_, n) => `r${String(n).padStart(2, "0")}`);
+    const { schemas, ...rest } = (
+      await documentOf(project("shop", ...names.map((name) => withResource(name, { schema: { properties } }))))
+    ).components;
+    expect(Object.keys(schemas?.["r00"]?.properties ?? {})).toHaveLength(450);
+    expect(schemas?.["r59"]).toMatchObject({ type: "object", additionalProperties: true });
+    expect(JSON.stringify({ schemas, rest }).length).toBeLessThan(20 * 1024 * 1024);
+  });
+});
