@@ -33,6 +33,8 @@ const sentences: Readonly<Record<string, string>> = {
   bench: "speed, as ratios in one run",
   "bench:peers": "speed against PocketBase, Kinto, json-server and Webdis",
   "bench:growth": "speed and memory from 1,000 to 1,000,000 objects in one resource, with a picture",
+  "bench:replicas": "one to four replicas, documents of 1 KiB to 1 MiB, a Redis Cluster against one Redis",
+  "bench:flames": "flame graphs of the three hottest paths, and in words where the time goes",
   "bench:projects": "what 10,000 projects cost a replica",
   "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
   chaos: "kills, outages and failovers under clients whose history is judged; --only NAME --seed N --seconds S",
