@@ -151,15 +151,14 @@ interface Outgoing {
 function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyReply, outgoing: Outgoing): FastifyReply {
   const { status, code, headers, text } = outgoing;
   reply.hijack();
-  const response = reply.raw;
-  const ended = () =>
-    options.observe(exchange, { status, code, seconds: (performance.now() - exchange.startedAt) / 1000 });
+  const response: Answered = reply.raw;
+  response[ending] = { options, exchange, status, code };
   if (response.destroyed) {
     // The client left before its answer was ready, and "close" has been already.
-    ended();
+    observeEnd.call(response);
     return reply;
   }
-  response.once("close", ended);
+  response.on("close", observeEnd);
   if (options.draining()) response.shouldKeepAlive = false;
   if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
   response.writeHead(status, headers);
@@ -169,6 +168,25 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
   if (response.shouldKeepAlive || !arrives || text === undefined) response.end(text);
   else endAfterBody(exchange, response, text);
   return reply;
+}
+
+const ending = Symbol("ending");
+
+/** A response that carries what is to be observed at its end: one listener for all costs less than a closure for each. */
+interface Answered extends ServerResponse {
+  [ending]?: {
+    readonly options: HttpServerOptions;
+    readonly exchange: Exchange;
+    readonly status: number;
+    readonly code: string | undefined;
+  };
+}
+
+function observeEnd(this: Answered): void {
+  const ended = this[ending];
+  if (ended === undefined) return;
+  const { options, exchange, status, code } = ended;
+  options.observe(exchange, { status, code, seconds: (performance.now() - exchange.startedAt) / 1000 });
 }
 
 /**

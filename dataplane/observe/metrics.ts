@@ -1,10 +1,11 @@
 // The Prometheus metrics of a data-plane replica. Label values come from the configuration or a closed list, so no request
 // can make a new series; what the configuration does not know is counted under `(unknown)`.
 
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { AuthenticationObservation } from "../authenticate/observation.ts";
 import type { StoreObservation } from "../store/port.ts";
+import { CounterTally, type HistogramSeries, HistogramTally } from "./tallies.ts";
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -20,12 +21,12 @@ export interface Metrics extends RequestMetrics {
 }
 
 export interface RequestMetrics {
-  readonly kvRequests: Counter<string>;
-  readonly kvSeconds: Histogram<string>;
-  readonly apiRequests: Counter<string>;
-  readonly apiSeconds: Histogram<string>;
-  readonly otherRequests: Counter<string>;
-  readonly otherSeconds: Histogram<string>;
+  readonly kvRequests: CounterTally<"namespace" | "project" | "root_key" | "method" | "status">;
+  readonly kvSeconds: HistogramTally<"namespace" | "project" | "root_key">;
+  readonly apiRequests: CounterTally<"namespace" | "project" | "resource" | "method" | "status">;
+  readonly apiSeconds: HistogramTally<"namespace" | "project" | "resource">;
+  readonly otherRequests: CounterTally<"target" | "method" | "status">;
+  readonly otherSeconds: HistogramTally<"target">;
 }
 
 /** Metrics on a registry of their own; `gauges` are read when Prometheus asks. */
@@ -71,15 +72,11 @@ function countersOn(registry: Registry) {
 }
 
 function requestMetrics(registry: Registry): RequestMetrics {
-  const counter = countersOn(registry);
-  const seconds = (name: string, help: string, labelNames: readonly string[]) =>
-    new Histogram<string>({
-      name,
-      help,
-      labelNames: [...labelNames],
-      buckets: secondsBuckets,
-      registers: [registry],
-    });
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new CounterTally({ name, help, labelNames, registers });
+  const seconds = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new HistogramTally({ name, help, labelNames, registers, buckets: secondsBuckets });
   return {
     kvRequests: counter(
       "jsonplane_kv_requests_total",
@@ -161,22 +158,21 @@ function authenticationObserver(registry: Registry): (observation: Authenticatio
 }
 
 function storeObserver(registry: Registry): (observation: StoreObservation) => void {
-  const seconds = new Histogram({
+  const seconds = new HistogramTally({
     name: "jsonplane_store_duration_seconds",
     help: "Duration of calls to the store by operation and outcome (ok, unavailable, unknown, error)",
     labelNames: ["operation", "outcome"],
     buckets: secondsBuckets,
     registers: [registry],
   });
-  const bound = new Map<string, Histogram.Internal<string>>();
+  const ok = new Map<string, HistogramSeries>();
   return ({ operation, outcome, seconds: duration }) => {
-    const key = `${operation} ${outcome}`;
-    let child = bound.get(key);
-    if (!child) {
-      child = seconds.labels({ operation, outcome });
-      bound.set(key, child);
+    let series = outcome === "ok" ? ok.get(operation) : undefined;
+    if (series === undefined) {
+      series = seconds.series({ operation, outcome });
+      if (outcome === "ok") ok.set(operation, series);
     }
-    child.observe(duration);
+    series.observe(duration);
   };
 }
 

@@ -1,11 +1,11 @@
 // Turns the end of a request into its metrics, its usage figures and its log line: the one place that knows all three.
 
-import type { Counter, Histogram } from "prom-client";
 import type { LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Target } from "../route/targets.ts";
 import type { AccessLog, Ending } from "./access-log.ts";
 import type { Metrics } from "./metrics.ts";
+import type { CounterSeries, HistogramSeries } from "./tallies.ts";
 import { type Usage, unknownRootKey } from "./usage.ts";
 
 export interface RequestObservers {
@@ -16,16 +16,15 @@ export interface RequestObservers {
 
 /** One kind of thing that requests are counted by: resources, or root keys. */
 interface Family {
-  readonly requests: Counter<string>;
-  readonly seconds: Histogram<string>;
-  /** Label that carries the thing's name. */
-  readonly label: "resource" | "root_key";
+  requests(counted: Counted, status: number): CounterSeries;
+  seconds(counted: Counted): HistogramSeries;
 }
 
-/** Pre-bound children of one resource or root key: looking labels up on each request costs three per cent of it. */
+/** What one resource or root key is counted in, found once. */
 interface Series {
-  readonly requests: Map<string, Counter.Internal>;
-  readonly seconds: Histogram.Internal<string>;
+  /** By method, then by status. */
+  readonly requests: Map<string, Map<number, CounterSeries>>;
+  readonly seconds: HistogramSeries;
 }
 
 interface Counted {
@@ -47,16 +46,20 @@ export interface RequestObserver {
 export function createRequestObserver(observers: RequestObservers): RequestObserver {
   const { metrics, usage, accessLog } = observers;
   const countApi = createFamilyCounter({
-    requests: metrics.apiRequests,
-    seconds: metrics.apiSeconds,
-    label: "resource",
+    requests: (counted, status) =>
+      metrics.apiRequests.series({ ...projectLabels(counted), resource: counted.name, method: counted.method, status }),
+    seconds: (counted) => metrics.apiSeconds.series({ ...projectLabels(counted), resource: counted.name }),
   });
-  const countKv = createFamilyCounter({ requests: metrics.kvRequests, seconds: metrics.kvSeconds, label: "root_key" });
+  const countKv = createFamilyCounter({
+    requests: (counted, status) =>
+      metrics.kvRequests.series({ ...projectLabels(counted), root_key: counted.name, method: counted.method, status }),
+    seconds: (counted) => metrics.kvSeconds.series({ ...projectLabels(counted), root_key: counted.name }),
+  });
 
   const countOther = (exchange: Exchange, method: string, ending: Ending): void => {
     const target = otherTarget(exchange);
-    metrics.otherRequests.inc({ target, method, status: ending.status });
-    metrics.otherSeconds.observe({ target }, ending.seconds);
+    metrics.otherRequests.series({ target, method, status: ending.status }).increment();
+    metrics.otherSeconds.series({ target }).observe(ending.seconds);
   };
 
   return {
@@ -72,7 +75,7 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
       accessLog.request(exchange, ending);
     },
     refused(requestId, { status, code }) {
-      metrics.otherRequests.inc({ target: "(no request)", method: otherMethod, status });
+      metrics.otherRequests.series({ target: "(no request)", method: otherMethod, status }).increment();
       accessLog.refusal(requestId, { status, code });
     },
   };
@@ -95,13 +98,17 @@ function createFamilyCounter(family: Family): (counted: Counted, ending: Ending)
   const bound = new WeakMap<LiveProject, Map<string, Series>>();
   return (counted, ending) => {
     const series = seriesOf(bound, family, counted);
-    const key = `${counted.method} ${ending.status}`;
-    let counter = series.requests.get(key);
-    if (!counter) {
-      counter = family.requests.labels({ ...labels(family, counted), method: counted.method, status: ending.status });
-      series.requests.set(key, counter);
+    let ofMethod = series.requests.get(counted.method);
+    if (!ofMethod) {
+      ofMethod = new Map();
+      series.requests.set(counted.method, ofMethod);
     }
-    counter.inc();
+    let counter = ofMethod.get(ending.status);
+    if (!counter) {
+      counter = family.requests(counted, ending.status);
+      ofMethod.set(ending.status, counter);
+    }
+    counter.increment();
     series.seconds.observe(ending.seconds);
   };
 }
@@ -114,14 +121,14 @@ function seriesOf(bound: WeakMap<LiveProject, Map<string, Series>>, family: Fami
   }
   let series = named.get(counted.name);
   if (!series) {
-    series = { requests: new Map(), seconds: family.seconds.labels(labels(family, counted)) };
+    series = { requests: new Map(), seconds: family.seconds(counted) };
     named.set(counted.name, series);
   }
   return series;
 }
 
-function labels(family: Family, { project, name }: Counted): Record<string, string> {
-  return { namespace: project.config.namespace, project: project.config.name, [family.label]: name };
+function projectLabels({ project }: Counted): { readonly namespace: string; readonly project: string } {
+  return { namespace: project.config.namespace, project: project.config.name };
 }
 
 function otherTarget({ project, target }: Exchange): string {
