@@ -3,14 +3,19 @@
 
 import { projectName } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { selected } from "../../core/json/selection.ts";
 import type { Turns } from "../../core/turns.ts";
 import type { Answer } from "../respond/answer.ts";
 import { currentAnswer } from "../respond/conditional.ts";
-import { encodeSortValue } from "../store/order.ts";
-import type { FieldPage, ObjectStore, Page, PageRange } from "../store/port.ts";
+import type { FieldPage, ObjectStore, PageRange } from "../store/port.ts";
 import type { ListQuery } from "../validate/validate-list.ts";
+import { type Condition, conditionOf } from "./conditions.ts";
+import { type ListPage, linksOf } from "./list-links.ts";
 import type { ObjectScene } from "./objects.ts";
-import { encodesExactly, type Scan, scanLimit, scanObjects } from "./scan-objects.ts";
+import { type IndexUse, type Plan, planList, restrictionsOf } from "./plan-list.ts";
+import { indexBuilding, tooExpensive } from "./refuse-list.ts";
+import { scanLimit, scanObjects } from "./scan-objects.ts";
+import { cursorOf, positionOf } from "./walk-positions.ts";
 
 export interface ListRequest {
   readonly query: ListQuery;
@@ -31,7 +36,7 @@ export interface ListRequest {
 export const pageLength = 16 * 1024 * 1024;
 
 export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
-  const { query, url, scanTurns } = request;
+  const { query, scanTurns } = request;
   let hasTurn = false;
   // What is long has turns, as scans have: a project that is alone may have 64 pages under way.
   const beforeMore = async (): Promise<void> => {
@@ -39,79 +44,141 @@ export async function listObjects(store: ObjectStore, scene: ObjectScene, reques
     hasTurn = true;
   };
   try {
-    const page = await findPage(store, scene, { request, beforeMore });
+    const page = await findPage({ store, scene, request, beforeMore });
     if (page.isCut) throw pageTooLong();
-    const items = page.texts.join(",");
-    const text = `{"count":${page.count},"items":[${items}],"links":${links(query, page.count, url)}}`;
-    return currentAnswer(text, scene.preconditions);
+    return currentAnswer(envelope(query, page, request.url), scene.preconditions);
   } finally {
     if (hasTurn) scanTurns.give();
   }
 }
 
+function envelope(query: ListQuery, page: ListPage, url: string): string {
+  const { fields } = query;
+  const texts = fields === undefined ? page.texts : page.texts.map((text) => selected(text, fields));
+  const count = query.counted ? `"count":${page.count},` : "";
+  return `{${count}"items":[${texts.join(",")}],"links":${linksOf(query, page, url)}}`;
+}
+
 interface Finding {
+  readonly store: ObjectStore;
+  readonly scene: ObjectScene;
   readonly request: ListRequest;
   readonly beforeMore: () => Promise<void>;
 }
 
-async function findPage(store: ObjectStore, scene: ObjectScene, { request, beforeMore }: Finding): Promise<Page> {
+async function findPage(finding: Finding): Promise<ListPage> {
+  const { scene, request } = finding;
   const { query } = request;
-  const { visible } = scene.grant;
-  const { offset, limit } = query;
-  const range: PageRange = {
-    offset,
-    limit,
-    descending: query.sort?.descending ?? false,
-    maxLength: pageLength,
-    beforeMore,
-  };
-  const [first, ...others] = query.filters;
-  if (!first && !query.sort?.byValue) return store.pageByCreation(scene.collection, visible, range);
-  const indexed = others.length > 0 ? undefined : await fromIndex(store, scene, query, range);
-  if (indexed?.outcome === "page") return indexed;
-  if (indexed?.outcome === "not_ready") request.onIndexMissing();
+  if (query.filters.length === 0 && query.order.keys.length === 0) return inOrderOfCreation(finding);
+  const conditions = query.filters.map(conditionOf);
+  const plan = planList(conditions, query.order, scene.resource.config.indexes);
+  if (plan.answer !== undefined) {
+    const indexed = await fromIndex(finding, plan.answer, conditions);
+    if (indexed.outcome === "page") return indexed;
+    request.onIndexMissing();
+  }
   request.onScan();
-  return fromScan(store, scene, { query, range, turns: request.scanTurns });
+  return fromScan(finding, plan, conditions);
 }
 
-function fromIndex(
-  store: ObjectStore,
-  scene: ObjectScene,
-  query: ListQuery,
-  range: PageRange,
-): Promise<FieldPage> | undefined {
-  const [filter] = query.filters;
-  const sortField = query.sort?.byValue ? query.sort.name : undefined;
-  const index = filter?.name ?? sortField;
-  if (index === undefined || !hasIndex(scene, index)) return undefined;
-  if (!filter) return store.pageByField(scene.collection, scene.grant.visible, { index }, range);
-  // All matches of one value are equal under its own order, so only another sort field needs a scan.
-  const value = filter.values.length === 1 ? filter.values[0] : undefined;
-  if (value === undefined || !encodesExactly(value) || (sortField ?? index) !== index) return undefined;
-  return store.pageByField(scene.collection, scene.grant.visible, { index, equals: encodeSortValue(value) }, range);
+async function inOrderOfCreation(finding: Finding): Promise<ListPage> {
+  const { store, scene, request } = finding;
+  if (request.query.cursor === undefined) {
+    return store.pageByCreation(scene.collection, scene.grant.visible, rangeOf(finding));
+  }
+  const page = await fromIndex(finding, undefined, []);
+  if (page.outcome === "page") return page;
+  throw new Error("The order of creation is always there");
 }
 
-async function fromScan(store: ObjectStore, scene: ObjectScene, scan: Scan): Promise<Page> {
-  const { query } = scan;
-  const page = await scanObjects(store, scene, scan);
-  if (page) return page;
-  const names = [...query.filters.map((filter) => filter.name), ...(query.sort?.byValue ? [query.sort.name] : [])];
-  const waiting = names.find((name) => hasIndex(scene, name));
-  if (waiting !== undefined && names.length === 1) {
-    throw new Problem("index_building", `The index of \`${waiting}\` is being built; try again`, {
-      headers: { "Retry-After": "5" },
-    });
+function rangeOf({ request, beforeMore }: Finding): PageRange {
+  const { offset, limit, order } = request.query;
+  return { offset, limit, descending: order.descending, maxLength: pageLength, beforeMore };
+}
+
+/** `use` = undefined in order of creation alone. */
+async function fromIndex(
+  finding: Finding,
+  use: IndexUse | undefined,
+  conditions: readonly Condition[],
+): Promise<({ readonly outcome: "page" } & ListPage) | { readonly outcome: "not_ready" }> {
+  const { store, scene, request } = finding;
+  const { cursor, order, counted } = request.query;
+  const { visible } = scene.grant;
+  if (cursor === undefined && use !== undefined) {
+    return store.pageByField(scene.collection, visible, use.query, rangeOf(finding));
   }
-  if (query.filters.length === 0) {
-    throw new Problem(
-      "sort_not_indexed",
-      `More than ${scanLimit} objects can only be sorted by an indexed field; add \`${names[0]}\` to spec.indexes of the ApiResource`,
-    );
+  const known = restrictionsOf(conditions);
+  const after = cursor?.after && positionOf(cursor.after, order, use, known);
+  const range = { ...rangeOf(finding), counted, ...(after && { after }) };
+  const walked = await store.walk(scene.collection, visible, use?.query, range);
+  if (walked.outcome === "not_ready") return walked;
+  const { next, ...page } = walked;
+  return next === undefined ? page : { ...page, next: cursorOf(next, order, use, known) };
+}
+
+async function fromScan(finding: Finding, plan: Plan, conditions: readonly Condition[]): Promise<ListPage> {
+  const { scene, request } = finding;
+  const { query } = request;
+  const source = await scanSource(finding, plan);
+  const page =
+    source.texts &&
+    (await scanObjects({
+      collection: scene.collection,
+      texts: source.texts,
+      conditions,
+      order: query.order,
+      offset: query.offset,
+      limit: query.limit,
+      ...(query.cursor?.after && { after: query.cursor.after }),
+      counted: query.counted,
+      turns: request.scanTurns,
+    }));
+  if (page !== undefined) return page;
+  const { indexes } = scene.resource.config;
+  const waiting = plan.answer?.query.index ?? source.waiting;
+  throw waiting === undefined ? tooExpensive(query, conditions, indexes) : indexBuilding(waiting);
+}
+
+interface Source {
+  /** Of all objects that may match; absent when they are too many. */
+  readonly texts?: AsyncIterable<readonly string[]>;
+  /** An index that would find them, but is not ready. */
+  readonly waiting?: string;
+}
+
+/** The smallest set of candidates that an index names, or all objects that the caller sees. */
+async function scanSource(finding: Finding, { narrowings }: Plan): Promise<Source> {
+  const { store, scene, request } = finding;
+  const { collection } = scene;
+  const { visible } = scene.grant;
+  let [best, fewest, waiting]: [IndexUse | undefined, number, string | undefined] = [
+    undefined,
+    scanLimit + 1,
+    undefined,
+  ];
+  for (const use of narrowings.slice(0, mostCounted)) {
+    const page: FieldPage = await store.pageByField(collection, visible, use.query, onlyCount);
+    if (page.outcome === "not_ready") {
+      request.onIndexMissing();
+      waiting = use.query.index;
+    } else if (page.count < fewest) [best, fewest] = [use, page.count];
   }
-  throw new Problem(
-    "query_too_expensive",
-    `This query would read more than ${scanLimit} objects; use one filter on an indexed field, without another sort`,
-  );
+  if (best !== undefined) {
+    const found = await store.candidates(collection, visible, best.query, scanLimit);
+    if (found.outcome === "found") return { texts: store.readObjects(collection, inOrder(found.ids)) };
+  }
+  if ((await store.count(collection, visible)) <= scanLimit) return { texts: store.scan(collection, visible) };
+  return waiting === undefined ? {} : { waiting };
+}
+
+/** Indexes of which a list is asked how much they would find. */
+const mostCounted = 4;
+const onlyCount = { offset: 0, limit: 0, descending: false } as const;
+
+/** Of creation. */
+function inOrder(ids: readonly string[]): readonly string[] {
+  return ids.toSorted();
 }
 
 function pageTooLong(): Problem {
@@ -119,23 +186,4 @@ function pageTooLong(): Problem {
     "query_too_expensive",
     "The objects of this page are more than 16 MiB: ask for fewer with a smaller `_limit`",
   );
-}
-
-function hasIndex(scene: ObjectScene, name: string): boolean {
-  return scene.resource.config.indexes.some((field) => field.name === name);
-}
-
-function links(query: ListQuery, count: number, url: string): string {
-  const at = (offset: number) => `${url}?_limit=${query.limit}&_offset=${offset}${query.suffix}`;
-  const all: { self: string; next?: string; prev?: string } = { self: at(query.offset) };
-  if (query.offset + query.limit < count) all.next = at(query.offset + query.limit);
-  if (query.offset > 0) all.prev = at(previousOffset(query, count));
-  return JSON.stringify(all);
-}
-
-/** One page back; from past the end so many pages that there is something on it. */
-function previousOffset({ offset, limit }: ListQuery, count: number): number {
-  const back = offset - limit;
-  const emptyPages = Math.max(0, Math.ceil((back + 1 - count) / limit));
-  return Math.max(0, back - emptyPages * limit);
 }

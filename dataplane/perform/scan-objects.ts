@@ -1,4 +1,4 @@
-// Sorts and filters by reading every visible object, for what no index answers: at most `scanLimit` objects and
+// Sorts and filters by reading every object that may match, for what no index answers: at most `scanLimit` objects and
 // `scanBytes` of text, then it gives up. Orders by the same encoding as the indexes, so both give one order. Only a few of
 // those that read much run at once; who would wait too far back is refused with `query_busy`.
 
@@ -7,10 +7,12 @@ import { projectName } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { createTurns, type Turns } from "../../core/turns.ts";
-import { compareEncoded, encodedStringBytes, encodeSortValue } from "../store/order.ts";
-import type { CollectionRef, ObjectStore, Page, PageRange, Visibility } from "../store/port.ts";
-import type { Filter, ListQuery, SortKey } from "../validate/validate-list.ts";
-import type { ObjectScene } from "./objects.ts";
+import { encodeSortValue } from "../store/order.ts";
+import type { CollectionRef, Page } from "../store/port.ts";
+import type { Cursor } from "../validate/cursor.ts";
+import type { Order } from "../validate/sort-keys.ts";
+import type { Condition } from "./conditions.ts";
+import { createMatches, type Match } from "./kept-matches.ts";
 
 export const scanLimit = 10_000;
 /** Of a scan. */
@@ -18,23 +20,28 @@ export const scanBytes = 64 * 1024 * 1024;
 
 /** Characters that any scan may read before it needs a turn: so small ones never wait for large ones. */
 const freeBytes = 256 * 1024;
-/** Characters of matches that a scan keeps in memory, of those that the page may still show. Two of 64 MiB ended a replica. */
-const keptLength = 16 * 1024 * 1024;
-/** Each holds up to twice `keptLength`, and those who wait some `freeBytes`. */
+/** Each holds up to twice what createMatches keeps, and those who wait some `freeBytes`. */
 const concurrency = 2;
 const maxWaiting = 32;
 
-interface Match {
-  /** By order of creation. */
-  readonly number: number;
-  readonly key: string;
-  readonly text: string;
+export interface Scan {
+  readonly collection: CollectionRef;
+  /** Every object that may match, in order of creation. */
+  readonly texts: AsyncIterable<readonly string[]>;
+  readonly conditions: readonly Condition[];
+  readonly order: Order;
+  readonly offset: number;
+  readonly limit: number;
+  /** Only objects behind it are shown, and all are counted. */
+  readonly after?: Cursor;
+  /** False when `count` may be any number of which it is true that so many match. */
+  readonly counted: boolean;
+  readonly turns: Turns;
 }
 
-export interface Scan {
-  readonly query: ListQuery;
-  readonly range: PageRange;
-  readonly turns: Turns;
+export interface ScannedPage extends Page {
+  /** Of the last object shown, when there are more. */
+  readonly next?: Cursor;
 }
 
 /** The turns that all scans of one process share. */
@@ -43,40 +50,46 @@ export function createScanTurns(): Turns {
 }
 
 /** Undefined when there is more to read, or to keep for the page, than the limits allow. */
-export async function scanObjects(store: ObjectStore, scene: ObjectScene, scan: Scan): Promise<Page | undefined> {
-  const { query, range, turns } = scan;
-  const { visible } = scene.grant;
-  if ((await store.count(scene.collection, visible)) > scanLimit) return undefined;
-  const matches = createMatches(range);
-  const filters = query.filters.map(matcher);
-  const isWhole = await readAll(store, { collection: scene.collection, visible, turns }, (text) => {
-    if (!filters.every((matches) => matches(text))) return true;
-    return matches.add(sortKeyOf(text, query.sort), text);
+export async function scanObjects(scan: Scan): Promise<ScannedPage | undefined> {
+  const { conditions, order, offset, limit, after } = scan;
+  const matches = createMatches(order, { after, most: offset + limit + 1 });
+  // In order of creation what comes first is shown first.
+  const mayEnd = !scan.counted && order.keys.length === 0 && !order.descending;
+  const end = await readAll(scan, (text) => {
+    if (!conditions.every((condition) => condition.holds(text))) return "go on";
+    if (!matches.add(matchOf(text, order))) return "too much";
+    return mayEnd && matches.isFull() ? "enough" : "go on";
   });
-  return isWhole ? matches.page() : undefined;
+  if (end === "too much") return undefined;
+  const { count, found } = matches.all();
+  const shown = found.slice(offset, offset + limit);
+  const last = found.length > offset + limit ? shown.at(-1) : undefined;
+  const page = { count, texts: shown.map(({ text }) => text) };
+  return last === undefined ? page : { ...page, next: { values: last.values, id: last.id } };
 }
 
-interface Reading {
-  readonly collection: CollectionRef;
-  readonly visible: Visibility;
-  readonly turns: Turns;
+function matchOf(text: string, { keys }: Order): Match {
+  return { values: keys.map(({ path }) => encodeSortValue(valueAt(text, path))), id: idIn(text), text };
 }
 
-/** False when it gave up: there is more than the limits allow, or `onText` said false. */
-async function readAll(
-  store: ObjectStore,
-  { collection, visible, turns }: Reading,
-  onText: (text: string) => boolean,
-): Promise<boolean> {
+/** A stored object begins with its id, `{"id":"<UUID>"`. */
+function idIn(text: string): string {
+  return text.slice(7, 43);
+}
+
+type Step = "go on" | "enough" | "too much";
+
+async function readAll({ texts, turns, collection }: Scan, onText: (text: string) => Step): Promise<Step> {
   let seen = 0;
   let bytes = 0;
   let hasTurn = false;
   try {
-    for await (const batch of store.scan(collection, visible)) {
+    for await (const batch of texts) {
       seen += batch.length;
       bytes += batch.reduce((sum, text) => sum + text.length, 0);
-      if (!batch.every(onText)) return false;
-      if (seen > scanLimit || bytes > scanBytes) return false;
+      const step = stepOf(batch, onText);
+      if (step !== "go on") return step;
+      if (seen > scanLimit || bytes > scanBytes) return "too much";
       if (!hasTurn && bytes > freeBytes) {
         await turns.take(projectName(collection.project));
         hasTurn = true;
@@ -84,70 +97,22 @@ async function readAll(
       // A store in this process answers without ever leaving the event loop to anybody else.
       await othersFirst();
     }
-    return true;
+    return "go on";
   } finally {
     if (hasTurn) turns.give();
   }
+}
+
+function stepOf(batch: readonly string[], onText: (text: string) => Step): Step {
+  for (const text of batch) {
+    const step = onText(text);
+    if (step !== "go on") return step;
+  }
+  return "go on";
 }
 
 function busy(): Problem {
   return new Problem("query_busy", "Too many lists are being sorted or filtered without an index; try again", {
     headers: { "Retry-After": "2" },
   });
-}
-
-interface Matches {
-  /** False when more would have to be kept than the limit allows. */
-  add(key: string, text: string): boolean;
-  page(): Page;
-}
-
-/** Keeps what the page may still show: the first `offset + limit` of those that came. */
-function createMatches(range: PageRange): Matches {
-  let kept: Match[] = [];
-  let count = 0;
-  let length = 0;
-  const last = range.offset + range.limit;
-  const prune = (): void => {
-    kept = inOrder(kept, range.descending).slice(0, last);
-    length = kept.reduce((sum, { key, text }) => sum + key.length + text.length, 0);
-  };
-  return {
-    add(key, text) {
-      count += 1;
-      kept.push({ number: count, key, text });
-      length += key.length + text.length;
-      if (length <= 2 * keptLength) return true;
-      prune();
-      return length <= keptLength;
-    },
-    page() {
-      const ordered = inOrder(kept, range.descending);
-      return { count, texts: ordered.slice(range.offset, last).map((match) => match.text) };
-    },
-  };
-}
-
-/** Ties in order of creation, all of it exactly reversed when descending. */
-function inOrder(matches: readonly Match[], descending: boolean): Match[] {
-  const ordered = matches.toSorted((left, right) => compareEncoded(left.key, right.key) || left.number - right.number);
-  return descending ? ordered.reverse() : ordered;
-}
-
-function sortKeyOf(text: string, sort: SortKey | undefined): string {
-  return sort?.byValue ? encodeSortValue(valueAt(text, sort.path)) : "";
-}
-
-function matcher(filter: Filter): (text: string) => boolean {
-  const wanted = filter.values.map((value) => ({ value, key: encodeSortValue(value), exact: encodesExactly(value) }));
-  return (text) => {
-    const value = valueAt(text, filter.path);
-    const key = encodeSortValue(value);
-    return wanted.some((each) => each.key === key && (each.exact || each.value === value));
-  };
-}
-
-/** False for strings so long that their encoding is cut, so that others which start alike encode to the same. */
-export function encodesExactly(valueText: string): boolean {
-  return Buffer.byteLength(valueText) <= encodedStringBytes;
 }

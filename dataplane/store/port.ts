@@ -4,6 +4,7 @@
 // An adapter is done when it passes test/store/contract/.
 
 import type { IndexField, ProjectRef } from "../../core/config/types.ts";
+import type { ValueRange } from "./ranges.ts";
 
 // ---------------------------------------------------------------------------------------------------------- objects
 
@@ -75,9 +76,34 @@ export interface FieldQuery {
   readonly index: string;
   /** Only objects whose value encodes to exactly this (encodeSortValue in order.ts); absent = all. */
   readonly equals?: string;
+  /** Only objects whose encoded value lies in one of these: disjoint and ascending (ranges.ts); never beside `equals`. */
+  readonly ranges?: readonly ValueRange[];
 }
 
 export type FieldPage = ({ readonly outcome: "page" } & Page) | { readonly outcome: "not_ready" };
+
+/** Where a walk stands: at an object that may be gone or have another value by now. */
+export interface Position {
+  /** Encoded; "" in order of creation. */
+  readonly value: string;
+  readonly id: string;
+}
+
+export interface WalkRange extends Pick<PageRange, "limit" | "descending" | "maxLength" | "beforeMore"> {
+  /** Goes on behind it; absent = from the start. */
+  readonly after?: Position;
+  /** Whether `count` is wanted; it is 0 otherwise. */
+  readonly counted: boolean;
+}
+
+export interface WalkPage extends Page {
+  /** Where to go on, when there is more. */
+  readonly next?: Position;
+}
+
+export type Candidates =
+  | { readonly outcome: "found"; readonly ids: readonly string[] }
+  | { readonly outcome: "too_many" | "not_ready" };
 
 export interface ObjectStore {
   /**
@@ -112,6 +138,20 @@ export interface ObjectStore {
   pageByCreation(collection: CollectionRef, visible: Visibility, range: PageRange): Promise<Page>;
   /** A page in order of an indexed field (then of id), optionally of one value only. */
   pageByField(collection: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): Promise<FieldPage>;
+  /**
+   * The next objects behind a position, in order of creation, or of an indexed field when there is a query: whatever is written
+   * meanwhile, a walk from page to page shows every object once that is there all the time with the same value.
+   */
+  walk(
+    collection: CollectionRef,
+    visible: Visibility,
+    query: FieldQuery | undefined,
+    range: WalkRange,
+  ): Promise<({ readonly outcome: "page" } & WalkPage) | { readonly outcome: "not_ready" }>;
+  /** The ids of all objects that an index has for the query, in any order; `too_many` when they are more than `most`. */
+  candidates(collection: CollectionRef, visible: Visibility, query: FieldQuery, most: number): Promise<Candidates>;
+  /** Served texts of these objects, in this order, in batches of at most 4 MiB; those that are gone are left out. */
+  readObjects(collection: CollectionRef, ids: readonly string[]): AsyncIterable<readonly string[]>;
   count(collection: CollectionRef, visible: Visibility): Promise<number>;
   /** Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For bounded scans. */
   scan(collection: CollectionRef, visible: Visibility): AsyncIterable<readonly string[]>;

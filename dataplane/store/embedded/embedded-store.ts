@@ -18,6 +18,7 @@ import { createPages } from "./pages.ts";
 import { createSessions } from "./sessions.ts";
 import { createSweep } from "./sweep-dropped.ts";
 import { createTransactions } from "./transactions.ts";
+import { createWalks } from "./walks.ts";
 
 export interface EmbeddedStoreOptions {
   /** Made when it is missing; `:memory:` keeps everything in memory until it is closed. */
@@ -48,6 +49,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   return {
     ...createObjects(parts),
     ...createPages(parts),
+    ...createWalks(parts),
     ...indexes,
     async declareIndexes(collection, fields, revision) {
       const states = await indexes.declareIndexes(collection, fields, revision);

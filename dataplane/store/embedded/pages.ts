@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { CollectionRef, FieldPage, FieldQuery, ObjectStore, Page, PageRange, Visibility } from "../port.ts";
+import type { ValueRange } from "../ranges.ts";
 import type { Collection } from "./collections.ts";
 import type { SizedList } from "./marks.ts";
 import type { ObjectParts } from "./objects.ts";
@@ -17,7 +18,31 @@ interface Span {
 
 const nothing: Page = { count: 0, texts: [] };
 
-export function createPages({ database, transactions, collections, marks }: ObjectParts): Pages {
+export function createPages(parts: ObjectParts): Pages {
+  const { transactions, collections } = parts;
+  const { pageByCreation, pageByField } = createPageReader(parts);
+  return {
+    pageByCreation: (ref, visible, range) =>
+      transactions.read("pageByCreation", () => pageByCreation(ref, visible, range)),
+    pageByField: (ref, visible, query, range) =>
+      transactions.read("pageByField", () => pageByField(ref, visible, query, range)),
+    count: (ref, visible) =>
+      transactions.read("count", () => {
+        const collection = collections.find(ref);
+        return (collection && collections.owner(collection, visible)?.objects) ?? 0;
+      }),
+  };
+}
+
+export interface PageReader {
+  pageByCreation(ref: CollectionRef, visible: Visibility, range: PageRange): Page;
+  pageByField(ref: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): FieldPage;
+  /** A page of these objects, cut where it gets too long. */
+  textsOf(count: number, objects: readonly number[], range: Pick<PageRange, "maxLength">): Page;
+}
+
+/** Reads inside a transaction of the caller's. */
+export function createPageReader({ database, collections, marks }: ObjectParts): PageReader {
   const statements = prepare(database);
 
   function pageByCreation(ref: CollectionRef, visible: Visibility, range: PageRange): Page {
@@ -35,7 +60,22 @@ export function createPages({ database, transactions, collections, marks }: Obje
     const viewer = collections.owner(collection, visible);
     if (viewer === undefined) return { outcome: "page", ...nothing };
     const list = { ordering, owner: viewer.owner, length: viewer.objects };
+    if (query.ranges !== undefined) return { outcome: "page", ...pageOfRanges(list, query.ranges, range) };
     return { outcome: "page", ...page(list, spanOf(list, query.equals), range) };
+  }
+
+  /** The ranges' entries one after the other, as if nothing lay between them. */
+  function pageOfRanges(list: SizedList, ranges: readonly ValueRange[], range: PageRange): Page {
+    const spans = ranges.map(({ from, to }) => ({
+      start: marks.below(list, from, false),
+      end: marks.below(list, to, false),
+    }));
+    const count = spans.reduce((sum, { start, end }) => sum + end - start, 0);
+    const objects = shownParts(spans, range).flatMap(({ position, wanted }) => {
+      const found = objectsAt(list, position, wanted);
+      return range.descending ? found.reverse() : found;
+    });
+    return textsOf(count, objects, range);
   }
 
   function spanOf(list: SizedList, equals: string | undefined): Span {
@@ -44,12 +84,17 @@ export function createPages({ database, transactions, collections, marks }: Obje
   }
 
   function page(list: SizedList, { start, end }: Span, range: PageRange): Page {
-    const { offset, limit, descending, maxLength = Number.POSITIVE_INFINITY } = range;
+    const { offset, limit, descending } = range;
     const count = end - start;
     const wanted = Math.min(limit, count - offset);
     if (wanted <= 0) return { count, texts: [] };
     const objects = objectsAt(list, descending ? end - offset - wanted : start + offset, wanted);
     if (descending) objects.reverse();
+    return textsOf(count, objects, range);
+  }
+
+  function textsOf(count: number, objects: readonly number[], range: Pick<PageRange, "maxLength">): Page {
+    const { maxLength = Number.POSITIVE_INFINITY } = range;
     const texts: string[] = [];
     let length = 0;
     for (const object of objects) {
@@ -67,20 +112,29 @@ export function createPages({ database, transactions, collections, marks }: Obje
     return rows.map(({ object }) => Number(object));
   }
 
-  return {
-    pageByCreation: (ref, visible, range) =>
-      transactions.read("pageByCreation", () => pageByCreation(ref, visible, range)),
-    pageByField: (ref, visible, query, range) =>
-      transactions.read("pageByField", () => pageByField(ref, visible, query, range)),
-    count: (ref, visible) =>
-      transactions.read("count", () => {
-        const collection = collections.find(ref);
-        return (collection && collections.owner(collection, visible)?.objects) ?? 0;
-      }),
-  };
+  return { pageByCreation, pageByField, textsOf };
 }
 
-function readyOrdering({ indexes }: Collection, name: string): number | undefined {
+interface ShownPart {
+  /** Of its lowest entry. */
+  readonly position: number;
+  readonly wanted: number;
+}
+
+/** What a page shows of several spans, in the page's order. */
+function shownParts(spans: readonly Span[], { offset, limit, descending }: PageRange): readonly ShownPart[] {
+  const parts: ShownPart[] = [];
+  let [skipped, left] = [offset, limit];
+  for (const { start, end } of descending ? spans.toReversed() : spans) {
+    const wanted = Math.max(0, Math.min(left, end - start - skipped));
+    if (wanted > 0) parts.push({ position: descending ? end - skipped - wanted : start + skipped, wanted });
+    left -= wanted;
+    skipped = Math.max(0, skipped - (end - start));
+  }
+  return parts;
+}
+
+export function readyOrdering({ indexes }: Collection, name: string): number | undefined {
   return indexes.find(({ field, state }) => field.name === name && state === "ready")?.ordering;
 }
 

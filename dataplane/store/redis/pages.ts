@@ -3,15 +3,18 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
-import type { FieldPage, ObjectStore, Owner, Page, PageRange, Visibility } from "../port.ts";
-import type { StoredIndex } from "./index-set.ts";
+import type { FieldPage, FieldQuery, ObjectStore, Owner, Page, PageRange, Visibility } from "../port.ts";
+import type { IndexSet, StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
+import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import { batchAfter, type ObjectScripts, type PageReply, unknownBatch } from "./object-scripts.ts";
+import type { RangeScripts } from "./range-scripts.ts";
 
 export interface PageParts {
   readonly gateway: Gateway;
   readonly scripts: ObjectScripts;
+  readonly rangeScripts: RangeScripts;
   readonly known: KnownIndexes;
 }
 
@@ -27,12 +30,8 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
-      // What is known not to be ready may be by now: nothing tells this replica when another one has built it.
-      const isKnown = readyIndex((await known.get(keys)).indexes, query.index) !== undefined;
-      if (!isKnown) await known.reload(keys);
-      const reply = await known.withCurrent(keys, async ({ version, indexes }) => {
-        const index = readyIndex(indexes, query.index);
-        if (index === undefined) return undefined;
+      const reply = await withIndex(known, keys, query.index, ({ version }, index) => {
+        if (query.ranges !== undefined) return pageOfRanges(parts, { keys, version, index, owner }, query, range);
         return scripts.page({ keys, version, ...placeOf(keys, index, owner, query.equals), idIs: "last", ...range });
       });
       if (reply === undefined) return { outcome: "not_ready" };
@@ -57,8 +56,45 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
   };
 }
 
-function idsOf(keys: CollectionKeys, { owner }: Visibility): string {
+export function idsOf(keys: CollectionKeys, { owner }: Visibility): string {
   return owner === undefined ? keys.ids : keys.owned(owner);
+}
+
+/** Calls `attempt` with an index that is ready; undefined when it isn't. */
+export async function withIndex<T>(
+  known: KnownIndexes,
+  keys: CollectionKeys,
+  name: string,
+  attempt: (set: IndexSet, index: StoredIndex) => Promise<T | "stale">,
+): Promise<T | undefined> {
+  // What is known not to be ready may be by now: nothing tells this replica when another one has built it.
+  const isKnown = readyIndex((await known.get(keys)).indexes, name) !== undefined;
+  if (!isKnown) await known.reload(keys);
+  return known.withCurrent(keys, async (set) => {
+    const index = readyIndex(set.indexes, name);
+    return index === undefined ? undefined : attempt(set, index);
+  });
+}
+
+interface IndexPlace {
+  readonly keys: CollectionKeys;
+  readonly version: string;
+  readonly index: StoredIndex;
+  readonly owner: Owner | undefined;
+}
+
+function pageOfRanges(parts: PageParts, place: IndexPlace, { ranges = [] }: FieldQuery, range: PageRange) {
+  const { keys, version, index, owner } = place;
+  const { offset, limit, descending } = range;
+  const counted = wholeRanges(ranges, owner);
+  const shown = rangesAfter(ranges, { owner, descending, after: undefined });
+  const set = setOf(keys, index, owner);
+  return parts.rangeScripts.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
+}
+
+/** An index's sorted set for those who see all, or one owner's. */
+export function setOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | undefined): string {
+  return owner === undefined ? keys.index(index.slot) : keys.ownIndex(index.slot);
 }
 
 function readyIndex(indexes: readonly StoredIndex[], name: string): StoredIndex | undefined {
@@ -68,16 +104,16 @@ function readyIndex(indexes: readonly StoredIndex[], name: string): StoredIndex 
 /** The sorted set to read and what the page's members begin with. */
 function placeOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | undefined, equals: string | undefined) {
   const parts = [owner, equals].filter((part) => part !== undefined);
-  const set = owner === undefined ? keys.index(index.slot) : keys.ownIndex(index.slot);
+  const set = setOf(keys, index, owner);
   return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
 }
 
 /** Reads on until the page is whole, or too long. */
-async function whole(
+export async function whole(
   scripts: ObjectScripts,
   keys: CollectionKeys,
   reply: PageReply,
-  { maxLength = Number.POSITIVE_INFINITY, beforeMore }: PageRange,
+  { maxLength = Number.POSITIVE_INFINITY, beforeMore }: Pick<PageRange, "maxLength" | "beforeMore">,
 ): Promise<Page> {
   const texts = [...reply.texts];
   let length = lengthOf(texts);

@@ -18,8 +18,10 @@ import { createObjectScripts } from "./object-scripts.ts";
 import { createObjects } from "./objects.ts";
 import { observedStore, outcomeOf } from "./observed-store.ts";
 import { createPages } from "./pages.ts";
+import { createRangeScripts } from "./range-scripts.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
+import { createWalks } from "./walks.ts";
 
 export interface RedisStoreOptions {
   /** redis://, rediss://, redis+sentinel:// or redis+cluster:// (redis-url.ts). */
@@ -45,7 +47,9 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   }
   const { clock, observe } = options;
   const indexScripts = createIndexScripts(gateway);
-  const parts = { gateway, scripts: createObjectScripts(gateway), known: createKnownIndexes(indexScripts) };
+  const rangeScripts = createRangeScripts(gateway);
+  const scripts = createObjectScripts(gateway);
+  const parts = { gateway, scripts, rangeScripts, known: createKnownIndexes(indexScripts) };
   const ended = createEndedSessions({
     open: () => open("jsonplane-ended-sessions", rereadMilliseconds + commandTimeout),
     onFailure: (failure) => observe?.({ operation: "readEndedSessions", seconds: 0, outcome: outcomeOf(failure) }),
@@ -53,6 +57,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const store: Store = {
     ...createObjects(parts),
     ...createPages(parts),
+    ...createWalks(parts),
     ...createIndexes({ ...parts, scripts: indexScripts }),
     ...createDocuments(gateway),
     ...createSessions(createSessionScripts(gateway), clock),

@@ -20,7 +20,7 @@ it("refuses a page of more than 16 MiB and says how to ask for less", async () =
   const scene = { collection, grant: { visible: {}, writable: {} } } as unknown as ObjectScene;
   const ask = (limit: number) =>
     listObjects(store, scene, {
-      query: { limit, offset: 0, sort: undefined, filters: [], suffix: "" },
+      query: { limit, offset: 0, order: { keys: [], descending: false }, filters: [], counted: true, suffix: "" },
       url: "http://127.0.0.1/api/films",
       onIndexMissing: () => undefined,
       scanTurns: createScanTurns(),

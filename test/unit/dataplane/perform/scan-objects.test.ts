@@ -5,8 +5,7 @@ import { systemClock } from "../../../../core/clock.ts";
 import { Problem } from "../../../../core/errors/problem.ts";
 import { createTurns, type Turns } from "../../../../core/turns.ts";
 import { createObjectIds } from "../../../../dataplane/perform/object-ids.ts";
-import type { ObjectScene } from "../../../../dataplane/perform/objects.ts";
-import { type Scan, scanObjects } from "../../../../dataplane/perform/scan-objects.ts";
+import { scanObjects } from "../../../../dataplane/perform/scan-objects.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../dataplane/store/port.ts";
 
@@ -30,10 +29,10 @@ async function fill(resource: string, count: number, size: number): Promise<void
 }
 
 function scan(resource: string, turns: Turns, { offset = 0, limit = 2, descending = true } = {}) {
-  const scene = { collection: { project, resource }, grant: { visible: {}, writable: {} } } as ObjectScene;
-  const sort = { name: "n", path: ["n"], descending, byValue: true };
-  const query = { limit, offset, sort, filters: [], suffix: "" };
-  return scanObjects(store, scene, { query, range: { offset, limit, descending }, turns } satisfies Scan);
+  const collection = { project, resource };
+  const order = { keys: [{ name: "n", path: ["n"], descending }], descending };
+  const texts = store.scan(collection, {});
+  return scanObjects({ collection, texts, conditions: [], order, offset, limit, counted: true, turns });
 }
 
 function oneTurn(): Turns {

@@ -1,0 +1,123 @@
+// Turns filters into conditions: which encoded values can meet one, so that an index finds them, and whether an object does. Both by
+// the same encodings (store/order.ts), so that an index and a scan find the same objects.
+
+import { valueAt } from "../../core/json/members.ts";
+import { elementsOf } from "../../core/json/walk.ts";
+import { encodedStringBytes, encodeSortValue } from "../store/order.ts";
+import {
+  above,
+  absent,
+  beginningWith,
+  below,
+  equalTo,
+  holds,
+  outside,
+  present,
+  united,
+  type ValueRange,
+} from "../store/ranges.ts";
+import type { Filter } from "../validate/field-filters.ts";
+
+export interface Condition {
+  readonly name: string;
+  /** All values that can meet it; absent = no index can tell. */
+  readonly ranges?: readonly ValueRange[];
+  /** Whether all of them do. */
+  readonly isExact: boolean;
+  /** The only value that meets it, when there is one. */
+  readonly constant?: string;
+  /** Whether an object of this text meets it. */
+  holds(text: string): boolean;
+}
+
+export function conditionOf(filter: Filter): Condition {
+  const { name, path } = filter;
+  const { meets, ...found } = judge(filter);
+  return { name, ...found, holds: (text) => meets(valueAt(text, path)) };
+}
+
+type Judgement = Pick<Condition, "ranges" | "isExact" | "constant"> & {
+  /** Of a value's text, undefined when the field is missing. */
+  meets(value: string | undefined): boolean;
+};
+
+function judge(filter: Filter): Judgement {
+  const { operator, values, text } = filter;
+  switch (operator) {
+    case "eq":
+    case "in":
+      return equalToAny(values);
+    case "ne":
+      return different(equalToAny(values));
+    case "gt":
+    case "ge":
+      return inRanges(values.map((value) => above(encodeSortValue(value), operator === "ge")));
+    case "lt":
+    case "le":
+      return inRanges(values.map((value) => below(encodeSortValue(value), operator === "le")));
+    case "exists":
+      return text === "true" ? inRanges(present) : { ...inRanges(absent), constant: encodeSortValue(undefined) };
+    case "starts":
+      return starting(text);
+    case "contains":
+      return { isExact: false, meets: containing(values, text) };
+  }
+}
+
+function inRanges(given: readonly ValueRange[]): Judgement {
+  const ranges = united(given);
+  return { ranges, isExact: true, meets: (value) => holds(ranges, encodeSortValue(value)) };
+}
+
+function equalToAny(values: readonly string[]): Judgement {
+  const wanted = values.map((value) => ({ value, key: encodeSortValue(value), exact: encodesExactly(value) }));
+  const isExact = wanted.every(({ exact }) => exact);
+  const [only, ...others] = wanted;
+  return {
+    ranges: united(wanted.map(({ key }) => equalTo(key))),
+    isExact,
+    ...(isExact && only !== undefined && others.length === 0 && { constant: only.key }),
+    meets(value) {
+      const key = encodeSortValue(value);
+      return wanted.some((each) => each.key === key && (each.exact || each.value === value));
+    },
+  };
+}
+
+function different(same: Judgement): Judgement {
+  const meets = (value: string | undefined): boolean => !same.meets(value);
+  return same.isExact && same.ranges !== undefined
+    ? { ranges: outside(same.ranges), isExact: true, meets }
+    : { isExact: false, meets };
+}
+
+function starting(beginning: string): Judgement {
+  const text = JSON.stringify(beginning);
+  return {
+    // Of a longer one the encoding is cut: what begins with that may go on in another way.
+    ranges: [beginningWith(encodeSortValue(text))],
+    isExact: Buffer.byteLength(beginning) <= encodedStringBytes,
+    meets: (value) => stringIn(value)?.startsWith(beginning) === true,
+  };
+}
+
+function containing(values: readonly string[], text: string): Judgement["meets"] {
+  const { meets } = equalToAny(values);
+  return (value) => {
+    if (value?.startsWith("[")) return elementsOf(value).some((element) => isScalar(element) && meets(element));
+    return stringIn(value)?.includes(text) === true;
+  };
+}
+
+function stringIn(value: string | undefined): string | undefined {
+  return value?.startsWith('"') ? (JSON.parse(value) as string) : undefined;
+}
+
+function isScalar(value: string): boolean {
+  return !value.startsWith("[") && !value.startsWith("{");
+}
+
+/** False for strings so long that their encoding is cut, so that others which start alike encode to the same. */
+function encodesExactly(valueText: string): boolean {
+  return Buffer.byteLength(valueText) <= encodedStringBytes;
+}

@@ -1,0 +1,68 @@
+// Says why a list would read too much, and which index to declare, or what else to ask, so that it does not. Pure.
+
+import type { IndexField } from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { ListQuery } from "../validate/validate-list.ts";
+import type { Condition } from "./conditions.ts";
+import { decidingKeys, fieldsOf, type Restrictions, restrictionsOf } from "./plan-list.ts";
+import { scanLimit } from "./scan-objects.ts";
+
+/** Fields that one index can have. */
+const mostFields = 1;
+
+export function indexBuilding(name: string): Problem {
+  return new Problem("index_building", `The index of \`${name}\` is being built; try again`, {
+    headers: { "Retry-After": "5" },
+  });
+}
+
+export function tooExpensive(
+  query: ListQuery,
+  conditions: readonly Condition[],
+  indexes: readonly IndexField[],
+): Problem {
+  const restrictions = restrictionsOf(conditions);
+  const advice = adviceFor(query, restrictions, indexes);
+  if (conditions.length > 0) {
+    return new Problem("query_too_expensive", `This query would read more than ${scanLimit} objects; ${advice}`);
+  }
+  return new Problem("sort_not_indexed", `More than ${scanLimit} objects can't be sorted like this; ${advice}`);
+}
+
+function adviceFor({ order }: ListQuery, restrictions: Restrictions, indexes: readonly IndexField[]): string {
+  const keys = decidingKeys(order, restrictions);
+  const names = keys.map(({ name }) => name);
+  const constant = [...restrictions.keys()].filter((name) => restrictions.get(name)?.constant !== undefined);
+  const ranged = [...restrictions.keys()].filter((name) => !constant.includes(name));
+  const isAnswerable = [...restrictions.values()].every(({ isExact }) => isExact);
+  const isOneWay = keys.every(({ descending }) => descending === order.descending);
+  const fields = [...constant, ...names];
+  const missing = fields.join(",");
+  if (isAnswerable && isOneWay && fields.length <= mostFields && ranged.every((name) => name === names[0])) {
+    return `${declare(missing)}, which answers it at any size`;
+  }
+  if (isAnswerable && constant.length + ranged.length <= mostFields && names.length === 0) {
+    return `add \`_sort=${ranged[0]}\`, an order in which ${indexOf([...constant, ...ranged], indexes)} answers it at any size`;
+  }
+  const narrowing = [...constant, ...ranged].find((name) => restrictions.get(name)?.ranges !== undefined);
+  if (narrowing !== undefined && !hasIndex([narrowing], indexes)) {
+    return `${declare(narrowing)}, so that only objects are read that its filter finds`;
+  }
+  return "add a filter on an indexed field that fewer objects meet, or sort by one indexed field";
+}
+
+function declare(name: string): string {
+  return `add \`${name}\` to spec.indexes of the ApiResource`;
+}
+
+function indexOf(fields: readonly string[], indexes: readonly IndexField[]): string {
+  const name = fields.join(",");
+  return hasIndex(fields, indexes)
+    ? `the index \`${name}\``
+    : `an index \`${name}\` in spec.indexes of the ApiResource`;
+}
+
+function hasIndex(fields: readonly string[], indexes: readonly IndexField[]): boolean {
+  const name = fields.join(",");
+  return indexes.some((index) => fieldsOf(index).join(",") === name);
+}

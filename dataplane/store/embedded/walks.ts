@@ -1,0 +1,155 @@
+// ObjectStore's walks by position and candidates of a scan: entries of one list by their keys, then the texts they point to.
+
+import type { DatabaseSync } from "node:sqlite";
+import { compareEncoded } from "../order.ts";
+import type {
+  Candidates,
+  CollectionRef,
+  FieldQuery,
+  ObjectStore,
+  Position,
+  Visibility,
+  WalkPage,
+  WalkRange,
+} from "../port.ts";
+import { equalTo, everything, type ValueRange } from "../ranges.ts";
+import type { Collection } from "./collections.ts";
+import type { ObjectParts } from "./objects.ts";
+import { createPageReader, readyOrdering } from "./pages.ts";
+
+type Walks = Pick<ObjectStore, "walk" | "candidates" | "readObjects">;
+
+interface Entry {
+  readonly value: string;
+  readonly id: string;
+  readonly object: number;
+}
+
+interface Listed {
+  readonly collection: Collection;
+  readonly ordering: number;
+  readonly owner: number;
+}
+
+/** The only value in order of creation is "". */
+const creation: readonly ValueRange[] = [{ from: "", to: "\u0001" }];
+/** A page of which only the count is wanted. */
+const nothing = { offset: 0, limit: 0, descending: false };
+const slice = { objects: 500, characters: 512 * 1024 };
+
+export function createWalks(parts: ObjectParts): Walks {
+  const { database, transactions, collections } = parts;
+  const statements = prepare(database);
+  const pages = createPageReader(parts);
+
+  /** Undefined when the index isn't ready; "nothing" when the caller sees nothing. */
+  function listed(ref: CollectionRef, visible: Visibility, index: string | undefined): Listed | "nothing" | undefined {
+    const collection = collections.find(ref);
+    if (collection === undefined) return index === undefined ? "nothing" : undefined;
+    const ordering = index === undefined ? collection.creation : readyOrdering(collection, index);
+    if (ordering === undefined) return undefined;
+    const viewer = collections.owner(collection, visible);
+    return viewer === undefined ? "nothing" : { collection, ordering, owner: viewer.owner };
+  }
+
+  function entriesAfter(list: Listed, ranges: readonly ValueRange[], range: WalkRange): readonly Entry[] {
+    const found: Entry[] = [];
+    for (const part of range.descending ? ranges.toReversed() : ranges) {
+      const wanted = range.limit + 1 - found.length;
+      if (wanted > 0) found.push(...entriesIn(list, part, range, wanted));
+    }
+    return found;
+  }
+
+  function entriesIn(list: Listed, part: ValueRange, range: WalkRange, wanted: number): readonly Entry[] {
+    const { after, descending } = range;
+    const start = startIn(part, after, descending);
+    const end = descending ? part.from : part.to;
+    const statement = descending ? statements.down : statements.up;
+    return statement.all(list.ordering, list.owner, start.value, start.id, end, wanted) as unknown as Entry[];
+  }
+
+  function walk(ref: CollectionRef, visible: Visibility, query: FieldQuery | undefined, range: WalkRange) {
+    const list = listed(ref, visible, query?.index);
+    if (list === undefined) return { outcome: "not_ready" as const };
+    if (list === "nothing") return { outcome: "page" as const, count: 0, texts: [] };
+    const entries = entriesAfter(list, query === undefined ? creation : rangesOf(query), range);
+    const shown = entries.slice(0, range.limit);
+    const objects = shown.map(({ object }) => object);
+    const page: WalkPage = pages.textsOf(range.counted ? countOf(ref, visible, query) : 0, objects, range);
+    const last = entries.length > range.limit ? shown.at(-1) : undefined;
+    if (last === undefined) return { outcome: "page" as const, ...page };
+    return { outcome: "page" as const, ...page, next: { value: last.value, id: last.id } };
+  }
+
+  function countOf(ref: CollectionRef, visible: Visibility, query: FieldQuery | undefined): number {
+    if (query === undefined) return pages.pageByCreation(ref, visible, nothing).count;
+    const page = pages.pageByField(ref, visible, query, nothing);
+    return page.outcome === "page" ? page.count : 0;
+  }
+
+  function candidates(ref: CollectionRef, visible: Visibility, query: FieldQuery, most: number): Candidates {
+    const list = listed(ref, visible, query.index);
+    if (list === undefined) return { outcome: "not_ready" };
+    if (list === "nothing") return { outcome: "found", ids: [] };
+    const entries = entriesAfter(list, rangesOf(query), { limit: most, descending: false, counted: false });
+    if (entries.length > most) return { outcome: "too_many" };
+    return { outcome: "found", ids: entries.map(({ id }) => id) };
+  }
+
+  /** Some of the texts, and how many ids were done with. */
+  function textsFrom(ref: CollectionRef, ids: readonly string[], from: number): { texts: string[]; done: number } {
+    const collection = collections.find(ref);
+    if (collection === undefined) return { texts: [], done: ids.length };
+    const texts: string[] = [];
+    let characters = 0;
+    let done = from;
+    while (done < ids.length && texts.length < slice.objects && characters < slice.characters) {
+      const row = statements.text.get(collection.creation, collection.everyone, ids[done] ?? "");
+      done += 1;
+      if (row === undefined) continue;
+      const text = String(row.text);
+      texts.push(text);
+      characters += text.length;
+    }
+    return { texts, done };
+  }
+
+  return {
+    walk: (ref, visible, query, range) => transactions.read("walk", () => walk(ref, visible, query, range)),
+    candidates: (ref, visible, query, most) =>
+      transactions.read("candidates", () => candidates(ref, visible, query, most)),
+    async *readObjects(ref, ids) {
+      for (let from = 0; from < ids.length; ) {
+        const start = from;
+        const { texts, done } = await transactions.read("readObjects", () => textsFrom(ref, ids, start));
+        if (texts.length > 0) yield texts;
+        from = done;
+      }
+    },
+  };
+}
+
+/** Where reading a range begins: at its own start, or behind the position when that lies further. */
+function startIn({ from, to }: ValueRange, after: Position | undefined, descending: boolean): Position {
+  const own = { value: descending ? to : from, id: "" };
+  if (after === undefined) return own;
+  const order = compareEncoded(after.value, own.value) || compareEncoded(after.id, own.id);
+  return (descending ? order < 0 : order > 0) ? after : own;
+}
+
+function rangesOf({ ranges, equals }: FieldQuery): readonly ValueRange[] {
+  return ranges ?? (equals === undefined ? everything : [equalTo(equals)]);
+}
+
+function prepare(database: DatabaseSync) {
+  const from = "SELECT value, id, object FROM entries WHERE ordering = ? AND owner = ?";
+  return {
+    up: database.prepare(`${from} AND (value, id) > (?, ?) AND value < ? ORDER BY value, id LIMIT ?`),
+    down: database.prepare(`${from} AND (value, id) < (?, ?) AND value >= ? ORDER BY value DESC, id DESC LIMIT ?`),
+    text: database.prepare(
+      `SELECT o.text FROM entries AS e CROSS JOIN objects AS o ON o.object = e.object
+        WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id = ?`,
+    ),
+  };
+}

@@ -1,0 +1,58 @@
+// Turns ranges of values, and the place where a walk stands, into bounds of a sorted set's members. Pure.
+
+import { compareEncoded } from "../order.ts";
+import type { Owner, Position } from "../port.ts";
+import type { ValueRange } from "../ranges.ts";
+import { separator } from "./keys.ts";
+import type { LexRange } from "./range-scripts.ts";
+
+/** Stands behind the separator and all that follows it. */
+const behind = "\u0001";
+
+export interface Place {
+  /** Whose part of an index that is kept by owner; undefined in one of everybody's. */
+  readonly owner: Owner | undefined;
+  readonly descending: boolean;
+  readonly after: Position | undefined;
+}
+
+/** The parts of an index that hold these values, all of them ascending. */
+export function wholeRanges(ranges: readonly ValueRange[], owner: Owner | undefined): readonly LexRange[] {
+  const begin = beginOf(owner);
+  return ranges.map(({ from, to }) => ({ from: `[${begin}${from}`, to: `(${begin}${to}` }));
+}
+
+/** What is left of them behind the place, in the direction of the walk. */
+export function rangesAfter(ranges: readonly ValueRange[], place: Place): readonly LexRange[] {
+  const { owner, descending, after } = place;
+  const ordered = descending ? ranges.toReversed() : ranges;
+  if (after === undefined) return wholeRanges(ordered, owner);
+  const member = after.value + separator + after.id;
+  const begin = beginOf(owner);
+  return ordered.flatMap(({ from, to }) => {
+    const isBehindStart = compareEncoded(member, from) >= 0;
+    const isBehindEnd = compareEncoded(member, to) >= 0;
+    const whole = { from: `[${begin}${from}`, to: `(${begin}${to}` };
+    if (isBehindStart && !isBehindEnd) {
+      return [descending ? { ...whole, to: `(${begin}${member}` } : { ...whole, from: `(${begin}${member}` }];
+    }
+    return isBehindEnd === descending ? [whole] : [];
+  });
+}
+
+/** Of a sorted set whose members begin with their ids. */
+export function idsAfter({ descending, after }: Place): LexRange {
+  if (after === undefined) return { from: "-", to: "+" };
+  return descending ? { from: "-", to: `(${after.id}` } : { from: `[${after.id}${behind}`, to: "+" };
+}
+
+/** Where a page ended whose last member this is. */
+export function positionOf(member: string, owner: Owner | undefined): Position {
+  const place = owner === undefined ? member : member.slice(owner.length + separator.length);
+  const end = place.lastIndexOf(separator);
+  return { value: place.slice(0, end), id: place.slice(end + separator.length) };
+}
+
+function beginOf(owner: Owner | undefined): string {
+  return owner === undefined ? "" : owner + separator;
+}

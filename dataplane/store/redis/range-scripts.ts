@@ -1,0 +1,82 @@
+// Typed wrappers of the scripts that read ranges of an index: the only place that knows the positions of their keys and arguments.
+
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
+import { code } from "./codes.ts";
+import type { CollectionKeys } from "./keys.ts";
+import { bytesPerCall, type PageReply } from "./object-scripts.ts";
+import { scriptReply } from "./script-reply.ts";
+import { storeScript } from "./store-script.ts";
+
+/** From one member of a sorted set to another, as ZRANGE BYLEX names them: `-`, `+`, or `[` or `(` and a text. */
+export interface LexRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface ReadRanges {
+  readonly keys: CollectionKeys;
+  /** The sorted set to read. */
+  readonly set: string;
+  /** Present when the set is an index: its index set's version. */
+  readonly version?: string;
+  /** Whether a member begins or ends with the id. */
+  readonly idIs: "first" | "last";
+  readonly offset: number;
+  readonly limit: number;
+  readonly descending: boolean;
+  /** Whose members are counted. */
+  readonly counted: readonly LexRange[];
+  /** Whose members are shown, in the page's order. */
+  readonly shown: readonly LexRange[];
+}
+
+export interface RangesReply extends PageReply {
+  /** The page's last member, when there are more after it. */
+  readonly last: string | undefined;
+}
+
+export interface ReadCandidates {
+  readonly keys: CollectionKeys;
+  readonly set: string;
+  readonly version: string;
+  readonly ranges: readonly LexRange[];
+  readonly most: number;
+}
+
+export interface RangeScripts {
+  ranges(call: ReadRanges): Promise<RangesReply | "stale">;
+  candidates(call: ReadCandidates): Promise<readonly string[] | "too_many" | "stale">;
+}
+
+export function createRangeScripts(gateway: Gateway): RangeScripts {
+  const readRanges = storeScript("read-ranges-2", "read");
+  const readCandidates = storeScript("read-candidates-2", "read");
+
+  return {
+    async ranges(call) {
+      const { keys, set, version = "*", idIs, offset, limit, descending, counted, shown } = call;
+      const place = [version, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
+      const args = [...place, counted.length, ...bounds(counted), ...bounds(shown)];
+      const reply = scriptReply(await gateway.run(readRanges, [set, keys.indexSet], args));
+      if (reply.code === code.stale_index_set) return "stale";
+      const [count, texts, rest, last] = reply.rest;
+      return {
+        count: numberOf(count),
+        texts: textsOf(texts),
+        rest: textsOf(rest),
+        last: textOf(last) || undefined,
+      };
+    },
+    async candidates({ keys, set, version, ranges, most }) {
+      const args = [version, most, ...bounds(ranges)];
+      const reply = scriptReply(await gateway.run(readCandidates, [set, keys.indexSet], args));
+      if (reply.code === code.stale_index_set) return "stale";
+      return reply.code === code.more ? "too_many" : textsOf(reply.rest[0]);
+    },
+  };
+}
+
+function bounds(ranges: readonly LexRange[]): readonly string[] {
+  return ranges.flatMap(({ from, to }) => [from, to]);
+}

@@ -1,0 +1,107 @@
+// Walks by position and candidates of a scan: ranges of a sorted set's members by their bytes, then the documents they point to.
+
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import type { FieldQuery, ObjectStore, Owner, WalkPage, WalkRange } from "../port.ts";
+import { equalTo, everything } from "../ranges.ts";
+import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
+import { idsAfter, type Place, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
+import { batchAfter, unknownBatch } from "./object-scripts.ts";
+import { idsOf, type PageParts, setOf, whole, withIndex } from "./pages.ts";
+import type { RangesReply } from "./range-scripts.ts";
+
+/** Documents that one call is asked for, at most. */
+const objectsPerCall = 250;
+
+type Walks = Pick<ObjectStore, "walk" | "candidates" | "readObjects">;
+
+export function createWalks(parts: PageParts): Walks {
+  const { scripts, rangeScripts, known } = parts;
+  return {
+    async walk(collection, { owner }, query, range) {
+      const keys = collectionKeys(collection);
+      const step = { keys, owner, range };
+      const reply = query === undefined ? await byCreation(parts, step) : await byField(parts, step, query);
+      if (reply === undefined) return { outcome: "not_ready" };
+      const { last } = reply;
+      const page: WalkPage = await whole(scripts, keys, reply, range);
+      if (last === undefined) return { outcome: "page", ...page };
+      const next = query === undefined ? { value: "", id: idIn(last) } : positionOf(last, owner);
+      return { outcome: "page", ...page, next };
+    },
+    async candidates(collection, { owner }, query, most) {
+      const keys = collectionKeys(collection);
+      const ranges = wholeRanges(rangesOf(query), owner);
+      const found = await withIndex(known, keys, query.index, ({ version }, index) =>
+        rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, most }),
+      );
+      if (found === undefined) return { outcome: "not_ready" };
+      return found === "too_many" ? { outcome: "too_many" } : { outcome: "found", ids: found };
+    },
+    async *readObjects(collection, ids) {
+      const keys = collectionKeys(collection);
+      let batch = unknownBatch;
+      for (let at = 0; at < ids.length; ) {
+        const { done, texts } = await scripts.documents(keys, ids.slice(at, at + objectsPerCall), batch);
+        if (done === 0) throw new StoreUnavailable("A script read none of the documents that it was asked for");
+        if (texts.length > 0) yield texts;
+        batch = batchAfter(texts);
+        at += done;
+      }
+    },
+  };
+}
+
+interface Step {
+  readonly keys: CollectionKeys;
+  readonly owner: Owner | undefined;
+  readonly range: WalkRange;
+}
+
+async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promise<RangesReply> {
+  const { limit, descending, counted } = range;
+  const all = [{ from: "-", to: "+" }];
+  const reply = await parts.rangeScripts.ranges({
+    keys,
+    set: idsOf(keys, owner === undefined ? {} : { owner }),
+    idIs: "first",
+    offset: 0,
+    limit,
+    descending,
+    counted: counted ? all : [],
+    shown: [idsAfter(placeOf({ owner, range }))],
+  });
+  if (reply === "stale") throw new StoreUnavailable("Only an index can be stale");
+  return reply;
+}
+
+function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQuery): Promise<RangesReply | undefined> {
+  const { limit, descending, counted } = range;
+  const ranges = rangesOf(query);
+  return withIndex(parts.known, keys, query.index, ({ version }, index) =>
+    parts.rangeScripts.ranges({
+      keys,
+      set: setOf(keys, index, owner),
+      version,
+      idIs: "last",
+      offset: 0,
+      limit,
+      descending,
+      counted: counted ? wholeRanges(ranges, owner) : [],
+      shown: rangesAfter(ranges, placeOf({ owner, range })),
+    }),
+  );
+}
+
+function placeOf({ owner, range }: Pick<Step, "owner" | "range">): Place {
+  return { owner, descending: range.descending, after: range.after };
+}
+
+function rangesOf({ ranges, equals }: FieldQuery) {
+  return ranges ?? (equals === undefined ? everything : [equalTo(equals)]);
+}
+
+/** A member of ids begins with one. */
+function idIn(member: string): string {
+  const end = member.indexOf(separator);
+  return end < 0 ? member : member.slice(0, end);
+}

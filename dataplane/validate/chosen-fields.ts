@@ -1,0 +1,45 @@
+// Turns `_fields` into what is kept of every object that is shown: the fields it names, and always `id`. Refuses with
+// `invalid_parameter` fields that no object can have, and too many.
+
+import { Problem } from "../../core/errors/problem.ts";
+import { type Selection, selectionOf } from "../../core/json/selection.ts";
+import { type CompiledSchema, resolveField } from "../../core/schema/compile-schema.ts";
+import { fieldNames, pathOf } from "./field-names.ts";
+import { queryParameters } from "./query-parameters.ts";
+
+const mostFields = 100;
+const ownFields: ReadonlyMap<string, readonly string[]> = new Map(
+  ["id", "_metadata", "_metadata.created", "_metadata.creator", "_metadata.creator_type"].map((name) => [
+    name,
+    name.split("."),
+  ]),
+);
+
+/** Undefined = everything. */
+export function chosenFields(text: string | undefined, schema: CompiledSchema): Selection | undefined {
+  if (text === undefined) return undefined;
+  const names = resolveField(schema, text) === undefined ? text.split(",") : [text];
+  if (names.length > mostFields)
+    throw new Problem("invalid_parameter", `\`_fields\` takes at most ${mostFields} fields`);
+  return selectionOf([["id"], ...names.map((name) => pathOfChosen(name, schema))]);
+}
+
+/** Of a request for one object, which ignores all other parameters. */
+export function chosenFieldsOf(query: string, schema: CompiledSchema): Selection | undefined {
+  return query.includes("_fields") ? chosenFields(queryParameters(query).get("_fields"), schema) : undefined;
+}
+
+function pathOfChosen(name: string, schema: CompiledSchema): readonly string[] {
+  if (name === "") {
+    throw new Problem(
+      "invalid_parameter",
+      "`_fields` must name fields with commas between them, as in `_fields=title,author.name`",
+    );
+  }
+  const path = ownFields.get(name) ?? pathOf(name, schema);
+  if (path !== undefined) return path;
+  throw new Problem(
+    "invalid_parameter",
+    `\`_fields\`: the schema has no field \`${name}\`; it has id, _metadata and ${fieldNames(schema)}`,
+  );
+}

@@ -1,0 +1,57 @@
+// Turns the place where a walk through a list stands into opaque text and back. A cursor says where to go on and nothing else: what
+// is shown is decided by the request that brings it, so a forged one shows nobody more. Refuses with `invalid_parameter` one that
+// is damaged, or of a list in another order.
+
+import { hash } from "node:crypto";
+import { Problem } from "../../core/errors/problem.ts";
+import type { Order } from "./sort-keys.ts";
+
+export interface Cursor {
+  /** Encoded values (store/order.ts) of the order's keys. */
+  readonly values: readonly string[];
+  readonly id: string;
+}
+
+const version = "1";
+const separator = "\0";
+/** Four keys of 1,024 bytes, every byte escaped, as base64. */
+const mostLength = 12_000;
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** What an encoding begins with; none holds a NUL. */
+const valueForm = /^[0-6]/;
+
+export function cursorText(order: Order, { values, id }: Cursor): string {
+  return Buffer.from([version, orderTag(order), id, ...values].join(separator)).toString("base64url");
+}
+
+export function parseCursor(text: string, order: Order): Cursor {
+  if (text.length > mostLength || !/^[\w-]+$/.test(text)) throw damaged();
+  const bytes = Buffer.from(text, "base64url");
+  const plain = bytes.toString();
+  // What is no UTF-8, and a text with bits to spare, would come out as another one.
+  if (Buffer.from(plain).toString("base64url") !== text) throw damaged();
+  const [itsVersion, tag, id = "", ...values] = plain.split(separator);
+  if (itsVersion !== version || !idForm.test(id) || !values.every((value) => valueForm.test(value))) throw damaged();
+  if (tag !== orderTag(order) || values.length !== order.keys.length) throw ofAnotherOrder();
+  return { values, id };
+}
+
+/** Tells orders apart; it guards nothing. */
+function orderTag({ keys, descending }: Order): string {
+  const named = keys.map((key) => [key.name, key.descending]);
+  return hash("sha1", JSON.stringify([named, descending]), "hex").slice(0, 8);
+}
+
+function damaged(): Problem {
+  return new Problem(
+    "invalid_parameter",
+    "`_cursor` must be one that `links.next` of this list had, unchanged; an empty one begins at the start",
+  );
+}
+
+function ofAnotherOrder(): Problem {
+  return new Problem(
+    "invalid_parameter",
+    "`_cursor` is of a list in another order: send the `_sort` that it came with, or begin with an empty one",
+  );
+}

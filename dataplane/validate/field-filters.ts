@@ -1,0 +1,191 @@
+// Turns `field=value` and `field:operator=value` of a list's query into filters, their values parsed by the property's type.
+// Refuses with `invalid_parameter` what is undeclared or does not fit, saying what is allowed.
+
+import { Problem } from "../../core/errors/problem.ts";
+import { canonicalJson } from "../../core/json/canonical.ts";
+import {
+  type CompiledSchema,
+  type DeclaredProperty,
+  type JsonType,
+  resolveField,
+} from "../../core/schema/compile-schema.ts";
+import { fieldNames } from "./field-names.ts";
+import type { Parameters } from "./query-parameters.ts";
+
+/** Those that are written behind a colon. */
+export const operators = ["gt", "ge", "lt", "le", "ne", "in", "contains", "starts", "exists"] as const;
+export type Operator = (typeof operators)[number] | "eq";
+
+export interface Filter {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly operator: Operator;
+  /** JSON texts, any of which the value may be compared with. */
+  readonly values: readonly string[];
+  /** What was asked for, as text. */
+  readonly text: string;
+}
+
+/** A filter costs as much as reading a field of every candidate. */
+const mostOperators = 20;
+const mostListed = 100;
+
+/** `reserved` = the parameters that are no fields. */
+export function fieldFilters(
+  parameters: Parameters,
+  schema: CompiledSchema,
+  reserved: ReadonlySet<string>,
+): readonly Filter[] {
+  const filters: Filter[] = [];
+  for (const [name, value] of parameters) {
+    if (!reserved.has(name)) filters.push(filterOf(name, value, { schema, reserved }));
+  }
+  if (filters.filter(({ operator }) => operator !== "eq").length > mostOperators) {
+    throw new Problem("invalid_parameter", `A list takes at most ${mostOperators} filters with an operator`);
+  }
+  return filters;
+}
+
+interface Allowed {
+  readonly schema: CompiledSchema;
+  readonly reserved: ReadonlySet<string>;
+}
+
+/** A property whose name has a colon is itself before it is another one with an operator. */
+function filterOf(parameter: string, text: string, allowed: Allowed): Filter {
+  const { schema } = allowed;
+  const literal = resolveField(schema, parameter);
+  if (literal !== undefined) {
+    return { name: parameter, path: literal.path, operator: "eq", values: literals(literal, text), text };
+  }
+  const colon = parameter.lastIndexOf(":");
+  const declared = colon < 0 ? undefined : resolveField(schema, parameter.slice(0, colon));
+  if (declared === undefined) throw unknownParameter(parameter, allowed);
+  const operator = operatorOf(declared, parameter.slice(colon + 1));
+  const { name, path } = declared;
+  return { name, path, operator, values: valuesOf(declared, operator, text), text };
+}
+
+function unknownParameter(name: string, { schema, reserved }: Allowed): Problem {
+  const named = [...reserved].join(", ");
+  return new Problem(
+    "invalid_parameter",
+    `There is no parameter \`${name}\`; allowed are ${named} and ${fieldNames(schema)}, fields also with an operator, as in \`field:gt\``,
+  );
+}
+
+function operatorOf(property: DeclaredProperty, name: string): Operator {
+  const allowed = operators.filter((operator) => fits(operator, property.types));
+  const found = allowed.find((operator) => operator === name);
+  if (found !== undefined) return found;
+  const holds =
+    property.types.length === 0 ? "" : `, which holds ${property.types.map((type) => kinds[type]).join(" or ")}`;
+  throw new Problem(
+    "invalid_parameter",
+    `\`${property.name}\`${holds}, can't be filtered by \`:${name}\`; allowed are ${allowed.map((operator) => `:${operator}`).join(" ")}`,
+  );
+}
+
+const kinds: Readonly<Record<JsonType, string>> = {
+  string: "strings",
+  number: "numbers",
+  integer: "whole numbers",
+  boolean: "true and false",
+  null: "null",
+  array: "arrays",
+  object: "objects",
+};
+
+function fits(operator: Operator, types: readonly JsonType[]): boolean {
+  if (types.length === 0 || operator === "exists") return true;
+  if (operator === "starts") return types.includes("string");
+  if (operator === "contains") return types.includes("string") || types.includes("array");
+  return types.some((type) => type !== "array" && type !== "object");
+}
+
+function valuesOf(property: DeclaredProperty, operator: Operator, text: string): readonly string[] {
+  switch (operator) {
+    case "exists":
+      if (text === "true" || text === "false") return [text];
+      throw new Problem("invalid_parameter", `\`${property.name}:exists\` must be \`true\` or \`false\``);
+    case "starts":
+      return [JSON.stringify(text)];
+    case "contains":
+      // What an array holds is not declared where the field is: a text and a literal may be meant.
+      return literals({ ...property, types: [] }, text);
+    case "in":
+      return listed(property, text).flatMap((item) => literals(property, item));
+    case "gt":
+    case "ge":
+    case "lt":
+    case "le":
+      return literals(
+        { ...property, types: property.types.map((type) => (type === "integer" ? "number" : type)) },
+        text,
+      );
+    default:
+      return literals(property, text);
+  }
+}
+
+/** Items between commas; `\,` is a comma of an item and `\\` a backslash. */
+function listed({ name }: DeclaredProperty, text: string): readonly string[] {
+  const items = splitAtCommas(text);
+  if (items === undefined) {
+    throw new Problem("invalid_parameter", `\`${name}:in\`: write \`\\,\` for a comma and \`\\\\\` for a backslash`);
+  }
+  if (items.length <= mostListed) return items;
+  throw new Problem("invalid_parameter", `\`${name}:in\` takes at most ${mostListed} values`);
+}
+
+/** Undefined when a backslash stands before anything else than a comma or a backslash. */
+export function splitAtCommas(text: string): readonly string[] | undefined {
+  const items: string[] = [];
+  let item = "";
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charAt(at);
+    if (unit === ",") {
+      items.push(item);
+      item = "";
+      continue;
+    }
+    const escaped = unit === "\\" ? text.charAt(at + 1) : undefined;
+    if (escaped !== undefined && escaped !== "," && escaped !== "\\") return undefined;
+    item += escaped ?? unit;
+    if (escaped !== undefined) at += 1;
+  }
+  return [...items, item];
+}
+
+function literals(property: DeclaredProperty, value: string): readonly string[] {
+  const only = property.types.length === 1 ? property.types[0] : undefined;
+  if (only === "string") return [JSON.stringify(value)];
+  const literal = scalarLiteral(value);
+  if (only === undefined) return literal === undefined ? [JSON.stringify(value)] : [literal, JSON.stringify(value)];
+  if (only === "array" || only === "object") {
+    throw new Problem("invalid_parameter", `\`${property.name}\` holds ${only}s and can't be filtered by value`);
+  }
+  if (literal === undefined || !literalFits(literal, only)) {
+    throw new Problem("invalid_parameter", `\`${property.name}\` must be ${expectation[only]}`);
+  }
+  return [literal];
+}
+
+const expectation = {
+  number: "a number, as in `12.5`",
+  integer: "a whole number",
+  boolean: "`true` or `false`",
+  null: "`null`",
+} as const;
+
+function scalarLiteral(value: string): string | undefined {
+  const result = canonicalJson(value, 0);
+  return result.ok && result.json.kind !== "array" && result.json.kind !== "object" ? result.json.text : undefined;
+}
+
+function literalFits(literal: string, type: keyof typeof expectation): boolean {
+  const value: unknown = JSON.parse(literal);
+  if (type === "null") return value === null;
+  if (type === "boolean") return typeof value === "boolean";
+  return typeof value === "number" && (type === "number" || Number.isInteger(value));
+}

@@ -1,0 +1,65 @@
+// Turns `_sort` into the keys that a list is ordered by; refuses fields that no object can have, repeated ones and too many with
+// `invalid_parameter`.
+
+import { Problem } from "../../core/errors/problem.ts";
+import { type CompiledSchema, resolveField } from "../../core/schema/compile-schema.ts";
+import { fieldNames, pathOf } from "./field-names.ts";
+
+export interface SortKey {
+  /** As in the query, without the leading minus. */
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly descending: boolean;
+}
+
+export interface Order {
+  /** Most significant first; none = by creation alone. */
+  readonly keys: readonly SortKey[];
+  /** Of the order of creation among those that tie: the direction of the last key. */
+  readonly descending: boolean;
+}
+
+const creationOrder = new Set(["id", "_metadata.created"]);
+const mostKeys = 4;
+export const byCreation: Order = { keys: [], descending: false };
+
+export function sortOrder(text: string | undefined, schema: CompiledSchema): Order {
+  if (text === undefined) return byCreation;
+  const named = partsOf(text, schema).map((part) => keyOf(part, schema));
+  if (named.length > mostKeys) throw new Problem("invalid_parameter", `\`_sort\` takes at most ${mostKeys} fields`);
+  const repeated = named.find(({ name }, at) => named.findIndex((key) => key.name === name) < at);
+  if (repeated !== undefined) {
+    throw new Problem("invalid_parameter", `\`_sort\` names \`${repeated.name}\` twice; name each field once`);
+  }
+  // No two objects tie in order of creation: what is named after it decides nothing.
+  const creation = named.findIndex(({ name }) => creationOrder.has(name));
+  const deciding = creation < 0 ? named : named.slice(0, creation + 1);
+  return {
+    keys: deciding.filter(({ name }) => !creationOrder.has(name)),
+    descending: deciding.at(-1)?.descending ?? false,
+  };
+}
+
+/** A field with commas in its name is itself before it is several. */
+function partsOf(text: string, schema: CompiledSchema): readonly string[] {
+  const name = text.startsWith("-") ? text.slice(1) : text;
+  return resolveField(schema, name) === undefined ? text.split(",") : [text];
+}
+
+function keyOf(part: string, schema: CompiledSchema): SortKey {
+  const descending = part.startsWith("-");
+  const name = descending ? part.slice(1) : part;
+  if (name === "") {
+    throw new Problem(
+      "invalid_parameter",
+      "`_sort` must name a field, as in `_sort=title` or `_sort=-title`, or several with commas between them",
+    );
+  }
+  if (creationOrder.has(name)) return { name, path: [name], descending };
+  const path = pathOf(name, schema);
+  if (path !== undefined) return { name, path, descending };
+  throw new Problem(
+    "invalid_parameter",
+    `\`_sort\`: the schema has no field \`${name}\`; it has ${fieldNames(schema)}`,
+  );
+}
