@@ -44,6 +44,7 @@ import { type Subject, subjectOf } from "./route/subject.ts";
 import { type AccessRule, accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
 import type { Store } from "./store/port.ts";
 import type { BodyBudgets } from "./validate/body-budget.ts";
+import { chosenFieldsOf } from "./validate/chosen-fields.ts";
 import { type Preconditions, preconditionsOf } from "./validate/preconditions.ts";
 import { readBody } from "./validate/read-body.ts";
 import { validateList } from "./validate/validate-list.ts";
@@ -140,7 +141,7 @@ async function onObjects(
     if (query) return listObjects(store, scene, { query, url, onIndexMissing, scanTurns, onScan });
     return createObject(deps, scene, act.caller, { body: present(body), base: url });
   }
-  if (act.rule === "read") return readObject(deps.store, scene, target.id);
+  if (act.rule === "read") return readObject(deps.store, scene, target.id, chosenFieldsOf(act.query, resource.schema));
   if (act.rule === "delete") return deleteObject(deps, scene, target.id);
   return updateObject(deps, scene, target.id, present(body));
 }

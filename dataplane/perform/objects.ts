@@ -4,6 +4,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { type Selection, selected } from "../../core/json/selection.ts";
 import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
 import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
@@ -47,8 +48,17 @@ export async function createObject(
   return writtenAnswer(201, result.text, { Location: `${request.base}/${id}` });
 }
 
-export async function readObject(store: ObjectStore, scene: ObjectScene, id: string): Promise<Answer> {
-  return currentAnswer((await mustRead(store, scene, id)).text, scene.preconditions);
+export async function readObject(
+  store: ObjectStore,
+  scene: ObjectScene,
+  id: string,
+  fields?: Selection,
+): Promise<Answer> {
+  // The tag is the whole object's, whatever is shown of it, so that a write may name it in If-Match.
+  const answer = currentAnswer((await mustRead(store, scene, id)).text, scene.preconditions);
+  return fields === undefined || answer.text === undefined
+    ? answer
+    : { ...answer, text: selected(answer.text, fields) };
 }
 
 export async function updateObject(
