@@ -22,6 +22,16 @@ export interface ProjectRef {
   readonly name: string;
 }
 
+/** What a whole project may hold; a figure that is absent has no limit. */
+export interface ProjectQuota {
+  /** Stored objects of all its resources. */
+  readonly objects?: number;
+  /** UTF-8 bytes of its stored JSON: objects and root keys' values. */
+  readonly bytes?: number;
+  /** Members of the top level of all its root keys' values. */
+  readonly documentKeys?: number;
+}
+
 export interface ProjectLimits {
   /** Bytes of a request body, 1 MiB by default. */
   readonly maxBodyBytes: number;
@@ -31,6 +41,8 @@ export interface ProjectLimits {
   readonly maxPageSize: number;
   /** Anonymous writes per client address and minute while authentication is Enabled, 600 by default. */
   readonly anonymousWritesPerMinute: number;
+  /** Absent = none: such a project pays nothing for quotas. */
+  readonly quota?: ProjectQuota;
 }
 
 export interface CorsConfig {

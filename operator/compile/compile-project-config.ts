@@ -20,7 +20,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
   const maxAgeSeconds = seconds("/spec/cors/maxAge", spec.cors.maxAge);
   if (faults.length === 0) faults.push(...sessionFaults(accessTokenSeconds, refreshTokenSeconds));
   if (faults.length > 0) return refuseAll("InvalidSpec", faults);
-  const { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute } = spec.limits;
+  const { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, quota } = spec.limits;
   const value: ProjectConfig = {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -29,7 +29,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
     serving: spec.serving,
     hosts: hosts.granted,
     sessions: { accessTokenSeconds, refreshTokenSeconds },
-    limits: { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute },
+    limits: { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, ...(quota && { quota }) },
     cors: { allowedOrigins: spec.cors.allowedOrigins, maxAgeSeconds },
     openapi: spec.openapi,
   };

@@ -66,6 +66,23 @@ export interface ProjectSpec {
      * Writes without credentials that one client address may make in a minute, counted over all replicas; further ones get 429. Not applied while authentication is Disabled. Default: 600.
      */
     readonly anonymousWritesPerMinute: number;
+    /**
+     * What the whole Project may hold at most. A write that would exceed a quota gets 403; reads, deletions and writes that shrink what is stored go on. Replicas share it; what several of them write within two seconds may exceed it. Absent: no limit.
+     */
+    readonly quota?: {
+      /**
+       * Stored objects of all ApiResources of the Project, together.
+       */
+      readonly objects?: number;
+      /**
+       * UTF-8 bytes of stored JSON: all objects with their id and _metadata, and the values of all RootKeys, together.
+       */
+      readonly bytes?: number;
+      /**
+       * Members of the top level of all RootKeys' values, together: keys of an object, elements of an array.
+       */
+      readonly documentKeys?: number;
+    };
   };
   /**
    * Which web pages may call this Project from a browser.
@@ -307,6 +324,30 @@ export const projectSchema: SchemaNode = {
               "minimum": 1,
               "maximum": 1000000,
               "default": 600
+            },
+            "quota": {
+              "type": "object",
+              "minProperties": 1,
+              "properties": {
+                "objects": {
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 1,
+                  "maximum": 1000000000
+                },
+                "bytes": {
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 1024,
+                  "maximum": 1099511627776
+                },
+                "documentKeys": {
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 1,
+                  "maximum": 1000000000
+                }
+              }
             }
           }
         },
