@@ -22,7 +22,7 @@ const sentences: Readonly<Record<string, string>> = {
   "test:e2e": "an installation's whole life on a cluster, under continuous traffic",
   "test:process": "whole processes: start, stop, restart, kills, the package installed elsewhere",
   "test:security": "attacks on a replica and its neighbours: what costs much, what lies, what is random",
-  fuzz: "random requests of two tenants, each answer judged; --seed S --requests N",
+  fuzz: "random requests of two tenants, then random custom resources, all judged; --seed S --requests N --manifests N",
   "fuzz:openapi": "schemathesis on the example bookshop, by a hand-kept OpenAPI; --seed S --examples N",
   audit: "known weaknesses of the packages that are shipped, as the registry tells them",
   spec: "every promise of the interface, with the test that proved it in the last full run",

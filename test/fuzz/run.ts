@@ -1,9 +1,12 @@
-// `npm run fuzz -- --seed S --requests N`: the fuzzer against a replica of its own. Prints what was answered, and every fault with the
-// seed that shows it again; with a fault the exit code is 1. With --write it puts the report into docs/security.md.
+// `npm run fuzz -- --seed S --requests N --manifests N`: random requests to a replica of its own, then random custom resources to a real
+// API server with an operator; 0 leaves one of them out. Prints what was answered, and every fault with the seed that shows it again;
+// with a fault the exit code is 1. With --write it puts the reports into docs/security.md.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { startFleet } from "../support/fleet.ts";
 import { startFuzzed } from "../support/fuzzed-replica.ts";
+import { fuzzManifests, type ManifestReport } from "./custom-resources.ts";
 import { type FuzzReport, fuzz } from "./fuzz.ts";
 import { tenantsOf } from "./tenants.ts";
 
@@ -11,36 +14,76 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     requests: { type: "string", default: "20000" },
+    manifests: { type: "string", default: "1000" },
     write: { type: "boolean", default: false },
   },
 });
-const plan = { seed: Number(values.seed), requests: Number(values.requests) };
-if (!Number.isSafeInteger(plan.seed) || !(plan.requests > 0)) throw new Error("--seed and --requests want numbers");
+const plan = { seed: Number(values.seed), requests: Number(values.requests), manifests: Number(values.manifests) };
+if (!Number.isSafeInteger(plan.seed) || !(plan.requests >= 0) || !(plan.manifests >= 0)) {
+  throw new Error("--seed, --requests and --manifests want numbers");
+}
 
-console.log(`Seed ${plan.seed}, ${plan.requests} requests`);
-const tenants = await tenantsOf(plan.seed);
-const target = await startFuzzed(tenants);
-const report = await fuzz(target, tenants, plan).finally(() => target.stop());
-const text = told(report);
-console.log(text);
-if (values.write) await write(text);
-process.exitCode = report.faults.length === 0 ? 0 : 1;
+if (plan.requests > 0) await report("fuzz", ofRequests(await fuzzRequests()));
+if (plan.manifests > 0) await report("fuzz of manifests", ofManifests(await fuzzCustomResources()));
 
-function told({ requests, readBack, unchanged, answers, faults }: FuzzReport): string {
-  const rows = Object.entries(answers).map(([name, count]) => `| ${name} | ${count} |`);
-  return [
+interface Told {
+  readonly text: string;
+  readonly faults: readonly string[];
+}
+
+async function report(place: string, { text, faults }: Told): Promise<void> {
+  console.log(text);
+  if (faults.length > 0) process.exitCode = 1;
+  if (!values.write) return;
+  const page = new URL("../../docs/security.md", import.meta.url);
+  const old = await readFile(page, "utf8");
+  const between = new RegExp(`(<!-- ${place} -->\n)[\\s\\S]*(<!-- /${place} -->)`);
+  await writeFile(page, old.replace(between, `$1\n${text}\n\n$2`));
+}
+
+async function fuzzRequests(): Promise<FuzzReport> {
+  console.log(`Seed ${plan.seed}, ${plan.requests} requests`);
+  const tenants = await tenantsOf(plan.seed);
+  const target = await startFuzzed(tenants);
+  return fuzz(target, tenants, plan).finally(() => target.stop());
+}
+
+function ofRequests({ requests, readBack, unchanged, answers, faults }: FuzzReport): Told {
+  const text = [
     `\`npm run fuzz -- --seed ${plan.seed} --requests ${plan.requests}\`: ${requests} requests, ${faults.length} faults; ${readBack} acknowledged writes were`,
     `read back, ${unchanged} refused ones had changed nothing.`,
     "",
     "| answer | times |",
     "|---|---|",
-    ...rows,
+    ...rows(answers),
     ...faults.map((fault) => `- ${fault}`),
   ].join("\n");
+  return { text, faults };
 }
 
-async function write(report: string): Promise<void> {
-  const page = new URL("../../docs/security.md", import.meta.url);
-  const old = await readFile(page, "utf8");
-  await writeFile(page, old.replace(/(<!-- fuzz -->\n)[\s\S]*(<!-- \/fuzz -->)/, `$1\n${report}\n\n$2`));
+async function fuzzCustomResources(): Promise<ManifestReport> {
+  console.log(`Seed ${plan.seed}, ${plan.manifests} steps with custom resources`);
+  const fleet = await startFleet({ operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"] });
+  return fuzzManifests(fleet, { seed: plan.seed, steps: plan.manifests }).finally(() => fleet.stop());
+}
+
+function ofManifests({ steps, answers, reasons, served, faults }: ManifestReport): Told {
+  const text = [
+    `\`npm run fuzz -- --seed ${plan.seed} --requests 0 --manifests ${plan.manifests}\`: ${steps} steps, ${faults.length} faults; ${served} objects that said they were`,
+    "Ready were asked for at a replica.",
+    "",
+    "| step, answer of the API server | times |",
+    "|---|---|",
+    ...rows(answers),
+    "",
+    "| reason of `Ready` in the end | objects |",
+    "|---|---|",
+    ...rows(reasons),
+    ...faults.map((fault) => `- ${fault}`),
+  ].join("\n");
+  return { text, faults };
+}
+
+function rows(counts: Readonly<Record<string, number>>): readonly string[] {
+  return Object.entries(counts).map(([name, count]) => `| ${name} | ${count} |`);
 }

@@ -1,0 +1,116 @@
+// Asks a replica for every object that says it is Ready: resources, root keys, logins and keys. Says what is not served.
+
+import type { Kind } from "../../core/manifests/object.ts";
+import { apiCall } from "../support/api-server-call.ts";
+import type { Fleet } from "../support/fleet.ts";
+import type { Reply } from "../support/http-client.ts";
+import { basic } from "../support/projects.ts";
+import { readyOf, type SeenObject } from "./seen-object.ts";
+
+export interface Served {
+  readonly asked: number;
+  readonly faults: readonly string[];
+}
+
+interface Spec {
+  readonly projectRef: { readonly name: string };
+  readonly resourceName?: string;
+  readonly key?: string;
+  readonly username?: string;
+  readonly expiresAt?: string;
+  readonly secretName?: string;
+  readonly passwordSecretRef?: { readonly name: string; readonly key: string };
+  readonly serving?: string;
+}
+
+/** Logins are costly on purpose. */
+const mostLogins = 3;
+
+export async function judgeServed(fleet: Fleet, namespace: string, objects: readonly SeenObject[]): Promise<Served> {
+  const faults: string[] = [];
+  let asked = 0;
+  for (const object of worthAsking(objects)) {
+    const spec = object.spec as unknown as Spec;
+    const answer = await asks[object.kind]({ fleet, namespace, object, spec });
+    if (answer === undefined) continue;
+    asked += 1;
+    const { reply, expected } = answer;
+    if (expected.includes(reply.status)) continue;
+    const told = `${object.kind} ${object.metadata.name} is Ready and answered with ${reply.status}: ${reply.text.slice(0, 300)}`;
+    faults.push(`${told}\n${JSON.stringify(object).slice(0, 1_000)}`);
+  }
+  return { asked, faults };
+}
+
+function worthAsking(objects: readonly SeenObject[]): readonly SeenObject[] {
+  let logins = 0;
+  return objects.filter((object) => {
+    if (readyOf(object)?.status !== "True" || isOff(objects, object.spec as unknown as Spec)) return false;
+    if (object.kind !== "ProjectUser") return true;
+    logins += 1;
+    return logins <= mostLogins;
+  });
+}
+
+interface Asked {
+  readonly fleet: Fleet;
+  readonly namespace: string;
+  readonly object: SeenObject;
+  readonly spec: Spec;
+}
+
+interface Answered {
+  readonly reply: Reply;
+  readonly expected: readonly number[];
+}
+
+/** Without a credential it depends on the object's access. */
+const known: readonly number[] = [200, 401, 403];
+
+const asks: Readonly<Record<Kind, (asked: Asked) => Promise<Answered | undefined>>> = {
+  // Its children are asked for.
+  Project: async () => undefined,
+  async ApiResource({ object, spec, ...where }) {
+    const name = spec.resourceName ?? object.metadata.name;
+    return { reply: await sent(where, spec, `/api/${name}`), expected: known };
+  },
+  async RootKey({ object, spec, ...where }) {
+    const name = spec.key ?? object.metadata.name;
+    return { reply: await sent(where, spec, `/json/${name}`), expected: known };
+  },
+  async ProjectUser({ object, spec, ...where }) {
+    const { name, key } = spec.passwordSecretRef ?? { name: `${object.metadata.name}-password`, key: "password" };
+    const password = await entryOf(where, name, key);
+    if (password === undefined) return undefined;
+    const as = basic(spec.username ?? object.metadata.name, password);
+    return { reply: await sent(where, spec, "/sessions", { method: "POST", as }), expected: [201] };
+  },
+  async ApiKey({ object, spec, ...where }) {
+    const key = await entryOf(where, spec.secretName ?? `${object.metadata.name}-api-key`, "apiKey");
+    if (key === undefined) return undefined;
+    const isExpired = spec.expiresAt !== undefined && Date.parse(spec.expiresAt) < Date.now();
+    const as = `apikey ${key}`;
+    return { reply: await sent(where, spec, "/sessions", { as }), expected: isExpired ? [401] : [200] };
+  },
+};
+
+/** A Project whose newest spec is not the one that is served may be switched off, whatever that says. */
+function isOff(objects: readonly SeenObject[], { projectRef }: Spec): boolean {
+  const project = objects.find(({ kind, metadata }) => kind === "Project" && metadata.name === projectRef?.name);
+  if (project === undefined || readyOf(project)?.status !== "True") return true;
+  return (project.spec as unknown as Spec).serving === "Off";
+}
+
+type Where = Pick<Asked, "fleet" | "namespace">;
+
+function sent(where: Where, { projectRef }: Spec, path: string, request = {}): Promise<Reply> {
+  const [replica] = where.fleet.replicas;
+  if (!replica) throw new Error("The fleet has no replica");
+  return replica.send(`/${where.namespace}/${projectRef.name}${path}`, request);
+}
+
+async function entryOf({ fleet, namespace }: Where, name: string, entry: string): Promise<string | undefined> {
+  const { status, body } = await apiCall(fleet.api, `/api/v1/namespaces/${namespace}/secrets/${name}`);
+  const data = body["data"] as Readonly<Record<string, string>> | undefined;
+  return status === 200 && data?.[entry] !== undefined ? Buffer.from(data[entry], "base64").toString() : undefined;
+}
