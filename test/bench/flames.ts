@@ -2,12 +2,12 @@
 // goes. With --write it puts the flame graphs into docs/flames/ and the words into docs/benchmarks.md.
 
 import { mkdir, writeFile } from "node:fs/promises";
-import { availableParallelism } from "node:os";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { askRedis } from "../support/redis-line.ts";
 import { flameGraph } from "./flame-graph.ts";
 import { fillBooks, hottestRequests } from "./hottest.ts";
 import { findLoader, type LoadRequest } from "./load.ts";
+import { machine } from "./machine.ts";
 import type { Plane } from "./neighbours.ts";
 import { writeSection } from "./page.ts";
 import { type BenchServer, startServer } from "./processes.ts";
@@ -91,8 +91,8 @@ function page(flames: readonly Flame[]): string {
     "# Where the time goes",
     "",
     `Made by \`npm run bench:flames -- --write\`: CPU profiles of one data-plane process under ${load.connections} connections for ${load.seconds} s by ${loaderName}, after`,
-    `${warmUp.seconds} s that nobody counts; ${objects} objects, ${availableParallelism()} cores shared with Redis and the load. Shares of the time in which the process was not idle,`,
-    "by the file that a function stands in; what is built into the engine counts for who calls it. *Engine and system calls* is what V8",
+    `${warmUp.seconds} s that nobody counts; ${objects} objects; the cores are shared with Redis and the load (${machine()}).`,
+    "Shares of the time in which the process was not idle, by the file that a function stands in; what is built into the engine counts for who calls it. *Engine and system calls* is what V8",
     "itself and the reading and writing of sockets take where no function of ours or of Node is on the stack.",
     "",
     `| part | ${flames.map(({ name }) => name).join(" | ")} |`,

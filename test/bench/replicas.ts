@@ -1,10 +1,10 @@
 // `npm run bench:replicas`: one to four replicas, documents of 1 KiB to 1 MiB, and a Redis Cluster of three masters against one Redis.
 // With --write it puts the tables into docs/benchmarks.md. All of it shares the cores, so only ratios mean anything.
 
-import { availableParallelism } from "node:os";
 import { startRedis } from "../support/redis.ts";
 import { documentLines, measureDocuments } from "./larger-documents.ts";
 import { findLoader } from "./load.ts";
+import { machine } from "./machine.ts";
 import { type MeasureOptions, measureReplicas, replicaLines } from "./more-replicas.ts";
 import { writeSection } from "./page.ts";
 import { measureNodes, nodeLines } from "./redis-nodes.ts";
@@ -24,7 +24,7 @@ try {
     "# Replicas, documents, Cluster",
     "",
     `Made by \`npm run bench:replicas -- --write\`: ${measure.rounds} rounds of ${measure.options.seconds} s by ${name}, medians. Servers, Redis and load share`,
-    `${availableParallelism()} cores.`,
+    `the cores (${machine()}).`,
     "",
     ...replicaLines(replicas, measure),
     ...documentLines(documents),

@@ -1,7 +1,6 @@
 // `npm run bench`: starts Redis JSON, jsonplane, bare fastify and json-server, lets each do the same work in turns, and prints
 // ratios of one run. With --write it puts the table into docs/benchmarks.md. Only ratios mean anything: all share the cores.
 
-import { availableParallelism } from "node:os";
 import { basic } from "../support/projects.ts";
 import { findLoader, type Load, type Loader, type LoadRequest } from "./load.ts";
 import { measureLogins } from "./logins.ts";
@@ -28,8 +27,7 @@ try {
   const stages = await measureStages(stage, all, { loader: loader.load, options: load, rounds });
   const logins = await measureLogins(at.plane, basic("ann", "bench"));
   const neighbours = await measureNeighbours(loader.load, stage.plane.says, { port: stage.bare.says.port });
-  const cores = availableParallelism();
-  const text = table({ rows, stages, logins, neighbours, rounds, load, loader: loader.name, cores, objects });
+  const text = table({ rows, stages, logins, neighbours, rounds, load, loader: loader.name, objects });
   process.stdout.write(text);
   if (process.argv.includes("--write")) await writeSection("# Benchmarks", text);
 } finally {
