@@ -21,6 +21,7 @@ import { createCollectionPreparer } from "./perform/prepare-collection.ts";
 import { createProjectShares } from "./perform/project-shares.ts";
 import { createScanTurns } from "./perform/scan-objects.ts";
 import { endWork, serve } from "./pipeline.ts";
+import { createQuotas } from "./quotas/quotas.ts";
 import { createAnswerBudget } from "./respond/answer-budget.ts";
 import { publicAddress } from "./route/public-address.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
@@ -108,6 +109,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     shares: createProjectShares(clock),
     bodies: createBodyBudgets(),
     descriptions: createDescriptions(),
+    quotas: createQuotas({ store, clock, directory }),
     clock,
     newId: createObjectIds(clock),
     get address() {

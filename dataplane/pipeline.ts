@@ -31,6 +31,7 @@ import {
 import type { CollectionPreparer } from "./perform/prepare-collection.ts";
 import type { ProjectShares, Work } from "./perform/project-shares.ts";
 import { endSession, listSessions, login, readSession, refresh } from "./perform/sessions.ts";
+import type { Quotas } from "./quotas/quotas.ts";
 import { type Answer, ok } from "./respond/answer.ts";
 import { currentAnswer } from "./respond/conditional.ts";
 import { preflightHeaders } from "./respond/cors.ts";
@@ -58,6 +59,7 @@ export interface PipelineDeps extends ObjectDeps {
   readonly shares: ProjectShares;
   readonly bodies: BodyBudgets;
   readonly descriptions: Descriptions;
+  readonly quotas: Quotas;
   /** Its origin is that of links when a request names no host. */
   readonly address: PublicAddress;
 }
@@ -98,7 +100,8 @@ interface Act {
   readonly query: string;
 }
 
-function perform(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<Answer> {
+function perform(given: PipelineDeps, exchange: Exchange, act: Act): Promise<Answer> {
+  const deps = isWrite(act.rule) ? underQuota(given, act.place.project) : given;
   switch (act.subject.kind) {
     case "objects":
       return onObjects(deps, exchange, act, act.subject);
@@ -109,6 +112,11 @@ function perform(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<Answ
     case "description":
       return onDescription(deps, exchange, act);
   }
+}
+
+/** Writes of a project with a quota go through a store that keeps it. */
+function underQuota(deps: PipelineDeps, project: LiveProject): PipelineDeps {
+  return project.config.limits.quota === undefined ? deps : { ...deps, store: deps.quotas.storeFor(project) };
 }
 
 async function onObjects(

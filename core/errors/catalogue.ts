@@ -27,7 +27,7 @@ export const errorCatalogue = {
   token_expired: { status: 401, title: "The token has expired" },
   insufficient_access: { status: 403, title: "The caller may not do this" },
   project_read_only: { status: 403, title: "The project is read-only" },
-  quota_exceeded: { status: 403, title: "The resource holds as many objects as it may" },
+  quota_exceeded: { status: 403, title: "The project or the resource holds as much as it may" },
   not_found: { status: 404, title: "Nothing is stored there" },
   unknown_project: { status: 404, title: "There is no such project" },
   unknown_resource: { status: 404, title: "There is no such resource" },

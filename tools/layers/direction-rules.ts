@@ -38,6 +38,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
   dataplane: [
     "config",
     "store",
+    "quotas",
     "route",
     "authenticate",
     "authorize",

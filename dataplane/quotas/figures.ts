@@ -1,0 +1,26 @@
+// What a quota counts, and sums of it. Pure.
+
+import type { ProjectQuota } from "../../core/config/types.ts";
+
+export const quotaKinds = ["objects", "bytes", "documentKeys"] as const;
+export type QuotaKind = (typeof quotaKinds)[number];
+
+export type Figures = Readonly<Record<QuotaKind, number>>;
+export type SomeFigures = Readonly<Partial<Figures>>;
+
+export const noFigures: Figures = { objects: 0, bytes: 0, documentKeys: 0 };
+
+/** `figures` with `times` as much of `change` added. */
+export function plus(figures: Figures, change: SomeFigures, times: 1 | -1 = 1): Figures {
+  const { objects = 0, bytes = 0, documentKeys = 0 } = change;
+  return {
+    objects: figures.objects + times * objects,
+    bytes: figures.bytes + times * bytes,
+    documentKeys: figures.documentKeys + times * documentKeys,
+  };
+}
+
+/** The figures that a quota limits. */
+export function limitedKinds(quota: ProjectQuota): readonly QuotaKind[] {
+  return quotaKinds.filter((kind) => quota[kind] !== undefined);
+}

@@ -1,0 +1,144 @@
+// What one project with a quota holds, as this replica knows it: what the store said last, what was written here since, and what
+// is set aside for writes under way. Refuses with 403 `quota_exceeded`; with what the store raises when it has to be asked first.
+//
+// Several replicas share a quota without a step of their own per write: each asks the store again every second while writes
+// come in, and before it refuses. So together they exceed a quota by what the others write within two seconds, one alone never.
+
+import type { Clock } from "../../core/clock.ts";
+import type { ProjectQuota } from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import { type Figures, noFigures, plus, type QuotaKind, quotaKinds, type SomeFigures } from "./figures.ts";
+
+/** After this time the store is asked again beside the writes that come in, and after the next one before them. */
+const freshMs = 1_000;
+const staleMs = 2_000;
+/** A refusal goes by figures of at most this age. */
+const refusalMs = 250;
+
+export interface Held {
+  /** What of `upTo` could be set aside. */
+  readonly granted: SomeFigures;
+  /** Ends the setting aside; `kept` is what the write made of it. */
+  settle(kept: SomeFigures): void;
+}
+
+export interface Want {
+  /** Refused when there is no room for all of it. */
+  readonly sure?: SomeFigures;
+  /** As much of it as there is room for. */
+  readonly upTo?: SomeFigures;
+}
+
+export interface ProjectUsage {
+  /** Sets room aside for a write. */
+  hold(quota: ProjectQuota, want: Want): Promise<Held>;
+  /** Something shrank: before a write is refused, the store is asked again. */
+  freed(): void;
+  /** Asks the store now. */
+  refresh(): Promise<void>;
+  /** Undefined until the store was asked once. */
+  figures(): Figures | undefined;
+  refusal(quota: ProjectQuota, kind: QuotaKind): Problem;
+}
+
+export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): ProjectUsage {
+  let found: Figures | undefined;
+  let foundAt = Number.NEGATIVE_INFINITY;
+  /** Written here since the store was asked, and perhaps already in what it said. */
+  let written = noFigures;
+  let held = noFigures;
+  let isDoubtful = false;
+  let reading: Promise<void> | undefined;
+
+  const age = (): number => {
+    const milliseconds = clock.now() - foundAt;
+    return milliseconds < 0 ? Number.POSITIVE_INFINITY : milliseconds;
+  };
+
+  const ask = async (): Promise<void> => {
+    const before = written;
+    const askedAt = clock.now();
+    isDoubtful = false;
+    const answer = await read();
+    found = answer;
+    foundAt = askedAt;
+    written = plus(written, before, -1);
+    // What was written meanwhile may be counted twice now: that is only ever too careful, and asked again before a refusal.
+    if (quotaKinds.some((kind) => written[kind] !== 0)) isDoubtful = true;
+  };
+
+  const refresh = (): Promise<void> => {
+    reading ??= ask().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+
+  const used = (): Figures => plus(plus(found ?? noFigures, written), held);
+
+  const lacking = (quota: ProjectQuota, wanted: SomeFigures): QuotaKind | undefined => {
+    const now = used();
+    return quotaKinds.find((kind) => (wanted[kind] ?? 0) > 0 && now[kind] + (wanted[kind] ?? 0) > limit(quota, kind));
+  };
+
+  const beCurrent = async (): Promise<void> => {
+    const old = age();
+    if (old > staleMs) await refresh();
+    // Should it fail, the next write waits for it and hears why.
+    else if (old > freshMs) refresh().catch(() => undefined);
+  };
+
+  const beCurrentEnough = async (quota: ProjectQuota, { sure = {}, upTo = {} }: Want): Promise<void> => {
+    await beCurrent();
+    if (lacking(quota, plus(plus(noFigures, sure), upTo)) === undefined) return;
+    if (!isDoubtful && age() <= refusalMs) return;
+    // One under way may have begun before what is to be seen.
+    await reading;
+    await refresh();
+  };
+
+  return {
+    async hold(quota, want) {
+      const { sure = {}, upTo = {} } = want;
+      await beCurrentEnough(quota, want);
+      const kind = lacking(quota, sure);
+      if (kind !== undefined) throw refusalOf(quota, kind, used()[kind]);
+      const room = plus(used(), sure);
+      const granted: Partial<Record<QuotaKind, number>> = {};
+      for (const each of quotaKinds) {
+        const most = upTo[each];
+        if (most !== undefined) granted[each] = Math.max(0, Math.min(most, limit(quota, each) - room[each]));
+      }
+      const aside = plus(plus(noFigures, sure), granted);
+      held = plus(held, aside);
+      return {
+        granted,
+        settle(kept) {
+          held = plus(held, aside, -1);
+          written = plus(written, kept);
+        },
+      };
+    },
+    freed() {
+      isDoubtful = true;
+    },
+    refresh,
+    figures: () => found && used(),
+    refusal: (quota, kind) => refusalOf(quota, kind, used()[kind]),
+  };
+}
+
+function limit(quota: ProjectQuota, kind: QuotaKind): number {
+  return quota[kind] ?? Number.POSITIVE_INFINITY;
+}
+
+const nouns: Readonly<Record<QuotaKind, string>> = {
+  objects: "objects in all resources",
+  bytes: "bytes of stored JSON",
+  documentKeys: "members at the top of its root keys' values",
+};
+
+function refusalOf(quota: ProjectQuota, kind: QuotaKind, usage: number): Problem {
+  const detail = `The project's quota ${kind} has no room for this: it holds ${usage} of at most ${limit(quota, kind)} ${nouns[kind]}; delete some first`;
+  return new Problem("quota_exceeded", detail);
+}
