@@ -76,10 +76,16 @@ export interface SigningRing {
   readonly keys: readonly SigningKey[];
 }
 
-/** A field of which a sorted index exists: its name in `_sort` and where its value stands in a document. */
-export interface IndexField {
+/** A field by its name in `_sort`, and where its value stands in a document. */
+export interface FieldPlace {
   readonly name: string;
   readonly path: readonly string[];
+}
+
+/** A sorted index: of one field, or of two, which `_sort` names with a comma between them. */
+export interface IndexField extends FieldPlace {
+  /** Both fields, in order, of an index of two; `path` is the first one's then. */
+  readonly parts?: readonly [FieldPlace, FieldPlace];
 }
 
 export interface ResourceConfig {

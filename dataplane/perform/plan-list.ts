@@ -2,8 +2,9 @@
 // Pure.
 
 import type { IndexField } from "../../core/config/types.ts";
+import { betweenValues } from "../store/order.ts";
 import type { FieldQuery } from "../store/port.ts";
-import { common, type ValueRange } from "../store/ranges.ts";
+import { common, equalTo, type ValueRange } from "../store/ranges.ts";
 import type { Order, SortKey } from "../validate/sort-keys.ts";
 import type { Condition } from "./conditions.ts";
 
@@ -94,7 +95,7 @@ function useOf(index: IndexField, restrictions: Restrictions): Use {
 }
 
 export function fieldsOf(index: IndexField): readonly string[] {
-  return [index.name];
+  return index.parts?.map(({ name }) => name) ?? [index.name];
 }
 
 function leadingConstants(fields: readonly string[], restrictions: Restrictions): readonly string[] {
@@ -112,8 +113,14 @@ function valuesOf(
   others: readonly string[],
   ranges: readonly ValueRange[] | undefined,
 ): Pick<FieldQuery, "equals" | "ranges"> {
-  if (others.length === 0) return { equals: constants.join("\0") };
-  return ranges === undefined ? {} : { ranges };
+  if (others.length === 0) return { equals: constants.join(betweenValues) };
+  const [first] = constants;
+  if (first === undefined) return ranges === undefined ? {} : { ranges };
+  // Of an index of two fields, the part in which the first one has its value.
+  if (ranges === undefined) return { ranges: [equalTo(first)] };
+  return {
+    ranges: ranges.map(({ from, to }) => ({ from: first + betweenValues + from, to: first + betweenValues + to })),
+  };
 }
 
 /** Whether an index gives this order: keys and creation all run the same way in it. */

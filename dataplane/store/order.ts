@@ -2,9 +2,10 @@
 //
 // Missing and null < false < true < numbers by exact value < strings by code points < arrays < objects. Strings count up to
 // the code point in which their 1,024th byte of UTF-8 lies; arrays tie with one another, and so do objects. An encoding
-// holds no NUL, so that `<encoding>\0<id>` sorts by value, then by id. Indexes and scans use the same encodings, so that
+// holds no NUL, so that `<encoding>\0<id>` sorts by value, then by id, and `<encoding>\0<encoding>\0<id>` by two values. Indexes and scans use the same encodings, so that
 // both give one order and one notion of equal values.
 
+import type { FieldPlace, IndexField } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { stepped } from "../../core/json/number.ts";
 
@@ -32,6 +33,18 @@ export function encodeSortValue(valueText: string | undefined): string {
     default:
       return rank.number + orderedNumber(valueText);
   }
+}
+
+/** Stands between the values of an index of two fields: before everything that a value could go on with. */
+export const betweenValues = "\0";
+
+/** What an index has of an object: its field's encoded value, or those of both its fields. */
+export function encodeIndexed(
+  { path, parts }: Pick<IndexField, "path" | "parts">,
+  textAt: (path: FieldPlace["path"]) => string | undefined,
+): string {
+  if (parts === undefined) return encodeSortValue(textAt(path));
+  return parts.map((part) => encodeSortValue(textAt(part.path))).join(betweenValues);
 }
 
 /** The text of the field at `path` of an object's text, through object keys only; undefined when it is missing. */

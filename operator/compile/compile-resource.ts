@@ -1,7 +1,7 @@
 // Turns an ApiResource into its configuration; refuses a schema that can't be used and an index of which the schema says
 // that it can't exist, with the place of each.
 
-import type { IndexField, ResourceConfig } from "../../core/config/types.ts";
+import type { FieldPlace, IndexField, ResourceConfig } from "../../core/config/types.ts";
 import { type CompiledSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import { resourceNameOf } from "../claimed-name.ts";
 import type { ApiResource } from "../objects.ts";
@@ -42,14 +42,39 @@ function compileIndexes(schema: CompiledSchema, names: readonly string[] | undef
     if (message !== undefined) faults.push({ message, pointer: `/spec/indexes/${position}` });
   }
   if (faults.length > 0) return refuseAll("InvalidSpec", faults);
-  return {
-    ok: true,
-    value: names.map((name) => ({ name, path: resolveField(schema, name)?.path ?? name.split(".") })),
-  };
+  return { ok: true, value: names.map((name) => indexOf(schema, name)) };
+}
+
+function indexOf(schema: CompiledSchema, name: string): IndexField {
+  const [first, second] = fieldsOf(schema, name).map((field) => placeOf(schema, field));
+  if (first === undefined || second === undefined) return placeOf(schema, name);
+  return { name, path: first.path, parts: [first, second] };
+}
+
+function placeOf(schema: CompiledSchema, name: string): FieldPlace {
+  return { name, path: resolveField(schema, name)?.path ?? name.split(".") };
+}
+
+/** A field with commas in its name is itself before it is several. */
+function fieldsOf(schema: CompiledSchema, name: string): readonly string[] {
+  return resolveField(schema, name) === undefined ? name.split(",") : [name];
+}
+
+/** Why there can be no such index, or undefined when there can. */
+function indexFault(schema: CompiledSchema, name: string): string | undefined {
+  const fields = fieldsOf(schema, name);
+  const [first, second, ...others] = fields;
+  if (others.length > 0)
+    return `"${name}" names ${fields.length} fields: an index has one, or two with a comma between them`;
+  if (first === second) return `"${name}" names one field twice`;
+  if (second !== undefined && fields.some((field) => field === "id" || field.startsWith("_metadata"))) {
+    return `"${name}": objects of one value are in order of creation already, so leave id and _metadata out of indexes`;
+  }
+  return fields.map((field) => fieldFault(schema, field)).find((fault) => fault !== undefined);
 }
 
 /** Why no object could have the field, or undefined when one could. */
-function indexFault(schema: CompiledSchema, name: string): string | undefined {
+function fieldFault(schema: CompiledSchema, name: string): string | undefined {
   if (resolveField(schema, name) !== undefined) return undefined;
   const path = name.split(".");
   if (path.includes("")) return `"${name}" is no path: write the names of nested fields with one dot between them`;

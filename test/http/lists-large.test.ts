@@ -55,6 +55,43 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     expect(outcome(await ask(query))).toEqual([400, "query_too_expensive"]);
   });
 
+  it.each([
+    ["same=1&plain=1", /add `same,plain` to spec\.indexes/],
+    ["same=1&_sort=-plain", /add `same,plain` to spec\.indexes/],
+    ["same=1&plain:ge=5&_sort=plain", /add `same,plain` to spec\.indexes/],
+    ["plain:ge=5&_sort=plain", /add `plain` to spec\.indexes/],
+    ["plain:ge=5&_sort=plain,same", /add `plain,same` to spec\.indexes/],
+    ["_sort=plain,same", /add `plain,same` to spec\.indexes/],
+    ["indexed:ge=0", /add `_sort=indexed`, an order in which the index `indexed` answers it/],
+    ["plain:ge=0", /add `_sort=plain`, an order in which an index `plain` in spec\.indexes/],
+    ["same=1&indexed:ge=0", /add `_sort=indexed`, an order in which an index `same,indexed` in spec\.indexes/],
+    ["plain=1&late=1&same=1", /add `plain` to spec\.indexes.*only objects are read that its filter finds/],
+    ["indexed:ge=0&_sort=plain,-same", /a filter on an indexed field that fewer objects meet/],
+    ["plain:exists=true&_sort=late", /add `plain`/],
+  ])("is refused with the index that would help: %s", async (query, detail) => {
+    const reply = await ask(query);
+    expect(reply.status).toBe(400);
+    expect(reply.json().detail).toMatch(detail);
+  });
+
+  it("answers several filters where an index finds few candidates", async () => {
+    expect(await list(served, "many?indexed=7&plain:lt=300", key)).toMatchObject({ count: 3 });
+    const { items } = await list(served, "many?indexed=7&_sort=-plain&_limit=2", key);
+    expect(items).toMatchObject([{ plain: 9907 }, { plain: 9807 }]);
+    expect(await list(served, "many?indexed:in=7,8&same=1&plain:ge=9907", key)).toMatchObject({ count: 2 });
+  });
+
+  it("answers a range of any size in its own order, page and count, and by cursor", async () => {
+    expect(await list(served, "many?indexed:gt=0&_sort=indexed&_limit=1", key)).toMatchObject({
+      count: 9900,
+      items: [{ indexed: 1 }],
+    });
+    const query = "many?indexed:ne=99&_sort=-indexed&_limit=1&_cursor=";
+    expect(await list(served, query, key)).toMatchObject({ count: 9901, items: [{ indexed: 98 }] });
+    const last = await list(served, "many?indexed:gt=0&_sort=indexed&_limit=2&_offset=9899", key);
+    expect(last.items).toMatchObject([{ indexed: 99, plain: 9999 }]);
+  });
+
   it("can be scanned by those who see few of its objects", async () => {
     const small = apikey("small");
     await served.send("/api/many", { method: "POST", body: { plain: 5 }, as: small });
@@ -62,6 +99,27 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     const page = (await ask("_sort=plain", small)).json<{ items: { plain: number }[] }>();
     expect(page.items.map((item) => item.plain)).toEqual([4, 5]);
     expect((await ask("plain=5", small)).json()).toMatchObject({ count: 1 });
+  });
+
+  it("answers by an index of two fields, once it is built", async () => {
+    served.change(withResource("many", { schema, indexes: ["indexed", "same", "same,plain"] }));
+    const first = await untilBuilt(() => ask("same=1&_sort=-plain&_limit=2"));
+    expect(first).toMatchObject({ count: 10_001, items: [{ plain: 10_000 }, { plain: 9_999 }] });
+    expect((await ask("same=1&plain:lt=10&_sort=plain&_limit=1")).json()).toMatchObject({
+      count: 10,
+      items: [{ plain: 0 }],
+    });
+    expect((await ask("same=1&plain=77")).json()).toMatchObject({ count: 1, items: [{ plain: 77 }] });
+    expect((await ask("_sort=-same,-plain&_limit=1")).json()).toMatchObject({ items: [{ plain: 10_000 }] });
+    expect((await ask("same:ge=0&_sort=same,plain&_limit=1&_offset=5000")).json()).toMatchObject({
+      items: [{ plain: 5_000 }],
+    });
+    const walk = (await ask("same=1&_sort=plain&_limit=3&_cursor=")).json<{ links: { next: string } }>();
+    const next = await served.send(`/api/many${new URL(walk.links.next).search}`, { as: key });
+    expect(next.json()).toMatchObject({ count: 10_001, items: [{ plain: 3 }, { plain: 4 }, { plain: 5 }] });
+    // In neither order alone does it stand.
+    expect(outcome(await ask("_sort=same,-plain"))).toEqual([400, "sort_not_indexed"]);
+    expect(outcome(await ask("_sort=plain"))).toEqual([400, "sort_not_indexed"]);
   });
 
   it("answers 503 with Retry-After while a new index is filled, then sorts by it", async () => {

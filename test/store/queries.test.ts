@@ -44,7 +44,22 @@ const paths: Readonly<Record<string, readonly string[]>> = {
   "o.p": ["o", "p"],
   "o.q": ["o.q"],
 };
-const indexes: readonly IndexField[] = ["a", "s", "n", "o.p"].map((name) => ({ name, path: paths[name] ?? [] }));
+const place = (name: string) => ({ name, path: paths[name] ?? [] });
+const indexes: readonly IndexField[] = [
+  ...["a", "s", "n", "o.p"].map(place),
+  ...(
+    [
+      ["a", "b"],
+      ["s", "n"],
+      ["n", "a"],
+      ["b", "o.q"],
+    ] as const
+  ).map(([first, second]) => ({
+    name: `${first},${second}`,
+    path: place(first).path,
+    parts: [place(first), place(second)] as const,
+  })),
+];
 
 const long = "é".repeat(512);
 /** Few, so that values meet. */
@@ -171,12 +186,18 @@ const anyQuery = fc.record({
 });
 type Query = typeof anyQuery extends fc.Arbitrary<infer T> ? T : never;
 
-/** Half of those with filters are sorted by what they filter by, which an index answers. */
-const queries = fc.tuple(anyQuery, fc.boolean(), fc.boolean()).map(([query, isAlike, descending]): Query => {
-  const [first] = query.filters;
-  if (!isAlike || first === undefined) return query;
-  return { ...query, filters: [first], sorts: [[first[0], descending]] };
-});
+/** Half of those with filters are sorted by what they filter by, or by what stands beside it, as indexes are. */
+const queries = fc
+  .tuple(anyQuery, fc.boolean(), fc.boolean(), fc.constantFrom("first", "second", "both"))
+  .map(([query, isAlike, descending, by]): Query => {
+    const [first, other] = query.filters;
+    if (!isAlike || first === undefined) return query;
+    const second = indexes.find(({ parts }) => parts?.[0].name === first[0])?.parts?.[1].name;
+    if (second === undefined || by === "first") return { ...query, filters: [first], sorts: [[first[0], descending]] };
+    const filters = other?.[0] === second ? [first, other] : [first];
+    const names = by === "second" ? [second] : [first[0], second];
+    return { ...query, filters, sorts: names.map((name) => [name, descending]) };
+  });
 
 function queryText({ filters: asked, sorts: keys, limit, counted }: Query): string {
   const all = [`_limit=${limit}`];

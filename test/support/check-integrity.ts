@@ -2,6 +2,7 @@
 // keeps beside the documents, a disagreement shows.
 
 import assert from "node:assert/strict";
+import type { FieldPlace } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { encodeSortValue } from "../../dataplane/store/order.ts";
 import type { CollectionRef, Owner, Store, Visibility } from "../../dataplane/store/port.ts";
@@ -24,7 +25,7 @@ export async function expectIndexesExact(
     assert.equal(await store.count(collection, visible), texts.length);
     assert.deepEqual(await readAll((offset) => store.pageByCreation(collection, visible, rangeAt(offset))), texts);
     for (const { field } of indexes) {
-      const expected = sortedBy(texts, field.path);
+      const expected = sortedBy(texts, field.parts ?? [field]);
       const found = await readAll((offset) => fieldPage(store, collection, { visible, index: field.name }, offset));
       assert.deepEqual([field.name, visible, idsIn(found)], [field.name, visible, idsIn(expected)]);
       assert.deepEqual(found, expected);
@@ -32,10 +33,15 @@ export async function expectIndexesExact(
   }
 }
 
-function sortedBy(texts: readonly string[], path: readonly string[]): string[] {
-  const keyed = texts.map((text) => ({ text, key: Buffer.from(encodeSortValue(valueAt(text, path))) }));
-  // The scan is in order of id and the sort is stable, so that ties stay in order of id.
-  return keyed.sort((x, y) => Buffer.compare(x.key, y.key)).map(({ text }) => text);
+function sortedBy(texts: readonly string[], fields: readonly FieldPlace[]): string[] {
+  // The scan is in order of id and each sort is stable, so that ties stay in order of id.
+  return fields.toReversed().reduce(
+    (ordered, { path }) => {
+      const keyed = ordered.map((text) => ({ text, key: Buffer.from(encodeSortValue(valueAt(text, path))) }));
+      return keyed.sort((x, y) => Buffer.compare(x.key, y.key)).map(({ text }) => text);
+    },
+    [...texts],
+  );
 }
 
 interface IndexOf {

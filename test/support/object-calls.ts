@@ -16,6 +16,14 @@ const fields: readonly IndexField[] = [
   { name: "b", path: ["b"] },
   { name: "n.m", path: ["n", "m"] },
   { name: "_metadata.creator", path: ["_metadata", "creator"] },
+  {
+    name: "a,n.m",
+    path: ["a"],
+    parts: [
+      { name: "a", path: ["a"] },
+      { name: "n.m", path: ["n", "m"] },
+    ],
+  },
 ];
 
 interface Members {

@@ -177,7 +177,7 @@ export function bearer(token: string): string {
 
 export interface ResourceOptions {
   readonly schema?: JsonObject;
-  /** A string stands for a top-level field. */
+  /** A string stands for a top-level field, or for two with a comma between them. */
   readonly indexes?: readonly (string | IndexField)[];
   readonly access?: Partial<OperationAccess>;
   readonly scope?: { readonly read?: Reach; readonly write?: Reach };
@@ -190,9 +190,7 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     name,
     uid: `uid-of-resource-${name}`,
     schema: options.schema ?? { type: "object" },
-    indexes: (options.indexes ?? []).map((field) =>
-      typeof field === "string" ? { name: field, path: [field] } : field,
-    ),
+    indexes: (options.indexes ?? []).map((field) => (typeof field === "string" ? topLevelIndex(field) : field)),
     access: {
       create: "Authenticated",
       read: "Authenticated",
@@ -204,6 +202,16 @@ export function withResource(name: string, options: ResourceOptions = {}): Modif
     maxObjects: options.maxObjects ?? 1_000_000,
   };
   return (parts) => ({ ...parts, resources: new Map(parts.resources).set(name, resource) });
+}
+
+function topLevelIndex(name: string): IndexField {
+  const [first = "", second] = name.split(",");
+  if (second === undefined) return { name, path: [name] };
+  const parts = [
+    { name: first, path: [first] },
+    { name: second, path: [second] },
+  ] as const;
+  return { name, path: [first], parts };
 }
 
 export interface RootKeyOptions {

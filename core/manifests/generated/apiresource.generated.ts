@@ -35,7 +35,7 @@ export interface ApiResourceSpec {
    */
   readonly schema: JsonObject;
   /**
-   * Fields that lists sort and filter by at any size; a dot reaches into nested objects, such as address.city. Unset: every top-level string, number, integer and boolean of the schema, up to 16. An empty list: none. id and _metadata.created can always be sorted by.
+   * Fields that lists sort and filter by at any size; a dot reaches into nested objects, such as address.city. Two fields with a comma between them, such as status,created, are one index, for lists that filter by the first and sort by the second. Unset: every top-level string, number, integer and boolean of the schema, up to 16. An empty list: none. id and _metadata.created can always be sorted by.
    */
   readonly indexes?: readonly string[];
   /**
@@ -247,7 +247,7 @@ export const apiResourceSchema: SchemaNode = {
           "items": {
             "type": "string",
             "minLength": 1,
-            "maxLength": 256,
+            "maxLength": 513,
             "x-kubernetes-validations": [
               {
                 "rule": "self != 'id' && self != '_metadata' && !self.startsWith('_metadata.')",

@@ -2,7 +2,7 @@
 // them; `forget` empties that when a transaction was undone.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { IndexField } from "../../../core/config/types.ts";
+import type { FieldPlace, IndexField } from "../../../core/config/types.ts";
 import type { CollectionRef, IndexState, Owner, Visibility } from "../port.ts";
 
 /** An index, and the number under which its entries stand. */
@@ -117,8 +117,8 @@ export function createCollections(database: DatabaseSync): Collections {
       for (const { ordering } of dropped) statements.drop.run(ordering);
       // Nothing is left to build in an empty collection.
       if (isEmpty) statements.readyAll.run(collection);
-      for (const { name, path } of added) {
-        statements.addOrdering.run(collection, name, JSON.stringify(path), isEmpty ? "ready" : "building");
+      for (const field of added) {
+        statements.addOrdering.run(collection, field.name, placeText(field), isEmpty ? "ready" : "building");
       }
       statements.revise.run(revision, collection);
       known.delete(keyOf(ref));
@@ -167,14 +167,27 @@ function prepare(database: DatabaseSync) {
 function asOrdering(row: Record<string, unknown>): Ordering {
   return {
     ordering: Number(row.ordering),
-    field: { name: String(row.name), path: JSON.parse(String(row.path)) as string[] },
+    field: fieldOf(String(row.name), String(row.path)),
     state: row.state === "ready" ? "ready" : "building",
     builtTo: String(row.builtTo),
   };
 }
 
-function includes(fields: readonly IndexField[], { name, path }: IndexField): boolean {
-  return fields.some((field) => field.name === name && JSON.stringify(field.path) === JSON.stringify(path));
+/** A path, or the two fields of an index of two. */
+function placeText({ path, parts }: IndexField): string {
+  return JSON.stringify(parts ?? path);
+}
+
+function fieldOf(name: string, place: string): IndexField {
+  const parsed = JSON.parse(place) as string[] | [FieldPlace, FieldPlace];
+  const [first, second] = parsed;
+  return typeof first === "object" && typeof second === "object"
+    ? { name, path: first.path, parts: [first, second] }
+    : { name, path: parsed as string[] };
+}
+
+function includes(fields: readonly IndexField[], wanted: IndexField): boolean {
+  return fields.some((field) => field.name === wanted.name && placeText(field) === placeText(wanted));
 }
 
 function keyOf({ project, resource }: CollectionRef): string {

@@ -2,7 +2,8 @@
 // an object's entries are found again by encoding its stored text.
 
 import type { DatabaseSync } from "node:sqlite";
-import { encodeSortValue, fieldValue } from "../order.ts";
+import type { IndexField } from "../../../core/config/types.ts";
+import { encodeIndexed, fieldValue } from "../order.ts";
 import type { Collection, Ordering } from "./collections.ts";
 import type { Marks } from "./marks.ts";
 
@@ -50,18 +51,18 @@ export function createEntries(database: DatabaseSync, marks: Marks): Entries {
     add(collection, object) {
       insertBoth(collection.creation, collection, "", object);
       for (const { ordering, field } of collection.indexes) {
-        insertBoth(ordering, collection, encodedAt(object.text, field.path), object);
+        insertBoth(ordering, collection, encodedAt(object.text, field), object);
       }
     },
     remove(collection, object) {
       dropBoth(collection.creation, collection, "", object);
       for (const { ordering, field } of collection.indexes) {
-        dropBoth(ordering, collection, encodedAt(object.text, field.path), object);
+        dropBoth(ordering, collection, encodedAt(object.text, field), object);
       }
     },
     move(collection, object, newText) {
       for (const { ordering, field } of collection.indexes) {
-        const [before, after] = [encodedAt(object.text, field.path), encodedAt(newText, field.path)];
+        const [before, after] = [encodedAt(object.text, field), encodedAt(newText, field)];
         // Equal ones may have no entry yet while the index is building, which then adds it.
         if (before === after) continue;
         dropBoth(ordering, collection, before, object);
@@ -70,7 +71,7 @@ export function createEntries(database: DatabaseSync, marks: Marks): Entries {
     },
     addTo(indexes, collection, object) {
       for (const { ordering, field } of indexes) {
-        const value = encodedAt(object.text, field.path);
+        const value = encodedAt(object.text, field);
         for (const owner of [collection.everyone, object.owner]) {
           insertIfMissing.run(ordering, owner, value, object.id, object.object);
         }
@@ -79,6 +80,6 @@ export function createEntries(database: DatabaseSync, marks: Marks): Entries {
   };
 }
 
-function encodedAt(text: string, path: readonly string[]): string {
-  return encodeSortValue(fieldValue(text, path));
+function encodedAt(text: string, field: IndexField): string {
+  return encodeIndexed(field, (path) => fieldValue(text, path));
 }

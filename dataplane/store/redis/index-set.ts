@@ -4,18 +4,16 @@
 import type { IndexField } from "../../../core/config/types.ts";
 import { membersOf } from "../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
-import { encodeSortValue, fieldValue } from "../order.ts";
+import { encodeIndexed, fieldValue } from "../order.ts";
 import type { IndexState } from "../port.ts";
 
 /** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
 const encoding = 1;
 
-export interface StoredIndex {
+export interface StoredIndex extends IndexField {
   /** Number of its sorted sets: never used again in the life of this index set, so that a dropped index leaves nothing. */
   readonly slot: number;
   readonly encoding: number;
-  readonly name: string;
-  readonly path: readonly string[];
   readonly state: IndexState["state"];
 }
 
@@ -48,7 +46,7 @@ export function storedIndexesOf(text: string): readonly StoredIndex[] {
 }
 
 export function indexStates(indexes: readonly StoredIndex[]): readonly IndexState[] {
-  return indexes.map(({ name, path, state }) => ({ field: { name, path }, state }));
+  return indexes.map(({ name, path, parts, state }) => ({ field: { name, path, ...(parts && { parts }) }, state }));
 }
 
 export interface Declaration {
@@ -71,7 +69,8 @@ export function declare(current: IndexSet, fields: readonly IndexField[]): Decla
     hasNew = true;
     const slot = nextSlot;
     nextSlot += 1;
-    return { slot, encoding, name: field.name, path: field.path, state: "building" };
+    const { name, path, parts } = field;
+    return { slot, encoding, name, path, ...(parts && { parts }), state: "building" };
   });
   const dropped = current.indexes.filter((index) => !indexes.includes(index));
   const isSame = !hasNew && dropped.length === 0;
@@ -83,8 +82,8 @@ function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | 
 }
 
 function isOf(index: StoredIndex, field: IndexField): boolean {
-  const samePath = index.path.length === field.path.length && index.path.every((name, at) => name === field.path[at]);
-  return samePath && index.name === field.name && index.encoding === encoding;
+  const placeOf = ({ path, parts }: Pick<IndexField, "path" | "parts">) => JSON.stringify([path, parts]);
+  return index.name === field.name && index.encoding === encoding && placeOf(index) === placeOf(field);
 }
 
 export function allReady(indexes: readonly StoredIndex[]): readonly StoredIndex[] {
@@ -93,12 +92,13 @@ export function allReady(indexes: readonly StoredIndex[]): readonly StoredIndex[
 
 /** The encoded value of each index in an object's text. */
 export function encodedValues(indexes: readonly StoredIndex[], text: string): readonly string[] {
-  if (indexes.length <= 2) return indexes.map(({ path }) => encodeSortValue(fieldValue(text, path)));
+  if (indexes.length <= 2) return indexes.map((index) => encodeIndexed(index, (path) => fieldValue(text, path)));
   // One pass over the text for all indexes: a text may be long, and there may be sixteen.
   const members = new Map<string, string>();
   for (const { name, valueStart, valueEnd } of membersOf(text)) members.set(name, text.slice(valueStart, valueEnd));
-  return indexes.map(({ path: [first = "", ...below] }) => {
+  const textAt = ([first = "", ...below]: readonly string[]) => {
     const value = members.get(first);
-    return encodeSortValue(value === undefined ? undefined : fieldValue(value, below));
-  });
+    return value === undefined ? undefined : fieldValue(value, below);
+  };
+  return indexes.map((index) => encodeIndexed(index, textAt));
 }

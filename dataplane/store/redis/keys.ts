@@ -4,7 +4,7 @@
 import type { ProjectRef } from "../../../core/config/types.ts";
 import type { CollectionRef, DocumentRef, Owner } from "../port.ts";
 
-/** Separates the parts of a sorted set's member; no id, owner or encoded value holds it. */
+/** Separates the parts of a sorted set's member; no id, owner or encoded value holds it, but the two of an index of two fields. */
 export const separator = "\0";
 
 export interface CollectionKeys {
@@ -21,7 +21,7 @@ export interface CollectionKeys {
   document(id: string): string;
   /** Sorted set of one owner's ids. */
   owned(owner: Owner): string;
-  /** Sorted set of `<value> 0 <id>` of index `slot`. */
+  /** Sorted set of `<value> 0 <id>` of index `slot`; of an index of two fields, `<value> 0 <value> 0 <id>`. */
   index(slot: number): string;
   /** Sorted set of `<owner> 0 <value> 0 <id>` of index `slot`. */
   ownIndex(slot: number): string;

@@ -50,10 +50,11 @@ function describeDeclarations(subject: Subject): void {
       { name: "a.b", path: ["a.b"] },
       { name: "x.y", path: ["x", "y"] },
       { name: "__proto__", path: ["__proto__"] },
-    ];
+      { name: "a,x.y", path: ["a"], parts: [a, { name: "x.y", path: ["x", "y"] }] },
+    ] satisfies readonly IndexField[];
     await store.declareIndexes(collection, odd, 1);
     const declared = await store.indexes(collection);
-    expect(declared.map(({ field }) => field)).toHaveLength(3);
+    expect(declared.map(({ field }) => field)).toHaveLength(4);
     expect(declared.map(({ field }) => field)).toEqual(expect.arrayContaining(odd));
   });
 
@@ -126,6 +127,21 @@ function describeBuilding(subject: Subject): void {
     await expectIndexesExact(one, collection, ["user:u0", "user:u1", "user:u2", "user:new"]);
     // 400 created, 200 removed and as many created for them, 199 of the created removed again.
     expect(await one.count(collection, {})).toBe(2_000 + 400 - 199);
+  });
+
+  it("builds an index of two fields anew when one of them is another", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    const ofTwo = (second: IndexField): IndexField => ({ name: "two", path: a.path, parts: [a, second] });
+    await store.declareIndexes(collection, [ofTwo(b)], 1);
+    for (const n of [1, 2, 3, 4]) {
+      await store.create(collection, objectOf(n, { a: String(n % 2), b: String(-n), n: `{"m":${n}}` }), plenty);
+    }
+    expect(await page(store, collection, "two")).toEqual([4, 2, 3, 1].map(idOf));
+    expect(await states(store.declareIndexes(collection, [ofTwo(nested)], 2))).toEqual({ two: "building" });
+    await buildAll(store, collection);
+    expect(await page(store, collection, "two")).toEqual([2, 4, 1, 3].map(idOf));
+    await expectIndexesExact(store, collection, ["user:alice"]);
   });
 
   async function edit(store: Store, collection: CollectionRef, first: readonly NewObject[], n: number): Promise<void> {
