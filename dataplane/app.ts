@@ -10,6 +10,7 @@ import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
 import { createHttpServer } from "./http-server.ts";
+import { createRateLimits } from "./limit/rate-limits.ts";
 import { createAccessLog } from "./observe/access-log.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
 import { createMetrics, type Metrics } from "./observe/metrics.ts";
@@ -108,6 +109,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     scanTurns: createScanTurns(),
     shares: createProjectShares(clock),
     bodies: createBodyBudgets(),
+    rates: createRateLimits(store, clock, metrics.observeLimited),
     descriptions: createDescriptions(),
     quotas: createQuotas({ store, clock, directory }),
     clock,

@@ -4,6 +4,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Caller } from "./authenticate/caller.ts";
 import type { LiveProject } from "./config/directory.ts";
+import type { SharedBucket } from "./limit/shared-bucket.ts";
 import type { Work } from "./perform/project-shares.ts";
 import type { Target } from "./route/targets.ts";
 
@@ -25,4 +26,6 @@ export interface Exchange {
   project?: LiveProject;
   target?: Target;
   caller?: Caller;
+  /** What the project's rates leave to this caller; absent in projects without any. */
+  rates?: readonly SharedBucket[] | undefined;
 }

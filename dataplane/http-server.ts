@@ -8,6 +8,7 @@ import { Problem } from "../core/errors/problem.ts";
 import type { Logger } from "../core/log/logger.ts";
 import { type Connections, createConnections, type ObserveRefusal } from "./connections.ts";
 import type { Exchange } from "./exchange.ts";
+import { rateHeaders } from "./limit/rate-limits.ts";
 import type { Ending } from "./observe/access-log.ts";
 import type { Answer } from "./respond/answer.ts";
 import { corsHeaders } from "./respond/cors.ts";
@@ -137,6 +138,7 @@ function commonHeaders(exchange: Exchange): Record<string, string | number> {
   const { origin } = exchange.request.headers;
   if (exchange.project && origin !== undefined)
     Object.assign(headers, corsHeaders(exchange.project.config.cors, origin));
+  if (exchange.rates) Object.assign(headers, rateHeaders(exchange.rates));
   return headers;
 }
 

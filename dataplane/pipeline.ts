@@ -1,4 +1,4 @@
-// What happens to a request, in order: route → authenticate → authorize → read and validate → perform. Every stage may
+// What happens to a request, in order: route → authenticate → limit → authorize → read and validate → perform. Every stage may
 // refuse by throwing a Problem; nothing of the body is read before the caller is known to be allowed.
 
 import type { Permission } from "../core/config/types.ts";
@@ -17,6 +17,7 @@ import {
 } from "./authorize/authorize.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
+import type { RateLimits } from "./limit/rate-limits.ts";
 import type { Descriptions } from "./perform/descriptions.ts";
 import { type DocumentScene, deleteDocument, insertDocument, putDocument, readDocument } from "./perform/documents.ts";
 import { listObjects } from "./perform/list-objects.ts";
@@ -58,6 +59,7 @@ export interface PipelineDeps extends ObjectDeps {
   readonly scanTurns: Turns;
   readonly shares: ProjectShares;
   readonly bodies: BodyBudgets;
+  readonly rates: RateLimits;
   readonly descriptions: Descriptions;
   readonly quotas: Quotas;
   /** Its origin is that of links when a request names no host. */
@@ -83,6 +85,8 @@ export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Ans
 
   const caller = rule === "public" ? anonymous : await authenticate(deps, exchange, place.project);
   exchange.caller = caller;
+  exchange.rates = deps.rates.of(place.project.config, caller, exchange.request.ip);
+  if (exchange.rates !== undefined) await deps.rates.demand(place.project.config, exchange.rates);
   if (isWrite(rule)) demandWritable(place.project);
   return perform(deps, exchange, { place, subject, rule, caller, query: split.query });
 }

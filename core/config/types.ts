@@ -32,6 +32,19 @@ export interface ProjectQuota {
   readonly documentKeys?: number;
 }
 
+/** Requests that may come: so many a second for long, and so many at once after a pause. */
+export interface Rate {
+  readonly requestsPerSecond: number;
+  readonly burst: number;
+}
+
+export interface ProjectRates {
+  /** Of all callers together. */
+  readonly project?: Rate;
+  /** Of each user, ApiKey, and client address without a credential. */
+  readonly caller?: Rate;
+}
+
 export interface ProjectLimits {
   /** Bytes of a request body, 1 MiB by default. */
   readonly maxBodyBytes: number;
@@ -43,6 +56,8 @@ export interface ProjectLimits {
   readonly anonymousWritesPerMinute: number;
   /** Absent = none: such a project pays nothing for quotas. */
   readonly quota?: ProjectQuota;
+  /** Absent = requests are not counted. */
+  readonly rate?: ProjectRates;
 }
 
 export interface CorsConfig {

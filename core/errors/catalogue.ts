@@ -47,6 +47,7 @@ export const errorCatalogue = {
   unsupported_media_type: { status: 415, title: "The body must be JSON" },
   login_throttled: { status: 429, title: "Too many failed logins" },
   write_throttled: { status: 429, title: "Too many anonymous writes" },
+  rate_limited: { status: 429, title: "Too many requests" },
   headers_too_large: { status: 431, title: "The request's headers are too large" },
   internal_error: { status: 500, title: "The service failed" },
   project_off: { status: 503, title: "The project is switched off" },

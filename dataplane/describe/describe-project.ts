@@ -16,7 +16,7 @@ import {
   type Shape,
   type SuccessAnswer,
 } from "./operations.ts";
-import { type CallerTerms, callerTerms, type Policies, permissionOf } from "./policies.ts";
+import { type CallerTerms, callerTerms, type Policies, permissionOf, rateProblems } from "./policies.ts";
 import { type ProblemSource, problemResponses } from "./problems.ts";
 import { addResourceSchemas } from "./resource-schemas.ts";
 import { requestHeaders, securitySchemes, sharedHeaders, sharedParameters, sharedSchemas } from "./shared-parts.ts";
@@ -52,7 +52,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
     yield;
   }
   tags.push({ name: "sessions", description: "Log in, stay logged in, log out." });
-  describeFixed({ components, paths });
+  describeFixed(project, { components, paths });
   return {
     info: {
       title: project.config.name,
@@ -119,11 +119,12 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
   put(paths, `${path}/{id}`, pathItem(objectOperations, { ...scene, parameters: ["Id"] }));
 }
 
-function describeFixed({ components, paths }: Draft): void {
+function describeFixed(project: LiveProject, { components, paths }: Draft): void {
+  const problems = rateProblems(project.config);
   for (const { path, security, parameters = [], ...entry } of fixedOperations) {
     const scene = { components, tag: "sessions", id: "sessions", shapes: {} };
     const described = {
-      ...operation(entry, scene, { security, problems: [], sentence: "", isForUsers: false }),
+      ...operation(entry, scene, { security, problems, sentence: "", isForUsers: false }),
       security,
     };
     const before = paths.get(path) ?? { ...parameterList(parameters) };

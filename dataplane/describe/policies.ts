@@ -45,7 +45,7 @@ export function callerTerms(
   const strictest = strictestOf(permissions);
   const isWrite = operation !== "read";
   const { project } = policies;
-  const problems: ProblemSource[] = ["credentials"];
+  const problems: ProblemSource[] = ["credentials", ...rateProblems(project)];
   if (strictest !== "Anyone") problems.push("anonymousCaller");
   if (mayBeTooWeak(policies, operation, strictest)) problems.push("weakCaller");
   if (isWrite && strictest === "Anyone" && project.authentication === "Enabled") problems.push("anonymousWrite");
@@ -58,6 +58,11 @@ export function callerTerms(
     isForUsers: strictest !== "Administrators",
     sentence: `Who may: ${sentences[strictest]}${open ? "" : access}`,
   };
+}
+
+/** What everybody may hear where the project names rates. */
+export function rateProblems({ limits }: ProjectConfig): readonly ProblemSource[] {
+  return limits.rate === undefined ? [] : ["rates"];
 }
 
 function mayBeTooWeak(policies: Policies, operation: Operation, strictest: Permission): boolean {

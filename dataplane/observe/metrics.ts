@@ -18,6 +18,8 @@ export interface Metrics extends RequestMetrics {
   readonly registry: Registry;
   readonly observeAuthentication: (observation: AuthenticationObservation) => void;
   readonly observeStore: (observation: StoreObservation) => void;
+  /** A request was refused because of its project's own or its caller's rate. */
+  readonly observeLimited: (project: ProjectRef, limit: "project" | "caller") => void;
 }
 
 export interface RequestMetrics {
@@ -38,6 +40,7 @@ export function createMetrics(gauges: Gauges): Metrics {
     ...requestMetrics(registry),
     observeAuthentication: authenticationObserver(registry),
     observeStore: storeObserver(registry),
+    observeLimited: limitObserver(registry),
   };
 }
 
@@ -155,6 +158,16 @@ function authenticationObserver(registry: Registry): (observation: Authenticatio
         break;
     }
   };
+}
+
+function limitObserver(registry: Registry): Metrics["observeLimited"] {
+  const limited = new CounterTally({
+    name: "jsonplane_rate_limited_total",
+    help: "Requests refused with 429 rate_limited, by whose rate it was (project, caller)",
+    labelNames: ["namespace", "project", "limit"],
+    registers: [registry],
+  });
+  return (project, limit) => limited.series({ ...labelsOf(project), limit }).increment();
 }
 
 function storeObserver(registry: Registry): (observation: StoreObservation) => void {

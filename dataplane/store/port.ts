@@ -277,6 +277,27 @@ export interface CounterStore {
   refund(budgets: readonly Budget[]): Promise<void>;
 }
 
+/** A bucket that fills by `perSecond` tokens a second up to `burst`, and is full when it is first asked. */
+export interface TokenBucket {
+  /** Whose it is, as a budget's name: `<kind>:<namespace>/<project>:…`. */
+  readonly name: string;
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export interface Draw {
+  readonly taken: number;
+  /** Whole tokens that are left for everybody. */
+  readonly left: number;
+  /** Milliseconds until there is one to take; 0 = there is one. */
+  readonly waitMs: number;
+}
+
+export interface BucketStore {
+  /** Takes as many of `wanted` tokens as there are, 0 included. */
+  drawTokens(bucket: TokenBucket, wanted: number): Promise<Draw>;
+}
+
 // -------------------------------------------------------------------------------------------------------- the whole
 
 export interface StoreHealth {
@@ -284,7 +305,7 @@ export interface StoreHealth {
   readonly reachable: boolean;
 }
 
-export interface Store extends ObjectStore, DocumentStore, SessionStore, CounterStore {
+export interface Store extends ObjectStore, DocumentStore, SessionStore, CounterStore, BucketStore {
   health(): StoreHealth;
   /** Waits for calls under way, then lets go of connections and files. */
   close(): Promise<void>;

@@ -2,7 +2,7 @@
 // A host that it may not have costs it that host and nothing else.
 
 import { durationSeconds } from "../../core/config/duration.ts";
-import type { ProjectConfig } from "../../core/config/types.ts";
+import type { ProjectConfig, ProjectRates, Rate } from "../../core/config/types.ts";
 import type { Project } from "../objects.ts";
 import { type Fault, type Judged, refuseAll } from "../verdict.ts";
 import type { HostGrant } from "./hosts.ts";
@@ -29,11 +29,24 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
     serving: spec.serving,
     hosts: hosts.granted,
     sessions: { accessTokenSeconds, refreshTokenSeconds },
-    limits: { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, ...(quota && { quota }) },
+    limits: {
+      ...{ maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute },
+      ...(quota && { quota }),
+      ...ratesOf(spec.limits.rate),
+    },
     cors: { allowedOrigins: spec.cors.allowedOrigins, maxAgeSeconds },
     openapi: spec.openapi,
   };
   return { ok: true, value };
+}
+
+/** A burst that isn't named is a second's worth. */
+function ratesOf(rate: Project["spec"]["limits"]["rate"]): { readonly rate?: ProjectRates } {
+  const whole = (given: NonNullable<typeof rate>["project"]): Rate | undefined =>
+    given && { requestsPerSecond: given.requestsPerSecond, burst: given.burst ?? given.requestsPerSecond };
+  const project = whole(rate?.project);
+  const caller = whole(rate?.caller);
+  return project || caller ? { rate: { ...(project && { project }), ...(caller && { caller }) } } : {};
 }
 
 function sessionFaults(accessTokenSeconds: number, refreshTokenSeconds: number): readonly Fault[] {

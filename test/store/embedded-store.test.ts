@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { manualClock } from "../support/manual-clock.ts";
+import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore } from "./contract/fixture.ts";
@@ -41,4 +42,5 @@ for (const [name, make] of [
   describeDocumentStore(name, make);
   describeSessionStore(name, make);
   describeCounterStore(name, make);
+  describeBucketStore(name, make);
 }

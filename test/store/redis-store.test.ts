@@ -10,6 +10,7 @@ import { manualClock } from "../support/manual-clock.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { allowAsDocumented, documentedUrl } from "../support/redis-acl.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
+import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore, StoreUnderTest } from "./contract/fixture.ts";
@@ -33,6 +34,7 @@ describe("one Redis", () => {
   describeDocumentStore("Redis store", byMovedClock);
   describeSessionStore("Redis store", () => replicas(url(), systemClock));
   describeCounterStore("Redis store", byMovedClock);
+  describeBucketStore("Redis store", byMovedClock);
 });
 
 describe("a Cluster of three", () => {
@@ -50,6 +52,7 @@ describe("a Cluster of three", () => {
   describeDocumentStore("Redis Cluster store", make);
   describeSessionStore("Redis Cluster store", make);
   describeCounterStore("Redis Cluster store", make);
+  describeBucketStore("Redis Cluster store", make);
 });
 
 /** A store, and as many others as are opened, all closed together. */

@@ -71,6 +71,14 @@ const ofProject: readonly Omit<Edit, "kind" | "name">[] = [
     after: "invalid_parameter",
   },
   {
+    field: "limits.rate",
+    spec: { limits: { rate: { caller: { requestsPerSecond: 1, burst: 5 } } } },
+    ask: ({ admin }) => ["/api/items", { as: admin }],
+    see: (reply) => reply.headers["ratelimit-policy"],
+    before: undefined,
+    after: '"caller";q=5;w=5',
+  },
+  {
     field: "cors.allowedOrigins",
     spec: { cors: { allowedOrigins: ["https://shop.example.org"] } },
     ask: ({ admin }) => ["/api/items", { as: admin, headers: { origin: "https://other.example.org" } }],

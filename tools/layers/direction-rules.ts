@@ -41,6 +41,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "quotas",
     "route",
     "authenticate",
+    "limit",
     "authorize",
     "validate",
     "describe",

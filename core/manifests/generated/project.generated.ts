@@ -83,6 +83,37 @@ export interface ProjectSpec {
        */
       readonly documentKeys?: number;
     };
+    /**
+     * How many requests are answered, counted over all replicas; further ones get 429 with Retry-After. A bucket holds burst requests and fills by requestsPerSecond. Absent: no limit. Requests that are refused for their credential, and preflights of browsers, are not counted.
+     */
+    readonly rate?: {
+      /**
+       * Of all callers together.
+       */
+      readonly project?: {
+        /**
+         * Requests that may go on for ever, per second.
+         */
+        readonly requestsPerSecond: number;
+        /**
+         * Requests that may come at once after a pause. Default: as many as requestsPerSecond.
+         */
+        readonly burst?: number;
+      };
+      /**
+       * Of each user, each ApiKey, and each client address that sends no credential (IPv6 by /64).
+       */
+      readonly caller?: {
+        /**
+         * Requests that may go on for ever, per second.
+         */
+        readonly requestsPerSecond: number;
+        /**
+         * Requests that may come at once after a pause. Default: as many as requestsPerSecond.
+         */
+        readonly burst?: number;
+      };
+    };
   };
   /**
    * Which web pages may call this Project from a browser.
@@ -346,6 +377,51 @@ export const projectSchema: SchemaNode = {
                   "format": "int64",
                   "minimum": 1,
                   "maximum": 1000000000
+                }
+              }
+            },
+            "rate": {
+              "type": "object",
+              "properties": {
+                "project": {
+                  "type": "object",
+                  "required": [
+                    "requestsPerSecond"
+                  ],
+                  "properties": {
+                    "requestsPerSecond": {
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 100000
+                    },
+                    "burst": {
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 1000000
+                    }
+                  }
+                },
+                "caller": {
+                  "type": "object",
+                  "required": [
+                    "requestsPerSecond"
+                  ],
+                  "properties": {
+                    "requestsPerSecond": {
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 100000
+                    },
+                    "burst": {
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 1000000
+                    }
+                  }
                 }
               }
             }

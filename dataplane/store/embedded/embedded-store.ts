@@ -5,6 +5,7 @@
 
 import type { Clock } from "../../../core/clock.ts";
 import type { Store, StoreObservation } from "../port.ts";
+import { createBuckets } from "./buckets.ts";
 import { createCollections } from "./collections.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
@@ -59,6 +60,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     ...createDocuments(database, transactions),
     ...createSessions(database, transactions, clock),
     ...createCounters(clock),
+    ...createBuckets(clock),
     health: () => ({ reachable: transactions.isReachable() }),
     async close() {
       sweep.stop();

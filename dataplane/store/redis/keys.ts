@@ -82,6 +82,11 @@ export function counterKey(scope: string, digest: string): string {
   return `jp:{budget/${scope}}:${digest}`;
 }
 
+/** `digest`, in hex, names the bucket, and decides its slot. */
+export function bucketKey(digest: string): string {
+  return `jp:{bucket/${digest}}`;
+}
+
 function projectTag(project: ProjectRef): string {
   return `${safe(project.namespace)}/${safe(project.name)}`;
 }

@@ -39,6 +39,7 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
     followEndedSessions: (...args) => calls.run("followEndedSessions", () => store.followEndedSessions(...args)),
     spend: (...args) => calls.run("spend", () => store.spend(...args)),
     refund: (...args) => calls.run("refund", () => store.refund(...args)),
+    drawTokens: (...args) => calls.run("drawTokens", () => store.drawTokens(...args)),
     health: () => (calls.isClosed ? { reachable: false } : store.health()),
     close: () => calls.close(() => store.close()),
   };

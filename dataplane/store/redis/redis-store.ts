@@ -8,6 +8,7 @@ import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { requireJson } from "../../../core/redis/require-json.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
 import type { Store, StoreObservation } from "../port.ts";
+import { createBuckets } from "./buckets.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEndedSessions } from "./ended-sessions.ts";
@@ -62,6 +63,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createDocuments(gateway),
     ...createSessions(createSessionScripts(gateway), clock),
     ...createCounters(gateway, clock),
+    ...createBuckets(gateway, clock),
     followEndedSessions: ended.followEndedSessions,
     health: () => ({ reachable: gateway.ready() }),
     async close() {

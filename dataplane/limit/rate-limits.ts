@@ -1,0 +1,84 @@
+// Holds a project and each of its callers to the rates that the Project names, over all replicas. Refuses with 429 `rate_limited`
+// and says in RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) what is left, also where nothing is refused.
+
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../core/clock.ts";
+import type { ProjectConfig, Rate } from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import { addressGroup } from "../authenticate/address-group.ts";
+import { type Caller, ownerOf } from "../authenticate/caller.ts";
+import type { BucketStore } from "../store/port.ts";
+import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
+
+export interface RateLimits {
+  /** The buckets that a request of this caller takes from, the caller's first; undefined where the project names no rate. */
+  of(project: ProjectConfig, caller: Caller, address: string): readonly SharedBucket[] | undefined;
+  /** Takes from each. Throws Problem `rate_limited`, and has taken from none then. */
+  demand(project: ProjectConfig, buckets: readonly SharedBucket[]): Promise<void>;
+}
+
+export type ObserveLimited = (project: ProjectConfig, limit: BucketPolicy["name"]) => void;
+
+/** Buckets that a replica remembers; of a forgotten one it asks the store. */
+const mostRemembered = 20_000;
+
+export function createRateLimits(store: BucketStore, clock: Clock, observe: ObserveLimited): RateLimits {
+  const known = new LRUCache<string, SharedBucket>({ max: mostRemembered });
+
+  const bucketOf = (limit: BucketPolicy["name"], name: string, { requestsPerSecond, burst }: Rate): SharedBucket => {
+    // With its figures, so that a changed rate begins anew here; what the store counted goes on.
+    const key = `${requestsPerSecond} ${burst} ${name}`;
+    let bucket = known.get(key);
+    if (bucket === undefined) {
+      const policy = { name: limit, bucket: { name, perSecond: requestsPerSecond, burst } };
+      bucket = new SharedBucket(policy, store, clock);
+      known.set(key, bucket);
+    }
+    return bucket;
+  };
+
+  return {
+    of(project, caller, address) {
+      const { rate } = project.limits;
+      if (rate === undefined) return undefined;
+      const place = `${project.namespace}/${project.name}`;
+      const who = caller.kind === "anonymous" ? `address:${addressGroup(address)}` : ownerOf(caller);
+      return [
+        ...(rate.caller ? [bucketOf("caller", `rate-of:${place}:${who}`, rate.caller)] : []),
+        ...(rate.project ? [bucketOf("project", `rate:${place}`, rate.project)] : []),
+      ];
+    },
+    async demand(project, buckets) {
+      for (const [at, bucket] of buckets.entries()) {
+        const taken = bucket.take();
+        const waitMs = typeof taken === "number" ? taken : await taken;
+        if (waitMs === 0) continue;
+        for (const earlier of buckets.slice(0, at)) earlier.giveBack();
+        observe(project, bucket.policy.name);
+        throw limited(bucket.policy, waitMs);
+      }
+    },
+  };
+}
+
+/** Headers of every answer to a request that was counted. */
+export function rateHeaders(buckets: readonly SharedBucket[]): Readonly<Record<string, string>> {
+  const policies = buckets.map(({ policy: { name, bucket } }) => `"${name}";q=${bucket.burst};w=${windowOf(bucket)}`);
+  const states = buckets.map((each) => {
+    const remaining = each.remaining();
+    const { name, bucket } = each.policy;
+    return `"${name}";r=${remaining};t=${Math.ceil((bucket.burst - remaining) / bucket.perSecond)}`;
+  });
+  return { "RateLimit-Policy": policies.join(", "), RateLimit: states.join(", ") };
+}
+
+/** Seconds in which an empty bucket fills. */
+function windowOf({ burst, perSecond }: BucketPolicy["bucket"]): number {
+  return Math.ceil(burst / perSecond);
+}
+
+function limited({ name, bucket }: BucketPolicy, waitMs: number): Problem {
+  const whose = name === "project" ? "This project answers" : "This project answers each caller";
+  const detail = `${whose} ${bucket.perSecond} requests a second, and ${bucket.burst} at once after a pause`;
+  return new Problem("rate_limited", detail, { headers: { "Retry-After": String(Math.ceil(waitMs / 1_000)) } });
+}

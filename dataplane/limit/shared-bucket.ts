@@ -1,0 +1,93 @@
+// One replica's view of a token bucket that all replicas share. Tokens are drawn in small portions, so that a busy caller costs the
+// store no round trip per request: never more than the bucket holds, and at most a portion unused for a second. What the store
+// said is used up is refused without asking again until there is something.
+
+import type { Clock } from "../../core/clock.ts";
+import type { BucketStore, TokenBucket } from "../store/port.ts";
+
+/** Milliseconds in which a portion has to be used up for the next one to be larger; also the most that one may hold of the rate. */
+const portionMs = 50;
+/** Milliseconds after which what is left of a portion is forgotten: the bucket has filled by as much. */
+const keptMs = 1_000;
+
+export interface BucketPolicy {
+  /** As it is named in RateLimit headers and metrics. */
+  readonly name: "project" | "caller";
+  readonly bucket: TokenBucket;
+}
+
+export class SharedBucket {
+  readonly policy: BucketPolicy;
+  readonly #store: BucketStore;
+  readonly #clock: Clock;
+  /** Tokens of the last portion that are left, and when it was drawn. */
+  #own = 0;
+  #drawnAt = Number.NEGATIVE_INFINITY;
+  #portion = 1;
+  /** Tokens that the last draw left for everybody. */
+  #left: number;
+  #emptyUntil = Number.NEGATIVE_INFINITY;
+  #waiting = 0;
+  #drawing: Promise<void> | undefined;
+
+  constructor(policy: BucketPolicy, store: BucketStore, clock: Clock) {
+    this.policy = policy;
+    this.#store = store;
+    this.#clock = clock;
+    this.#left = policy.bucket.burst;
+  }
+
+  /** Takes one token: 0, or the milliseconds until there may be one. A promise when the store has to be asked. */
+  take(): number | Promise<number> {
+    return this.#takeOwn() ?? this.#takeDrawn();
+  }
+
+  /** A token that was taken for a request that another limit refused. */
+  giveBack(): void {
+    this.#own += 1;
+  }
+
+  /** About how many requests could come now. */
+  remaining(): number {
+    const { perSecond, burst } = this.policy.bucket;
+    const since = Math.max(0, this.#clock.now() - this.#drawnAt);
+    const filled = since === Number.POSITIVE_INFINITY ? burst : Math.floor((since * perSecond) / 1_000);
+    return Math.min(burst, this.#left + this.#own + filled);
+  }
+
+  #takeOwn(): number | undefined {
+    const now = this.#clock.now();
+    if (this.#own > 0 && Math.abs(now - this.#drawnAt) < keptMs) {
+      this.#own -= 1;
+      return 0;
+    }
+    return now < this.#emptyUntil ? this.#emptyUntil - now : undefined;
+  }
+
+  async #takeDrawn(): Promise<number> {
+    for (;;) {
+      this.#waiting += 1;
+      this.#drawing ??= this.#draw().finally(() => {
+        this.#drawing = undefined;
+      });
+      await this.#drawing.finally(() => {
+        this.#waiting -= 1;
+      });
+      const answer = this.#takeOwn();
+      if (answer !== undefined) return answer;
+    }
+  }
+
+  async #draw(): Promise<void> {
+    const { bucket } = this.policy;
+    const usedUpSoon = this.#own === 0 && this.#clock.now() - this.#drawnAt < portionMs;
+    const largest = Math.max(1, Math.floor((bucket.perSecond * portionMs) / 1_000));
+    this.#portion = usedUpSoon ? Math.min(2 * this.#portion, largest) : 1;
+    const { taken, left, waitMs } = await this.#store.drawTokens(bucket, Math.max(this.#portion, this.#waiting));
+    const now = this.#clock.now();
+    this.#own = taken;
+    this.#left = left;
+    this.#drawnAt = now;
+    this.#emptyUntil = now + (taken === 0 ? Math.max(1, waitMs) : waitMs);
+  }
+}

@@ -1,0 +1,71 @@
+// The promises of BucketStore: token buckets that all replicas share, full at first, filling at a steady rate.
+
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { TokenBucket } from "../../../dataplane/store/port.ts";
+import { type MakeStore, pass, twoReplicas, useStore } from "./fixture.ts";
+
+function bucket(perSecond: number, burst: number): TokenBucket {
+  return { name: `rate:ns/shop:${randomUUID()} "é"`, perSecond, burst };
+}
+
+export function describeBucketStore(name: string, make: MakeStore): void {
+  describe(`${name}: token buckets`, () => {
+    const subject = useStore(make);
+
+    it("is full at first, and gives what there is, over all replicas", async () => {
+      const [one, other] = await twoReplicas(subject());
+      const slow = bucket(1, 5);
+      expect(await one.drawTokens(slow, 2)).toEqual({ taken: 2, left: 3, waitMs: 0 });
+      expect((await other.drawTokens(slow, 9)).taken).toBe(3);
+      const empty = await one.drawTokens(slow, 1);
+      expect([empty.taken, empty.left]).toEqual([0, 0]);
+      expect(empty.waitMs).toBeGreaterThan(0);
+      expect(empty.waitMs).toBeLessThanOrEqual(1_000);
+    });
+
+    it("never gives more than it holds to many who draw at once", async () => {
+      const [one, other] = await twoReplicas(subject());
+      // So slow that nothing is added while the test runs.
+      const all = bucket(1 / 600, 50);
+      const draws = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? one : other).drawTokens(all, 1 + (at % 3)));
+      const taken = (await Promise.all(draws)).reduce((sum, draw) => sum + draw.taken, 0);
+      expect(taken).toBe(50);
+    });
+
+    it("fills by its rate, and no further than its size", async () => {
+      const { store } = subject();
+      const quick = bucket(10, 4);
+      await store.drawTokens(quick, 4);
+      await pass(subject(), 250);
+      const some = (await store.drawTokens(quick, 4)).taken;
+      expect(some).toBeGreaterThanOrEqual(2);
+      await pass(subject(), 1_500);
+      expect((await store.drawTokens(quick, 100)).taken).toBe(4);
+    });
+
+    it("says how long to wait: then there is one", async () => {
+      const { store } = subject();
+      const slow = bucket(4, 1);
+      await store.drawTokens(slow, 1);
+      const { waitMs } = await store.drawTokens(slow, 1);
+      await pass(subject(), waitMs);
+      expect((await store.drawTokens(slow, 1)).taken).toBe(1);
+    });
+
+    it("counts each name by itself", async () => {
+      const { store } = subject();
+      const [one, other] = [bucket(1, 1), bucket(1, 1)];
+      expect((await store.drawTokens(one, 1)).taken).toBe(1);
+      expect((await store.drawTokens(other, 1)).taken).toBe(1);
+    });
+
+    it("goes on with what is left when its rate and size change", async () => {
+      const { store } = subject();
+      const before = bucket(1 / 600, 10);
+      await store.drawTokens(before, 2);
+      expect((await store.drawTokens({ ...before, burst: 5 }, 9)).taken).toBe(5);
+      expect((await store.drawTokens({ ...before, burst: 100 }, 9)).taken).toBe(0);
+    });
+  });
+}

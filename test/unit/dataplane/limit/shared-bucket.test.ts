@@ -1,0 +1,95 @@
+import { expect, it } from "vitest";
+import { SharedBucket } from "../../../../dataplane/limit/shared-bucket.ts";
+import { createBuckets } from "../../../../dataplane/store/embedded/buckets.ts";
+import type { BucketStore } from "../../../../dataplane/store/port.ts";
+import { type ManualClock, manualClock } from "../../../support/manual-clock.ts";
+
+interface Replica {
+  readonly bucket: SharedBucket;
+  /** Tokens asked of the store, draw by draw. */
+  readonly draws: number[];
+}
+
+function replica(store: BucketStore, clock: ManualClock, perSecond: number, burst: number): Replica {
+  const draws: number[] = [];
+  const counted: BucketStore = {
+    drawTokens(bucket, wanted) {
+      draws.push(wanted);
+      return store.drawTokens(bucket, wanted);
+    },
+  };
+  const policy = { name: "project", bucket: { name: "rate:ns/shop", perSecond, burst } } as const;
+  return { bucket: new SharedBucket(policy, counted, clock), draws };
+}
+
+const takeMany = async (bucket: SharedBucket, times: number): Promise<number> => {
+  const answers = await Promise.all(Array.from({ length: times }, () => bucket.take()));
+  return answers.filter((wait) => wait === 0).length;
+};
+
+it("asks the store for one token at a time while requests are rare", async () => {
+  const clock = manualClock();
+  const { bucket, draws } = replica(createBuckets(clock), clock, 1_000, 1_000);
+  for (let n = 0; n < 5; n += 1) {
+    expect(await bucket.take()).toBe(0);
+    clock.advance(200);
+  }
+  expect(draws).toEqual([1, 1, 1, 1, 1]);
+});
+
+it("draws growing portions for a busy caller, at most what the rate gives in 50 ms", async () => {
+  const clock = manualClock();
+  const { bucket, draws } = replica(createBuckets(clock), clock, 1_000, 10_000);
+  for (let n = 0; n < 400; n += 1) expect(await bucket.take()).toBe(0);
+  expect(Math.max(...draws)).toBe(50);
+  expect(draws.length).toBeLessThan(20);
+});
+
+it("lets exactly the burst through when replicas are asked at once", async () => {
+  const clock = manualClock();
+  const store = createBuckets(clock);
+  const [one, other] = [replica(store, clock, 100, 40), replica(store, clock, 100, 40)];
+  const through = await Promise.all([takeMany(one.bucket, 100), takeMany(other.bucket, 100)]);
+  expect((through[0] ?? 0) + (through[1] ?? 0)).toBe(40);
+});
+
+it("asks nobody while it knows that there is nothing, and again when there may be", async () => {
+  const clock = manualClock();
+  const { bucket, draws } = replica(createBuckets(clock), clock, 1, 1);
+  expect(await bucket.take()).toBe(0);
+  for (let n = 0; n < 100; n += 1) expect(await bucket.take()).toBe(1_000);
+  expect(draws.length).toBe(1);
+  clock.advance(1_000);
+  expect(await bucket.take()).toBe(0);
+});
+
+it("forgets what it did not use for a second, and gives nobody more for it", async () => {
+  const clock = manualClock();
+  const store = createBuckets(clock);
+  const { bucket } = replica(store, clock, 100, 100);
+  for (let n = 0; n < 8; n += 1) await bucket.take();
+  clock.advance(5_000);
+  expect(await takeMany(bucket, 300)).toBe(100);
+});
+
+it("takes a token back that another limit did not let through", async () => {
+  const clock = manualClock();
+  const { bucket } = replica(createBuckets(clock), clock, 1, 1);
+  await bucket.take();
+  bucket.giveBack();
+  expect(await bucket.take()).toBe(0);
+  expect(await bucket.take()).toBeGreaterThan(0);
+});
+
+it("asks the store again after it failed", async () => {
+  const clock = manualClock();
+  const store = createBuckets(clock);
+  let away = true;
+  const flaky: BucketStore = {
+    drawTokens: (...args) => (away ? Promise.reject(new Error("away")) : store.drawTokens(...args)),
+  };
+  const { bucket } = replica(flaky, clock, 1, 1);
+  await expect(bucket.take()).rejects.toThrow("away");
+  away = false;
+  expect(await bucket.take()).toBe(0);
+});
