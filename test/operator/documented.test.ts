@@ -1,0 +1,60 @@
+// Follows the cluster parts of the tutorial and the guides on a real API server with operator and replica: the files that the page
+// shows, and every line that wants a cluster, pasted and its answer compared. Installing itself is test/e2e's.
+
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { followPage } from "../support/documented-page.ts";
+import { fencedBlocks } from "../support/fenced-blocks.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { pasteShell } from "../support/paste-shell.ts";
+
+const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
+const guides = (await readdir(join(docs, "how-to"))).map((name) => `how-to/${name}`);
+const texts = await Promise.all(
+  ["tutorial.md", ...guides].map(async (page) => [page, await readFile(join(docs, page), "utf8")] as const),
+);
+const wantsCluster = ([, text]: readonly [string, string]): boolean =>
+  fencedBlocks(text).some(({ language, words }) => language === "sh" && words.includes("cluster"));
+
+let fleet: Fleet;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  fleet = await startFleet({ api: { controllers: ["namespace"] } });
+  closing.push(() => fleet.stop());
+});
+
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+it.each(texts.filter(wantsCluster))("what docs/%s says of a cluster is what happens there", async (_page, text) => {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-docs-"));
+  closing.push(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, "programs"));
+  const kubectl = join(folder, "programs/kubectl");
+  await writeFile(kubectl, `#!/bin/sh\nHOME=${folder} exec ${fleet.api.programs.kubectl} "$@"\n`);
+  await chmod(kubectl, 0o755);
+  const shell = pasteShell(folder, {
+    PATH: `${join(folder, "programs")}:${process.env.PATH}`,
+    KUBECONFIG: await fleet.api.kubeconfig(),
+  });
+  closing.push(() => shell.stop());
+  const origin = fleet.replicas[0]?.origin ?? "";
+  const never = () => Promise.reject(new Error("There is no development mode here"));
+  const deviations = await followPage(text, {
+    folder,
+    kind: "cluster",
+    async paste(lines) {
+      const { said, code } = await shell.paste(lines.replaceAll("http://127.0.0.1:8080", origin));
+      return { said: said.replaceAll(origin, "http://127.0.0.1:8080"), code };
+    },
+    startDev: never,
+    devSays: never,
+    mark: () => undefined,
+  });
+  expect(deviations).toEqual([]);
+});

@@ -1,0 +1,66 @@
+// Follows the tutorial and the guides in development mode, as a reader does: every file saved, every line pasted, every answer compared.
+
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { type DevProcess, devProcess } from "../support/dev-process.ts";
+import { followPage } from "../support/documented-page.ts";
+import { eventually } from "../support/eventually.ts";
+import { fencedBlocks } from "../support/fenced-blocks.ts";
+import { freePort } from "../support/free-port.ts";
+import { pasteShell } from "../support/paste-shell.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const guides = (await readdir(join(root, "docs/how-to"))).map((name) => `docs/how-to/${name}`);
+const pages = ["docs/tutorial.md", ...guides.filter((name) => !name.endsWith("README.md"))];
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+async function follow(markdown: string) {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-docs-"));
+  closing.push(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, "bin"));
+  await symlink(join(root, "bin/jsonplane"), join(folder, "bin/jsonplane"));
+  const [port, adminPort] = [String(await freePort()), String(await freePort())];
+  const outward = (text: string) => text.replaceAll(":8080", `:${port}`).replaceAll(":9090", `:${adminPort}`);
+  const inward = (text: string) => text.replaceAll(`:${port}`, ":8080").replaceAll(`:${adminPort}`, ":9090");
+  const shell = pasteShell(folder);
+  closing.push(() => shell.stop());
+  let dev: DevProcess | undefined;
+  let since = 0;
+  return followPage(markdown, {
+    folder,
+    kind: "dev",
+    async paste(lines) {
+      const { said, code } = await shell.paste(outward(lines));
+      return { said: inward(said), code };
+    },
+    async startDev(words) {
+      dev = devProcess([...words, "--port", port, "--admin-port", adminPort], folder);
+      closing.push(dev.stop);
+      await dev.ready();
+    },
+    devSays: (line) =>
+      eventually(() => expect(inward(dev?.out().slice(since) ?? "").split("\n")).toContain(line), { withinMs: 10_000 }),
+    mark() {
+      since = dev?.out().length ?? 0;
+    },
+  });
+}
+
+describe.each(pages)("%s", (page) => {
+  it("says what happens: its commands work and are answered as it shows", async () => {
+    expect(await follow(await readFile(join(root, page), "utf8"))).toEqual([]);
+  });
+
+  it("says of every block what to do with it", async () => {
+    const blocks = fencedBlocks(await readFile(join(root, page), "utf8"));
+    const known = ["sh", "yaml", "json", "text"];
+    expect(blocks.filter(({ language }) => !known.includes(language))).toEqual([]);
+  });
+});
