@@ -39,15 +39,20 @@ const costs: Readonly<Record<string, { readonly first: Counts; readonly warm: Co
   "get, JWT": { first: [4, 4, 0], warm: [1, 1, 0] },
   "get of one's own, API key": { first: [4, 4, 2], warm: [1, 1, 2] },
   "get of an id that there is not": { first: [4, 4, 0], warm: [1, 1, 0] },
+  "get of what the client has": { first: [4, 4, 0], warm: [1, 1, 0] },
   "a key that there is not": { first: [2, 2, 0], warm: [1, 1, 0] },
   list: { first: [4, 4, 3], warm: [1, 1, 3] },
   "list, sorted": { first: [5, 5, 4], warm: [1, 1, 4] },
   "list, filtered": { first: [5, 5, 5], warm: [1, 1, 5] },
+  "list, filtered by a range": { first: [7, 7, 6], warm: [3, 3, 6] },
+  "list, from a cursor on": { first: [4, 4, 3], warm: [1, 1, 3] },
+  "list, chosen fields, without its count": { first: [4, 4, 3], warm: [1, 1, 3] },
   "list, one's own": { first: [4, 4, 3], warm: [1, 1, 3] },
   "list, one's own, sorted": { first: [5, 5, 5], warm: [1, 1, 5] },
   "create, three indexes": { first: [5, 5, 11], warm: [1, 1, 11] },
   "create that its schema refuses": { first: [3, 3, 0], warm: [0, 0, 0] },
   "PUT, one index of three": { first: [6, 6, 7], warm: [2, 2, 7] },
+  "PUT under If-Match": { first: [6, 6, 7], warm: [2, 2, 7] },
   "PUT that changes nothing": { first: [4, 4, 0], warm: [1, 1, 0] },
   delete: { first: [6, 6, 13], warm: [2, 2, 13] },
   "key/value get": { first: [2, 2, 0], warm: [1, 1, 0] },
@@ -55,15 +60,23 @@ const costs: Readonly<Record<string, { readonly first: Counts; readonly warm: Co
   "key/value POST": { first: [3, 3, 5], warm: [1, 1, 5] },
   "key/value PUT": { first: [3, 3, 6], warm: [1, 1, 6] },
   "key/value DELETE": { first: [3, 3, 7], warm: [1, 1, 7] },
+  "key/value POST without a credential": { first: [3, 3, 8], warm: [2, 2, 7] },
   login: { first: [4, 5, 14], warm: [2, 3, 14] },
   "login with a wrong password": { first: [3, 3, 4], warm: [1, 1, 4] },
   refresh: { first: [3, 3, 2], warm: [1, 1, 2] },
+  "sessions of the project": { first: [4, 4, 6], warm: [1, 1, 6] },
+  "the end of a session": { first: [7, 7, 8], warm: [4, 4, 8] },
+  "the project's OpenAPI": { first: [2, 2, 0], warm: [0, 0, 0] },
 };
 
 interface Fixture {
-  readonly ids: string[];
+  readonly ids: readonly string[];
+  /** ETags of the objects. */
+  readonly tags: readonly string[];
   readonly accessToken: string;
   readonly refreshToken: string;
+  /** Of further sessions, which may be ended. */
+  readonly sessionIds: readonly string[];
 }
 
 interface Ask extends SentRequest {
@@ -85,10 +98,23 @@ const requests: Readonly<Record<string, (fixture: Fixture, time: number) => Ask>
     as: admin,
     status: 404,
   }),
+  "get of what the client has": ({ ids, tags }) => ({
+    path: `/api/books/${ids[0]}`,
+    headers: { "if-none-match": tags[0] ?? "" },
+    as: admin,
+    status: 304,
+  }),
   "a key that there is not": ({ ids }) => ({ path: `/api/books/${ids[0]}`, as: apikey("nobody"), status: 401 }),
   list: () => ({ path: "/api/books", as: admin, status: 200 }),
   "list, sorted": () => ({ path: "/api/books?_sort=-price", as: admin, status: 200 }),
   "list, filtered": () => ({ path: "/api/books?stock=1", as: admin, status: 200 }),
+  "list, filtered by a range": () => ({ path: "/api/books?stock:ge=1", as: admin, status: 200 }),
+  "list, from a cursor on": () => ({ path: "/api/books?_cursor=&_limit=2", as: admin, status: 200 }),
+  "list, chosen fields, without its count": () => ({
+    path: "/api/books?_fields=title&_count=false",
+    as: admin,
+    status: 200,
+  }),
   "list, one's own": () => ({ path: "/api/books", as: owner, status: 200 }),
   "list, one's own, sorted": () => ({ path: "/api/books?_sort=title", as: owner, status: 200 }),
   "create, three indexes": (_, time) => ({
@@ -112,6 +138,14 @@ const requests: Readonly<Record<string, (fixture: Fixture, time: number) => Ask>
     as: admin,
     status: 200,
   }),
+  "PUT under If-Match": ({ ids, tags }, time) => ({
+    path: `/api/books/${ids[8 + time]}`,
+    method: "PUT",
+    headers: { "if-match": tags[8 + time] ?? "" },
+    body: { stock: 1_000 },
+    as: admin,
+    status: 200,
+  }),
   "PUT that changes nothing": ({ ids }) => ({
     path: `/api/books/${ids[3]}`,
     method: "PUT",
@@ -131,6 +165,7 @@ const requests: Readonly<Record<string, (fixture: Fixture, time: number) => Ask>
     status: 200,
   }),
   "key/value DELETE": (_, time) => ({ path: `/json/kv/gone/k${time}`, method: "DELETE", as: admin, status: 200 }),
+  "key/value POST without a credential": () => ({ path: "/json/open/list/-", method: "POST", body: "1", status: 201 }),
   login: () => ({ path: "/sessions", method: "POST", as: basic("ann"), status: 201 }),
   "login with a wrong password": () => ({
     path: "/sessions",
@@ -139,6 +174,14 @@ const requests: Readonly<Record<string, (fixture: Fixture, time: number) => Ask>
     status: 401,
   }),
   refresh: ({ refreshToken }) => ({ path: "/sessions/refresh", method: "POST", as: bearer(refreshToken), status: 200 }),
+  "sessions of the project": () => ({ path: "/sessions", as: admin, status: 200 }),
+  "the end of a session": ({ sessionIds }, time) => ({
+    path: `/sessions/${sessionIds[time]}`,
+    method: "DELETE",
+    as: admin,
+    status: 204,
+  }),
+  "the project's OpenAPI": () => ({ path: "/openapi.json", as: admin, status: 200 }),
 };
 
 const keyring = parseKeyring(newKeyringText());
@@ -155,6 +198,7 @@ const shop = project(
     },
   }),
   withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[1],"gone":{"k0":0,"k1":1}}' }),
+  withRootKey("open", { initialValue: '{"list":[]}', access: { create: "Anyone" } }),
 );
 
 /** Configuration has a Redis of its own, so that what replicas do there by themselves is not in the store's statistics. */
@@ -211,7 +255,10 @@ function countedOn(start: () => Promise<Servers>): void {
       const once = async (time: number): Promise<Counts> => {
         const { path, status, ...sent } = asked?.(fixture, time) ?? { path: "", status: 0 };
         const { roundTrips, commands, inScripts } = await watch.of(async () => {
-          const reply = await ask(origin, path, { ...sent, headers: { "x-request-id": counted } });
+          const reply = await ask(origin, path, {
+            ...sent,
+            headers: { ...sent.headers, "x-request-id": counted },
+          });
           expect({ status: reply.status, text: reply.text }).toMatchObject({ status });
         });
         return [roundTrips, commands, inScripts];
@@ -256,15 +303,22 @@ function ask(origin: string, path: string, sent: SentRequest): Promise<Reply> {
 
 async function fill(origin: string): Promise<Fixture> {
   const ids: string[] = [];
+  const tags: string[] = [];
   for (let at = 0; at < 12; at += 1) {
     const as = at === 1 ? owner : admin;
     const created = await ask(origin, "/api/books", { method: "POST", body: book(at), as });
     expect(created.status).toBe(201);
     ids.push(created.json<{ id: string }>().id);
+    tags.push(created.headers.etag ?? "");
   }
   // What a value was begun with is stored by its first write.
-  expect((await ask(origin, "/json/kv/list/-", { method: "POST", body: "2", as: admin })).status).toBe(201);
-  const login = await ask(origin, "/sessions", { method: "POST", as: basic("ann") });
-  const { access_token: accessToken, refresh_token: refreshToken } = login.json<Record<string, string>>();
-  return { ids, accessToken: accessToken ?? "", refreshToken: refreshToken ?? "" };
+  for (const path of ["/json/kv/list/-", "/json/open/list/-"]) {
+    expect((await ask(origin, path, { method: "POST", body: "2", as: admin })).status).toBe(201);
+  }
+  const logins: Record<string, string>[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    logins.push((await ask(origin, "/sessions", { method: "POST", as: basic("ann") })).json<Record<string, string>>());
+  }
+  const [{ access_token: accessToken = "", refresh_token: refreshToken = "" } = {}, ...others] = logins;
+  return { ids, tags, accessToken, refreshToken, sessionIds: others.map((login) => login["session_id"] ?? "") };
 }
