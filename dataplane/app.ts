@@ -23,6 +23,7 @@ import { createProjectShares } from "./perform/project-shares.ts";
 import { createScanTurns } from "./perform/scan-objects.ts";
 import { endWork, serve } from "./pipeline.ts";
 import { createQuotas } from "./quotas/quotas.ts";
+import { createReferencePage } from "./reference/reference-page.ts";
 import { createAnswerBudget } from "./respond/answer-budget.ts";
 import { publicAddress } from "./route/public-address.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
@@ -112,6 +113,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     rates: createRateLimits(store, clock, metrics.observeLimited),
     descriptions: createDescriptions(),
     quotas: createQuotas({ store, clock, directory }),
+    referencePage: createReferencePage(),
     clock,
     newId: createObjectIds(clock),
     get address() {

@@ -112,7 +112,9 @@ function send(options: HttpServerOptions, exchange: Exchange, reply: FastifyRepl
   headers["Cache-Control"] = answer.secret ? "no-store" : "private, no-cache";
   if (answer.headers) Object.assign(headers, answer.headers);
   if (answer.text !== undefined) headers["Content-Type"] = "application/json";
-  return write(options, exchange, reply, { status: answer.status, code: undefined, headers, text: answer.text });
+  if (answer.file !== undefined) headers["Content-Type"] = answer.file.type;
+  const text = answer.text ?? answer.file?.bytes;
+  return write(options, exchange, reply, { status: answer.status, code: undefined, headers, text });
 }
 
 function sendProblem(
@@ -146,7 +148,7 @@ interface Outgoing {
   readonly status: number;
   readonly code: string | undefined;
   readonly headers: Record<string, string | number>;
-  readonly text: string | undefined;
+  readonly text: string | Uint8Array | undefined;
 }
 
 /** One writeHead with every header: fastify's own way, header by header, costs a tenth of a small answer. */
@@ -195,7 +197,7 @@ function observeEnd(this: Answered): void {
  * An answer that ends its connection while its request still arrives: closed over unread bytes, the connection would take the answer
  * along. The rest is thrown away, as long as it may take to arrive.
  */
-function endAfterBody({ request, bodyRefused }: Exchange, response: ServerResponse, text: string): void {
+function endAfterBody({ request, bodyRefused }: Exchange, response: ServerResponse, text: string | Uint8Array): void {
   response.write(text);
   const end = (): void => void response.end();
   request.raw.once("end", end).once("close", end).resume();

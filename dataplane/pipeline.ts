@@ -13,6 +13,7 @@ import {
   authorizeDescription,
   authorizeDocument,
   authorizeObjects,
+  authorizeReferencePage,
   demandReadToo,
 } from "./authorize/authorize.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
@@ -33,6 +34,7 @@ import type { CollectionPreparer } from "./perform/prepare-collection.ts";
 import type { ProjectShares, Work } from "./perform/project-shares.ts";
 import { endSession, listSessions, login, readSession, refresh } from "./perform/sessions.ts";
 import type { Quotas } from "./quotas/quotas.ts";
+import type { ReferencePage } from "./reference/reference-page.ts";
 import { type Answer, ok } from "./respond/answer.ts";
 import { currentAnswer } from "./respond/conditional.ts";
 import { preflightHeaders } from "./respond/cors.ts";
@@ -62,6 +64,7 @@ export interface PipelineDeps extends ObjectDeps {
   readonly rates: RateLimits;
   readonly descriptions: Descriptions;
   readonly quotas: Quotas;
+  readonly referencePage: ReferencePage;
   /** Its origin is that of links when a request names no host. */
   readonly address: PublicAddress;
 }
@@ -114,7 +117,7 @@ function perform(given: PipelineDeps, exchange: Exchange, act: Act): Promise<Ans
     case "session":
       return onSession(deps, exchange, act, act.subject.target);
     case "description":
-      return onDescription(deps, exchange, act);
+      return onDescription(deps, exchange, act, act.subject.target);
   }
 }
 
@@ -252,8 +255,18 @@ async function onSession(
   }
 }
 
-async function onDescription(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<Answer> {
+async function onDescription(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  act: Act,
+  target: (Subject & { kind: "description" })["target"],
+): Promise<Answer> {
   const { project } = act.place;
+  if (target.kind === "docs") {
+    authorizeReferencePage(project.config, act.caller);
+    const { headers } = exchange.request;
+    return deps.referencePage({ file: target.file, target: exchange.rawUrl, headers });
+  }
   authorizeDescription(project.config, act.caller);
   const text = await deps.descriptions.textOf(project, baseUrl(deps, exchange, act.place));
   return currentAnswer(text, preconditionsOf(exchange.request.headers));

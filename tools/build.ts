@@ -1,11 +1,13 @@
 // `npm run build`: compiles the package into dist/, because Node refuses TypeScript under node_modules. Everything that isn't
-// TypeScript (Lua scripts, CRDs, pages) is copied to the same place below dist/, where code finds it relative to itself. Refuses,
+// TypeScript (Lua scripts, CRDs, pages) is copied to the same place below dist/, where code finds it relative to itself, and so is the
+// viewer of the reference page, out of its package. Refuses,
 // and leaves no dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another folder, for tests that
 // must not replace what others are running.
 
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { viewerOfPackage } from "../dataplane/reference/viewer.ts";
 import { lastWords, runCommand } from "./parts/run-command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -37,6 +39,14 @@ async function copyAssets(folder: string): Promise<number> {
   return assets.length;
 }
 
+/** What is under a licence of others has its text beside it. */
+async function writeViewer(): Promise<void> {
+  const folder = join(dist, "dataplane", "reference");
+  await writeFile(join(folder, "viewer.js"), await viewerOfPackage());
+  const licence = join(root, "node_modules", "@scalar", "fastify-api-reference", "LICENSE");
+  await copyFile(licence, join(folder, "viewer.LICENSE"));
+}
+
 /** dist/ has a package.json of its own, so that `../package.json` means the same in compiled code. */
 async function describe(): Promise<void> {
   const whole = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Readonly<Record<string, unknown>>;
@@ -52,6 +62,7 @@ try {
   await compile();
   let assets = 0;
   for (const folder of folders) assets += await copyAssets(folder);
+  await writeViewer();
   await describe();
   await chmod(join(dist, "cli", "main.js"), 0o755);
   console.log(`Built ${process.argv[2] ?? "dist/"} with ${assets} assets`);

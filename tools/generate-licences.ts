@@ -30,7 +30,7 @@ export async function generateLicences(): Promise<ReadonlyMap<string, string>> {
   const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
     readonly packages: Readonly<Record<string, LockedPackage>>;
   };
-  return new Map([["docs/reference/licences.md", page(licencesOf(lock.packages))]]);
+  return new Map([["docs/reference/licences.md", page(licencesOf(lock.packages), lock.packages[viewer] ?? {})]]);
 }
 
 /** Names with versions, by licence. */
@@ -55,7 +55,10 @@ function isShipped(path: string, { dev, devOptional }: LockedPackage): boolean {
   return dev !== true && devOptional !== true && !path.includes("node_modules/@types/");
 }
 
-function page(licences: ReadonlyMap<string, readonly string[]>): string {
+/** Of which one file is shipped, without the package. */
+const viewer = "node_modules/@scalar/fastify-api-reference";
+
+function page(licences: ReadonlyMap<string, readonly string[]>, { version, license }: LockedPackage): string {
   const sections = [...licences].map(
     ([license, packages]) => `## ${license}\n\n${packages.map((text) => `- ${text}\n`).join("")}`,
   );
@@ -65,5 +68,11 @@ function page(licences: ReadonlyMap<string, readonly string[]>): string {
 What the npm package and the image bring along, by licence. The image holds Node as well, which is under MIT with the licences of its
 parts; a bundled Redis and its JSON module are images of their own, under their own terms. Each package's own text lies in its folder.
 
-${sections.join("\n")}`;
+${sections.join("\n")}
+## The reference page
+
+The viewer behind \`/docs\` is one script, taken at build time out of @scalar/fastify-api-reference ${version} (${license}), with the
+package's licence beside it. Its makers bundled it from @scalar/api-reference and the packages that one names, which are under MIT, ISC,
+Apache-2.0, BSD-2-Clause, BSD-3-Clause and 0BSD; the notices that they left in it stand in the script.
+`;
 }

@@ -28,6 +28,7 @@ export function welcome(options: WelcomeOptions): readonly string[] {
     ...block("Projects", columns(projects)),
     ...block("Credentials, each in its file", columns(secrets)),
     ...block("Try", lines),
+    "Each project shows its interface, to read and to try, at its URL with /docs.",
     `Changes in ${folder} are live when saved; usage figures are at ${adminUrl}/usage; Ctrl-C stops.`,
     "",
   ];

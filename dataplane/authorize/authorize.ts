@@ -60,6 +60,11 @@ export function authorizeDescription(project: ProjectConfig, caller: Caller): vo
   demand(project, project.openapi, "read", caller);
 }
 
+/** Whether anybody may have the page that asks for the description, and for the credentials that it takes. */
+export function authorizeReferencePage(project: ProjectConfig, caller: Caller): void {
+  if (project.openapi === "Nobody") demand(project, "Nobody", "read", caller);
+}
+
 /** Throws what a caller hears who may not do `operation`; used as well when only the store found out that it was needed. */
 export function demand(project: ProjectConfig, permission: Permission, operation: Operation, caller: Caller): void {
   const problem = refusal(project, permission, operation, caller);

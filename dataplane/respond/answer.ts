@@ -4,6 +4,8 @@ export interface Answer {
   readonly status: number;
   /** JSON text; absent = no body. */
   readonly text?: string;
+  /** In place of `text`, what is no JSON: a page and its parts, shared by all answers. */
+  readonly file?: { readonly type: string; readonly bytes: Uint8Array };
   readonly headers?: Readonly<Record<string, string>>;
   /** True when the body holds credentials and no cache may keep it. */
   readonly secret?: boolean;

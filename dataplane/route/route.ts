@@ -11,7 +11,7 @@ export function route(segments: Segments): Target {
   if (!target) {
     throw new Problem(
       "unknown_path",
-      "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /openapi.json and /.well-known/jwks.json",
+      "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /openapi.json, /docs and /.well-known/jwks.json",
     );
   }
   return target;
@@ -29,9 +29,16 @@ function match(segments: Segments): Target | undefined {
       return segments.length === 2 && segments[1] === "jwks.json" ? { kind: "keys" } : undefined;
     case "openapi.json":
       return segments.length === 1 ? { kind: "openapi" } : undefined;
+    case "docs":
+      return matchDocs(segments);
     default:
       return undefined;
   }
+}
+
+function matchDocs([, file, ...others]: Segments): Target | undefined {
+  if (others.length > 0) return undefined;
+  return file === undefined ? { kind: "docs" } : { kind: "docs", file };
 }
 
 function matchApi(segments: Segments): Target | undefined {

@@ -12,7 +12,7 @@ export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
   | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "keys"> }
-  | { readonly kind: "description"; readonly target: Of<"openapi"> };
+  | { readonly kind: "description"; readonly target: Of<"openapi" | "docs"> };
 
 export function subjectOf(project: LiveProject, target: Target): Subject {
   switch (target.kind) {
@@ -28,6 +28,7 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
       return { kind: "document", target, rootKey };
     }
     case "openapi":
+    case "docs":
       return { kind: "description", target };
     default:
       return { kind: "session", target };

@@ -12,7 +12,9 @@ export type Target =
   | { readonly kind: "refresh" }
   | { readonly kind: "session"; readonly id: string }
   | { readonly kind: "keys" }
-  | { readonly kind: "openapi" };
+  | { readonly kind: "openapi" }
+  /** `file` is what the page needs, absent for the page itself. */
+  | { readonly kind: "docs"; readonly file?: string };
 
 /**
  * `own`: the target's module decides from the caller (session routes).
@@ -32,6 +34,7 @@ const methodTable = {
   session: { GET: "own", DELETE: "own" },
   keys: { GET: "public" },
   openapi: { GET: "own" },
+  docs: { GET: "public" },
 } as const satisfies Record<string, Methods>;
 
 function methodsOf(target: Target): Methods {

@@ -54,6 +54,13 @@ it("the package brings compiled code, scripts, resource definitions and examples
   expect(packed).toEqual(
     expect.arrayContaining(["LICENSE", "dist/cli/main.js", "dist/crds/project.yaml", "examples/bookshop.yaml"]),
   );
+  expect(packed).toEqual(
+    expect.arrayContaining(
+      ["page.html", "page.css", "page.js", "viewer.js", "viewer.LICENSE"].map(
+        (name) => `dist/dataplane/reference/${name}`,
+      ),
+    ),
+  );
   expect(packed.some((path) => path.startsWith("dist/") && path.endsWith(".lua"))).toBe(true);
   expect(packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|cli)\//.test(path))).toEqual([]);
 });
@@ -86,6 +93,11 @@ it("the package, installed elsewhere, serves the examples and stops cleanly", as
   const created = await fetch(notes, { method: "POST", body: JSON.stringify({ text: "from a package" }) });
   expect(created.status).toBe(201);
   expect(await (await fetch(notes)).json()).toMatchObject({ count: 1, items: [{ text: "from a package" }] });
+
+  const page = await fetch(`http://127.0.0.1:${port}/default/open-notes/docs`);
+  const [viewer] = /docs\/viewer\.js\?v=[\w-]+/.exec(await page.text()) ?? [];
+  const script = await fetch(`http://127.0.0.1:${port}/default/open-notes/${viewer}`);
+  expect([script.status, (await script.text()).length > 1_000_000]).toEqual([200, true]);
 
   process.kill(-(dev.pid ?? 0), "SIGINT");
   await once(dev, "exit");

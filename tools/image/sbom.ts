@@ -56,6 +56,10 @@ async function npmBom(): Promise<Bom> {
 /** `name@version` of what the image holds. */
 async function heldPackages(): Promise<ReadonlySet<string>> {
   const held = new Set<string>();
+  const viewer = join(root, "node_modules/@scalar/fastify-api-reference/package.json");
+  const bundled = JSON.parse(await readFile(viewer, "utf8"));
+  // One file of it is in the image, without the rest.
+  held.add(`${bundled.name}@${bundled.version}`);
   for (const path of await productionPackages(root)) {
     const { name, version } = JSON.parse(await readFile(join(root, path, "package.json"), "utf8"));
     held.add(`${name}@${version}`);

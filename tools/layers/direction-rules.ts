@@ -46,6 +46,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "validate",
     "describe",
     "respond",
+    "reference",
     "perform",
     "observe",
   ],

@@ -13,6 +13,8 @@ describe("routing below a project's base", () => {
     [["sessions", "s-1"], { kind: "session", id: "s-1" }],
     [[".well-known", "jwks.json"], { kind: "keys" }],
     [["openapi.json"], { kind: "openapi" }],
+    [["docs"], { kind: "docs" }],
+    [["docs", "page.js"], { kind: "docs", file: "page.js" }],
   ])("reads %j", (segments, target) => {
     expect(route(segments)).toEqual(target);
   });
@@ -25,6 +27,7 @@ describe("routing below a project's base", () => {
     [["sessions", "a", "b"]],
     [["users"]],
     [["openapi.json", "a"]],
+    [["docs", "a", "b"]],
     [[".well-known"]],
   ])("refuses %j", (segments) => {
     expect(() => route(segments)).toThrow(expect.objectContaining({ code: "unknown_path" }));

@@ -1,0 +1,147 @@
+// Runs in the browser: gets the project's openapi.json, asks for credentials where it needs some, and hands it to the viewer. Whatever a
+// person enters stays in this script's variables; it goes to this project's own address and nowhere else.
+
+/** @type {{ authorization: string, name: string, refreshToken?: string, session?: string } | undefined} */
+let credential;
+let shown = false;
+
+/** Without it a browser answers a Basic challenge with a dialog of its own, and remembers what is entered there. */
+const omit = { credentials: "omit" };
+const here = new URL(".", location.href);
+const element = (id) => document.getElementById(id);
+
+/** Adds the credential to what goes to this project, unless the request has one of its own; an expired token is replaced once. */
+async function send(input, init) {
+  const request = new Request(input, { ...init, ...omit });
+  const isOwn = request.url.startsWith(here.href) && !request.headers.has("Authorization");
+  if (!isOwn || credential === undefined) return fetch(request);
+  const again = request.clone();
+  request.headers.set("Authorization", credential.authorization);
+  const answer = await fetch(request);
+  if (answer.status !== 401 || !(await refreshed())) return answer;
+  again.headers.set("Authorization", credential.authorization);
+  return fetch(again);
+}
+
+async function refreshed() {
+  const { refreshToken } = credential;
+  if (refreshToken === undefined) return false;
+  const answer = await fetch("sessions/refresh", {
+    ...omit,
+    method: "POST",
+    headers: { Authorization: `bearer ${refreshToken}` },
+  });
+  if (!answer.ok) return false;
+  credential.authorization = `bearer ${(await answer.json()).access_token}`;
+  return true;
+}
+
+/** Shows the reference, or asks for credentials; `problem` is what was wrong with the last ones. */
+async function open() {
+  say("");
+  const answer = await send("openapi.json");
+  if (answer.ok) {
+    await show(await answer.json());
+    return true;
+  }
+  const { status, title, detail } = await answer.json().catch(() => ({ status: answer.status, title: "No answer" }));
+  if (status === 401) ask("The description of this API is for its users and keys.");
+  else say(`${title}. ${detail ?? ""}`);
+  return false;
+}
+
+async function show(description) {
+  await viewer();
+  element("gate").hidden = true;
+  element("reference").hidden = false;
+  element("who").textContent = credential === undefined ? "Not signed in" : credential.name;
+  element("sign-in").hidden = credential !== undefined;
+  element("sign-out").hidden = credential === undefined;
+  document.title = `${description.info.title}: API reference`;
+  if (shown) return;
+  shown = true;
+  globalThis.Scalar.createApiReference("#reference", {
+    content: description,
+    customFetch: send,
+    persistAuth: false,
+    telemetry: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    withDefaultFonts: false,
+    hideClientButton: true,
+    showDeveloperTools: "never",
+    documentDownloadType: "json",
+    hideModels: false,
+    defaultOpenFirstTag: true,
+    metaData: { title: `${description.info.title}: API reference` },
+  });
+}
+
+/** Loaded when there is something to show: it is large. */
+function viewer() {
+  if (globalThis.Scalar !== undefined) return Promise.resolve();
+  const script = document.createElement("script");
+  script.src = document.querySelector("meta[name=viewer]").content;
+  const loaded = new Promise((resolve, reject) => {
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => reject(new Error("The viewer could not be loaded")));
+  });
+  document.head.append(script);
+  return loaded;
+}
+
+function ask(why) {
+  element("why").textContent = why;
+  element("gate").hidden = false;
+  element("back").hidden = !shown;
+  element("reference").hidden = true;
+  element("sign-in").hidden = true;
+  element("key").focus();
+}
+
+function say(text) {
+  element("message").textContent = text;
+}
+
+/** Keeps a credential only when it opens the reference. */
+async function use(made) {
+  credential = made;
+  if (await open()) for (const form of document.forms) form.reset();
+  else {
+    credential = undefined;
+    say("These credentials were not accepted.");
+  }
+}
+
+element("with-key").addEventListener("submit", (event) => {
+  event.preventDefault();
+  void use({ authorization: `apikey ${element("key").value.trim()}`, name: "Signed in with a key" });
+});
+
+element("with-password").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const name = element("username").value;
+  const bytes = new TextEncoder().encode(`${name}:${element("password").value}`);
+  const basic = btoa(String.fromCharCode(...bytes));
+  const headers = { Authorization: `Basic ${basic}` };
+  const answer = await fetch("sessions", { ...omit, method: "POST", headers });
+  const said = await answer.json();
+  if (!answer.ok) {
+    say(`${said.title}. ${said.detail}`);
+    return;
+  }
+  const { access_token, refresh_token, session_id } = said;
+  await use({ authorization: `bearer ${access_token}`, name, refreshToken: refresh_token, session: session_id });
+});
+
+element("sign-in").addEventListener("click", () => ask("Requests that you try are sent with what you enter here."));
+element("back").addEventListener("click", () => void open());
+element("sign-out").addEventListener("click", async () => {
+  const { session } = credential;
+  if (session !== undefined) await send(`sessions/${session}`, { method: "DELETE" });
+  credential = undefined;
+  // The viewer remembers what it was shown; a new page does not.
+  location.reload();
+});
+
+void open();

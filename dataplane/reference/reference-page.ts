@@ -1,0 +1,101 @@
+// Answers with the reference page and its files: read once, when somebody first asks, compressed, and served from memory from then on.
+// The page names its files with a hash of them, so that browsers keep them for good. Refuses unknown files with 404.
+
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { Problem } from "../../core/errors/problem.ts";
+import type { Answer } from "../respond/answer.ts";
+import { judge, preconditionsOf } from "../validate/preconditions.ts";
+import { viewerScript } from "./viewer.ts";
+
+export interface PageRequest {
+  /** Absent for the page itself. */
+  readonly file: string | undefined;
+  /** The request target as it was sent. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export type ReferencePage = (request: PageRequest) => Promise<Answer>;
+
+interface Asset {
+  readonly bytes: Buffer;
+  readonly compressed: Buffer;
+  readonly type: string;
+  readonly version: string;
+}
+
+const files = [
+  { name: "page.css", type: "text/css; charset=utf-8" },
+  { name: "page.js", type: "text/javascript; charset=utf-8" },
+  { name: "viewer.js", type: "text/javascript; charset=utf-8" },
+] as const;
+
+/** Scripts are the three files; styles are the viewer's own, which it makes as it runs. */
+const contentSecurityPolicy = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
+  ...["font-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+].join("; ");
+
+const safety = Object.freeze({
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
+});
+
+export function createReferencePage(): ReferencePage {
+  let loading: Promise<ReadonlyMap<string, Asset>> | undefined;
+  const load = async (): Promise<ReadonlyMap<string, Asset>> => {
+    loading ??= loadAssets().catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+  return async ({ file, target, headers }) => {
+    const [path = "", query = ""] = target.split("?", 2);
+    if (file === undefined && path.endsWith("/")) return { status: 308, headers: { Location: "../docs" } };
+    const asset = (await load()).get(file ?? "page.html");
+    if (asset === undefined || file === "page.html") {
+      throw new Problem("unknown_path", "The reference page has no such file");
+    }
+    return answerWith(asset, headers, {
+      ...safety,
+      ...(file === undefined
+        ? { "Content-Security-Policy": contentSecurityPolicy, "Cross-Origin-Opener-Policy": "same-origin" }
+        : query === `v=${asset.version}` && { "Cache-Control": "public, max-age=31536000, immutable" }),
+    });
+  };
+}
+
+function answerWith(asset: Asset, headers: PageRequest["headers"], own: Readonly<Record<string, string>>): Answer {
+  const isCompressed = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(String(headers["accept-encoding"] ?? ""));
+  const tag = `"${asset.version}${isCompressed ? "-gzip" : ""}"`;
+  const common = { ...own, ETag: tag, Vary: "Accept-Encoding, Origin" };
+  const preconditions = preconditionsOf(headers);
+  if (preconditions !== undefined && judge(preconditions, tag) === "if_none_match_fails") {
+    return { status: 304, headers: common };
+  }
+  const { type, bytes, compressed } = asset;
+  if (!isCompressed) return { status: 200, file: { type, bytes }, headers: common };
+  return { status: 200, file: { type, bytes: compressed }, headers: { ...common, "Content-Encoding": "gzip" } };
+}
+
+async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
+  const assets = new Map<string, Asset>();
+  for (const { name, type } of files) {
+    const bytes = name === "viewer.js" ? await viewerScript() : await readFile(new URL(name, import.meta.url));
+    assets.set(name, await assetOf(bytes, type));
+  }
+  let html = await readFile(new URL("page.html", import.meta.url), "utf8");
+  for (const [name, { version }] of assets) html = html.replaceAll(`docs/${name}"`, `docs/${name}?v=${version}"`);
+  return assets.set("page.html", await assetOf(Buffer.from(html), "text/html; charset=utf-8"));
+}
+
+async function assetOf(bytes: Buffer, type: string): Promise<Asset> {
+  const version = createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
+  return { bytes, compressed: await promisify(gzip)(bytes, { level: 9 }), type, version };
+}
