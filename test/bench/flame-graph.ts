@@ -5,7 +5,7 @@ import { type Call, type Part, partNames } from "./profile-tree.ts";
 
 const colours: Readonly<Record<Part, string>> = {
   "Node's HTTP": "#93c5fd",
-  "Node's sockets and streams": "#bfdbfe",
+  "Node's sockets": "#bfdbfe",
   "Node, other": "#dbeafe",
   fastify: "#c4b5fd",
   "Redis client": "#fca5a5",

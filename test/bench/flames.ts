@@ -13,7 +13,7 @@ import { writeSection } from "./page.ts";
 import { type BenchServer, startServer } from "./processes.ts";
 import { type Call, type CpuProfile, partNames, timesByFunction, timesByPart, treeOf } from "./profile-tree.ts";
 
-const load = { connections: 64, seconds: 3 };
+const load = { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 5) };
 const warmUp = { connections: 64, seconds: 2 };
 const objects = 200;
 const folder = new URL("../../docs/flames/", import.meta.url);
@@ -92,8 +92,9 @@ function page(flames: readonly Flame[]): string {
     "",
     `Made by \`npm run bench:flames -- --write\`: CPU profiles of one data-plane process under ${load.connections} connections for ${load.seconds} s by ${loaderName}, after`,
     `${warmUp.seconds} s that nobody counts; ${objects} objects; the cores are shared with Redis and the load (${machine()}).`,
-    "Shares of the time in which the process was not idle, by the file that a function stands in; what is built into the engine counts for who calls it. *Engine and system calls* is what V8",
-    "itself and the reading and writing of sockets take where no function of ours or of Node is on the stack.",
+    "Shares of the time in which the process was not idle, by the file that a function stands in; what is built into the engine counts for",
+    "who calls it, so *Node's sockets* has the system calls: `writeUtf8String` sends an answer, `writev` the commands of one turn to Redis.",
+    "*Engine and system calls* is where no function is on the stack.",
     "",
     `| part | ${flames.map(({ name }) => name).join(" | ")} |`,
     `|---|${flames.map(() => "---:|").join("")}`,

@@ -25,7 +25,7 @@ export interface Call {
 
 const parts = [
   "Node's HTTP",
-  "Node's sockets and streams",
+  "Node's sockets",
   "Node, other",
   "fastify",
   "Redis client",
@@ -45,10 +45,7 @@ export type Part = (typeof parts)[number];
 /** The first that matches decides. */
 const places: readonly (readonly [RegExp, Part])[] = [
   [/^node:(?:_http|http|internal\/http)/, "Node's HTTP"],
-  [
-    /^node:(?:net|stream|internal\/streams|internal\/stream_base|buffer|internal\/buffer)/,
-    "Node's sockets and streams",
-  ],
+  [/^node:(?:net|stream|internal\/streams|internal\/stream_base|buffer|internal\/buffer)/, "Node's sockets"],
   [/^node:/, "Node, other"],
   [/\/node_modules\/(?:fastify|@fastify|find-my-way|avvio|light-my-request|process-warning|proxy-addr)\//, "fastify"],
   [
