@@ -20,11 +20,19 @@ import type { Directory, LiveProject } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RateLimits } from "./limit/rate-limits.ts";
 import type { Descriptions } from "./perform/descriptions.ts";
-import { type DocumentScene, deleteDocument, insertDocument, putDocument, readDocument } from "./perform/documents.ts";
+import {
+  type DocumentScene,
+  deleteDocument,
+  insertDocument,
+  patchDocument,
+  putDocument,
+  readDocument,
+} from "./perform/documents.ts";
 import { listObjects } from "./perform/list-objects.ts";
 import {
   createObject,
   deleteObject,
+  type ObjectChange,
   type ObjectDeps,
   type ObjectScene,
   readObject,
@@ -49,6 +57,7 @@ import { type AccessRule, accessRule, allowedMethods, isWrite, type Target } fro
 import type { Store } from "./store/port.ts";
 import type { BodyBudgets } from "./validate/body-budget.ts";
 import { chosenFieldsOf } from "./validate/chosen-fields.ts";
+import { acceptPatch, bodyDepth, type Patch, patchFormatOf, readPatch } from "./validate/patch.ts";
 import { type Preconditions, preconditionsOf } from "./validate/preconditions.ts";
 import { readBody } from "./validate/read-body.ts";
 import { validateList } from "./validate/validate-list.ts";
@@ -142,7 +151,7 @@ async function onObjects(
     target.kind === "collection" && act.rule === "read"
       ? validateList(act.query, resource.schema, project.config)
       : undefined;
-  const body = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : undefined;
+  const sent = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
   const waiting = beginWork(deps, exchange, act);
   if (waiting !== undefined) await waiting;
   const preparing = deps.preparer.prepare(resource, scene.collection);
@@ -154,11 +163,15 @@ async function onObjects(
     const onScan = () => endWork(exchange, undefined);
     const { store, scanTurns } = deps;
     if (query) return listObjects(store, scene, { query, url, onIndexMissing, scanTurns, onScan });
-    return createObject(deps, scene, act.caller, { body: present(body), base: url });
+    return createObject(deps, scene, act.caller, { body: present(sent.body), base: url });
   }
   if (act.rule === "read") return readObject(deps.store, scene, target.id, chosenFieldsOf(act.query, resource.schema));
   if (act.rule === "delete") return deleteObject(deps, scene, target.id);
-  return updateObject(deps, scene, target.id, present(body));
+  return updateObject(deps, scene, target.id, changeOf(project, sent));
+}
+
+function changeOf({ config }: LiveProject, { body, patch }: SentBody): ObjectChange {
+  return patch ? { patch, maxBytes: config.limits.maxBodyBytes } : { fields: present(body) };
 }
 
 async function onDocument(
@@ -174,11 +187,14 @@ async function onDocument(
   const preconditions = admittedPreconditions(exchange, act, rootKey.access.read);
   const { path } = target;
   const scene: DocumentScene = { project: config, rootKey, document, path, caller: act.caller, grant, preconditions };
-  const body = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : undefined;
+  // A patch tells what is there: by its answer, and by its tests.
+  if (exchange.request.method === "PATCH") demandReadToo(config, rootKey.access.read, act.caller);
+  const { body, patch } = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
   const waiting = beginWork(deps, exchange, act);
   if (waiting !== undefined) await waiting;
   if (act.rule === "read") return readDocument(deps.store, scene);
   if (act.rule === "delete") return deleteDocument(deps.store, scene);
+  if (patch) return patchDocument(deps.store, scene, patch);
   return (act.rule === "create" ? insertDocument : putDocument)(deps.store, scene, present(body));
 }
 
@@ -189,12 +205,25 @@ function admittedPreconditions(exchange: Exchange, act: Act, read: Permission): 
   return preconditions;
 }
 
+/** What a write says. */
+interface SentBody {
+  readonly body?: CanonicalJson;
+  /** The body of a PATCH, read. */
+  readonly patch?: Patch;
+}
+
+const noBody: SentBody = Object.freeze({});
+
 /** The body of a write that has one, once the write is admitted. */
-async function admittedBody(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<CanonicalJson | undefined> {
+async function admittedBody(deps: PipelineDeps, exchange: Exchange, act: Act): Promise<SentBody> {
+  const { project } = act.place;
   if (act.caller.kind === "anonymous") {
-    await demandAnonymousWrite(deps.store, act.place.project.config, exchange.request.ip);
+    await demandAnonymousWrite(deps.store, project.config, exchange.request.ip);
   }
-  return act.rule === "delete" ? undefined : bodyOf(deps, exchange, act.place.project);
+  if (act.rule === "delete") return noBody;
+  const format = patchFormatOf(exchange.request.raw);
+  const body = await bodyOf(deps, exchange, project, bodyDepth(format));
+  return format === undefined ? { body } : { body, patch: readPatch(format, body) };
 }
 
 const readUnits = 1;
@@ -277,16 +306,17 @@ function known(project: LiveProject, caller: Caller): Caller {
   return caller;
 }
 
-function bodyOf(deps: PipelineDeps, exchange: Exchange, project: LiveProject): Promise<CanonicalJson> {
-  return readBody(project.config.limits.maxBodyBytes, {
+function bodyOf(deps: PipelineDeps, exchange: Exchange, project: LiveProject, depth: number): Promise<CanonicalJson> {
+  const body = {
     budget: deps.bodies.of(project),
     message: exchange.request.raw,
     refused: exchange.bodyRefused,
-    hold: (release) => {
+    hold: (release: () => void) => {
       exchange.releaseBody = release;
     },
     invite: () => exchange.inviteBody?.(),
-  });
+  };
+  return readBody(project.config.limits.maxBodyBytes, body, depth);
 }
 
 function present(body: CanonicalJson | undefined): CanonicalJson {
@@ -321,6 +351,10 @@ function options(project: LiveProject, target: Target, origin: string | undefine
   const methods = allowedMethods(target);
   return {
     status: 204,
-    headers: { Allow: methods.join(", "), ...preflightHeaders(project.config.cors, origin, methods) },
+    headers: {
+      Allow: methods.join(", "),
+      ...(methods.includes("PATCH") && { "Accept-Patch": acceptPatch }),
+      ...preflightHeaders(project.config.cors, origin, methods),
+    },
   };
 }

@@ -18,6 +18,7 @@ import type {
   Expecting,
   Path,
 } from "../store/port.ts";
+import { type Patch, patched } from "../validate/patch.ts";
 import type { Preconditions } from "../validate/preconditions.ts";
 import { maxDepth } from "../validate/read-body.ts";
 import { conflict, conflictBudgetMs, pause } from "./contention.ts";
@@ -51,6 +52,19 @@ export async function putDocument(store: DocumentStore, scene: DocumentScene, bo
   const result = await conditioned(store, scene, (expecting) =>
     store.putAt(scene.document, scene.path, body.text, { ...limits, ...expecting }),
   );
+  return written(result, scene);
+}
+
+export async function patchDocument(store: DocumentStore, scene: DocumentScene, patch: Patch): Promise<Answer> {
+  const limits = { maxBytes: scene.project.limits.maxDocumentBytes, mayCreate: scene.grant.mayCreate };
+  const result = await comparedAndSet<DocumentWrite>(store, scene, async ({ expected }, text) => {
+    // Operations need a value; a merge patch makes one, as PUT adds a key.
+    if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
+    // What never takes place needs no value.
+    const value = expected === "never" ? "null" : patched(patch, text ?? "null");
+    if (value === text) return { outcome: "replaced", text };
+    return store.putAt(scene.document, scene.path, value, { ...limits, ...(expected && { expected }) });
+  });
   return written(result, scene);
 }
 

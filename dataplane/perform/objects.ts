@@ -12,7 +12,13 @@ import { type Answer, noContent } from "../respond/answer.ts";
 import { currentAnswer, demandCollection, demandPreconditions, writtenAnswer } from "../respond/conditional.ts";
 import type { CollectionRef, ObjectStore, Owner, StoredObject } from "../store/port.ts";
 import type { Preconditions } from "../validate/preconditions.ts";
-import { metadataOf, validateNew, validateUpdate } from "../validate/validate-object.ts";
+import {
+  metadataOf,
+  type ObjectPatch,
+  validateNew,
+  validatePatch,
+  validateUpdate,
+} from "../validate/validate-object.ts";
 import { conflict, conflictBudgetMs, pause } from "./contention.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
 
@@ -28,6 +34,9 @@ export interface ObjectScene {
   readonly grant: ObjectGrant;
   readonly preconditions: Preconditions | undefined;
 }
+
+/** Top-level fields to replace, or a patch. */
+export type ObjectChange = { readonly fields: CanonicalJson } | ObjectPatch;
 
 /** `base` is the collection's absolute URL. */
 export async function createObject(
@@ -65,14 +74,14 @@ export async function updateObject(
   deps: ObjectDeps,
   scene: ObjectScene,
   id: string,
-  body: CanonicalJson,
+  change: ObjectChange,
 ): Promise<Answer> {
   const deadline = deps.clock.now() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const stored = await mustRead(deps.store, scene, id);
     const owner = demandYours(scene, stored);
     demandPreconditions(scene.preconditions, stored.text);
-    const text = validateUpdate(scene.resource.schema, body, stored.text);
+    const text = changedText(scene, change, stored.text);
     if (text === stored.text) return writtenAnswer(200, text);
     const result = await deps.store.replace(scene.collection, { id, owner, text }, stored);
     if (result.outcome === "replaced") return writtenAnswer(200, result.text);
@@ -80,6 +89,10 @@ export async function updateObject(
     if (deps.clock.now() >= deadline) throw conflict("object");
     await pause(attempt);
   }
+}
+
+function changedText({ resource: { schema } }: ObjectScene, change: ObjectChange, stored: string): string {
+  return "patch" in change ? validatePatch(schema, change, stored) : validateUpdate(schema, change.fields, stored);
 }
 
 export async function deleteObject(deps: ObjectDeps, scene: ObjectScene, id: string): Promise<Answer> {

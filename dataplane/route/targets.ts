@@ -26,9 +26,9 @@ type Methods = Readonly<Record<string, AccessRule>>;
 
 const methodTable = {
   collection: { GET: "read", POST: "create" },
-  object: { GET: "read", PUT: "update", DELETE: "delete" },
-  documentRoot: { GET: "read", PUT: "update" },
-  document: { GET: "read", POST: "create", PUT: "update", DELETE: "delete" },
+  object: { GET: "read", PUT: "update", PATCH: "update", DELETE: "delete" },
+  documentRoot: { GET: "read", PUT: "update", PATCH: "update" },
+  document: { GET: "read", POST: "create", PUT: "update", PATCH: "update", DELETE: "delete" },
   sessions: { GET: "own", POST: "public" },
   refresh: { POST: "public" },
   session: { GET: "own", DELETE: "own" },

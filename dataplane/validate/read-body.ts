@@ -34,14 +34,14 @@ export interface ArrivingBody {
   invite(): void;
 }
 
-export async function readBody(maxBytes: number, body: ArrivingBody): Promise<CanonicalJson> {
+export async function readBody(maxBytes: number, body: ArrivingBody, depth = maxDepth): Promise<CanonicalJson> {
   const { headers } = body.message;
   demandJson(headers["content-type"]);
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   body.invite();
   const bytes = await collect(body, maxBytes);
   if (bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
-  const result = canonicalJsonOfBytes(bytes, maxDepth);
+  const result = canonicalJsonOfBytes(bytes, depth);
   if (!result.ok) throw new Problem(result.fault.code, result.fault.detail);
   return result.json;
 }

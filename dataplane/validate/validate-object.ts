@@ -3,8 +3,11 @@
 
 import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import { type Member, membersOf, mergeMembers } from "../../core/json/members.ts";
+import { kindOf, type Member, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
+import { depthOf } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
+import { type Patch, patched } from "./patch.ts";
+import { maxDepth } from "./read-body.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
 const owned = new Set(["id", "_metadata"]);
@@ -16,6 +19,12 @@ export interface Metadata {
   readonly created: number;
   readonly creator: string;
   readonly creator_type: string;
+}
+
+export interface ObjectPatch {
+  readonly patch: Patch;
+  /** Of the data that it leaves, unless there was more before. */
+  readonly maxBytes: number;
 }
 
 /** The text to store for a new object. Throws `object_required`, `reserved_field` or `validation_failed`. */
@@ -52,6 +61,54 @@ export function validateUpdate(schema: CompiledSchema, body: CanonicalJson, stor
   return `{"id":${id},${merged === "{}" ? "" : `${merged.slice(1, -1)},`}"_metadata":${metadata}}`;
 }
 
+/** The stored text with a patch applied to it, validated as a whole. Throws as validateUpdate does, and as `patched` does. */
+export function validatePatch(schema: CompiledSchema, { patch, maxBytes }: ObjectPatch, stored: string): string {
+  const members = membersOf(stored);
+  const { data, id, metadata } = separate(stored, members);
+  const changed = patch.format === "merge-patch" ? merged(patch.text, stored, data) : operated(patch, stored);
+  if (changed === data) return stored;
+  demandStorable(changed, Math.max(maxBytes, Buffer.byteLength(data)));
+  demandValid(schema, changed);
+  return `{"id":${id},${changed === "{}" ? "" : `${changed.slice(1, -1)},`}"_metadata":${metadata}}`;
+}
+
+function merged(patch: string, stored: string, data: string): string {
+  if (kindOf(patch) !== "object") throw notObject(kindOf(patch));
+  demandOwnedUnchanged(patch, stored);
+  return patched({ format: "merge-patch", text: withoutMembers(patch, owned) }, data);
+}
+
+function operated(patch: Patch & { readonly format: "json-patch" }, stored: string): string {
+  patch.operations.forEach((operation, at) => {
+    const written = operation.op === "test" ? [] : [["path", operation.path[0]] as const];
+    const taken = operation.op === "move" ? [["from", operation.from[0]] as const] : [];
+    for (const [member, name] of [...written, ...taken]) {
+      if (name !== undefined && owned.has(name)) throw reserved(name, "a patch can only test it", `/${at}/${member}`);
+    }
+  });
+  const changed = patched(patch, stored);
+  if (kindOf(changed) !== "object") throw notObject(kindOf(changed));
+  // Of a value that replaces the whole object; else they are there as they were.
+  demandOwnedUnchanged(changed, stored);
+  return withoutMembers(changed, owned);
+}
+
+function demandOwnedUnchanged(text: string, stored: string): void {
+  const members = membersOf(stored);
+  for (const { name, valueStart, valueEnd } of membersOf(text)) {
+    if (owned.has(name)) demandUnchanged(name, text.slice(valueStart, valueEnd), memberText(stored, members, name));
+  }
+}
+
+/** What POST and PUT are refused for while their body is read. */
+function demandStorable(data: string, maxBytes: number): void {
+  for (const { name } of membersOf(data)) if (parameters.has(name)) throw reserved(name, "leave it out");
+  if (depthOf(data) > maxDepth) throw new Problem("too_deep", `An object nests at most ${maxDepth} levels`);
+  if (Buffer.byteLength(data) > maxBytes) {
+    throw new Problem("document_too_large", `A patched object has at most ${maxBytes} bytes`);
+  }
+}
+
 /** `_metadata` of a stored text. */
 export function metadataOf(stored: string): Metadata {
   const text = memberText(stored, membersOf(stored), "_metadata");
@@ -74,9 +131,11 @@ function memberText(text: string, members: readonly Member[], name: string): str
 }
 
 function demandObject(body: CanonicalJson): void {
-  if (body.kind !== "object") {
-    throw new Problem("object_required", `Send a JSON object with the resource's fields, not ${article(body.kind)}`);
-  }
+  if (body.kind !== "object") throw notObject(body.kind);
+}
+
+function notObject(kind: string): Problem {
+  return new Problem("object_required", `Send a JSON object with the resource's fields, not ${article(kind)}`);
 }
 
 function article(kind: string): string {
@@ -106,8 +165,8 @@ function sorted(text: string): string {
   return JSON.stringify(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-function reserved(name: string, advice: string): Problem {
+function reserved(name: string, advice: string, pointer = `/${name}`): Problem {
   return new Problem("reserved_field", `\`${name}\` is the service's own name: ${advice}`, {
-    errors: [{ pointer: `/${name}`, keyword: "reserved", message: `is the service's own name: ${advice}` }],
+    errors: [{ pointer, keyword: "reserved", message: `is the service's own name: ${advice}` }],
   });
 }

@@ -9,7 +9,7 @@ export function faultsOf(reply: Reply, method: string): readonly string[] {
   const { status, headers, text } = reply;
   if (typeof headers["x-request-id"] !== "string") faults.push("no X-Request-Id");
   if (status >= 400) return method === "HEAD" ? faults : [...faults, ...problemFaults(reply)];
-  if (status >= 300) faults.push(`status ${status}`);
+  if (status >= 300 && !(status === 304 && text === "")) faults.push(`status ${status}`);
   if (text === "") return faults;
   if (headers["content-type"] !== "application/json") faults.push(`content type ${headers["content-type"]}`);
   if (!isJson(text)) faults.push("a body that is no JSON");

@@ -186,6 +186,7 @@ const types = [
   "application/json; charset=utf-8",
   "text/plain",
   "application/merge-patch+json",
+  "application/json-patch+json",
   "text/html",
   "x",
 ];
@@ -195,6 +196,7 @@ const headers = fc.record(
     "x-request-id": fc.oneof(fc.constantFrom("a", "x".repeat(200), "a b", "<script>"), fc.uuid()),
     origin: fc.constantFrom("https://www.example.org", "null", "https://evil.example"),
     "if-match": fc.constantFrom("*", '"x"', "x"),
+    "if-none-match": fc.constantFrom("*", 'W/"x", "y"', "x"),
     "x-forwarded-host": fc.constantFrom("other.example", "a/b"),
     "x-forwarded-for": fc.constantFrom("192.0.2.1", "x"),
     "x-http-method-override": fc.constantFrom("DELETE", "PUT"),
@@ -229,6 +231,14 @@ const noiseBodies: fc.Arbitrary<string | Uint8Array> = fc.oneof(
     "[]",
     '"x"',
   ),
+  fc.constantFrom(
+    '{"a":null}',
+    '[{"op":"add","path":"/extra","value":[1.0]}]',
+    '[{"op":"remove","path":"/a"}]',
+    '[{"op":"copy","from":"","path":"/copy"},{"op":"test","path":"/copy","value":0}]',
+    '[{"op":"move","from":"/a","path":"/b"}]',
+    '[{"op":"replace","path":"/id","value":"x"}]',
+  ),
   fc.uint8Array({ maxLength: 40 }),
 );
 
@@ -262,25 +272,37 @@ function bodiesOf(parts: ProjectParts, place: Place): fc.Arbitrary<string | Uint
   );
 }
 
+/** Most patches say which kind they are: without it all of them would hear 415. */
+function withPatchType(planned: Planned): Planned {
+  const { method, headers: sent, body } = planned;
+  if (method !== "PATCH" || "content-type" in sent) return planned;
+  const isOperations = typeof body === "string" && body.startsWith("[");
+  const type = isOperations ? "application/json-patch+json" : "application/merge-patch+json";
+  return { ...planned, headers: { ...sent, "content-type": type } };
+}
+
 /** Requests to the projects, which are the same for both tenants. */
 export function requestsTo(projects: readonly ProjectParts[]): fc.Arbitrary<Planned> {
   const weighted = fc.nat({ max: projects.length - 1 });
   const all = weighted.chain((project) => {
     const parts = projects[project] as ProjectParts;
-    return placesOf(parts).chain((place) =>
-      fc.record({
-        tenant: fc.nat({ max: 1 }),
-        project: fc.constant(project),
-        caller: callers,
-        method: methodsAt(place),
-        place: fc.constant(place),
-        query: queriesOf(parts, place),
-        headers: fc.oneof({ weight: 6, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: headers }) as fc.Arbitrary<
-          Readonly<Record<string, string>>
-        >,
-        body: fc.option(bodiesOf(parts, place), { freq: 12, nil: undefined }),
-      }),
-    );
+    return placesOf(parts)
+      .chain((place) =>
+        fc.record({
+          tenant: fc.nat({ max: 1 }),
+          project: fc.constant(project),
+          caller: callers,
+          method: methodsAt(place),
+          place: fc.constant(place),
+          query: queriesOf(parts, place),
+          headers: fc.oneof(
+            { weight: 6, arbitrary: fc.constant({}) },
+            { weight: 1, arbitrary: headers },
+          ) as fc.Arbitrary<Readonly<Record<string, string>>>,
+          body: fc.option(bodiesOf(parts, place), { freq: 12, nil: undefined }),
+        }),
+      )
+      .map(withPatchType);
   });
   // Without fast-check's liking for extremes: those are among the values already.
   return fc.noBias(all);

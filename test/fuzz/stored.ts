@@ -81,6 +81,6 @@ function noted(known: Map<string, string>, id: string | undefined, { method, rep
   const at = method === "POST" ? reply.json<{ id: string }>().id : id;
   if (at === undefined) return undefined;
   if (method === "DELETE") known.delete(at);
-  else if (method === "POST" || method === "PUT") known.set(at, reply.text);
+  else if (method === "POST" || method === "PUT" || method === "PATCH") known.set(at, reply.text);
   return at;
 }

@@ -72,10 +72,10 @@ describeServed("addresses", (serve) => {
 
   it.each([
     ["/api/books", "DELETE", "GET, HEAD, POST, OPTIONS"],
-    ["/api/books/0190a000-0000-7000-8000-000000000000", "POST", "GET, HEAD, PUT, DELETE, OPTIONS"],
-    ["/json/flags", "POST", "GET, HEAD, PUT, OPTIONS"],
-    ["/json/flags", "DELETE", "GET, HEAD, PUT, OPTIONS"],
-    ["/json/flags/a", "PROPFIND", "GET, HEAD, POST, PUT, DELETE, OPTIONS"],
+    ["/api/books/0190a000-0000-7000-8000-000000000000", "POST", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"],
+    ["/json/flags", "POST", "GET, HEAD, PUT, PATCH, OPTIONS"],
+    ["/json/flags", "DELETE", "GET, HEAD, PUT, PATCH, OPTIONS"],
+    ["/json/flags/a", "PROPFIND", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"],
     ["/sessions", "PUT", "GET, HEAD, POST, OPTIONS"],
     ["/sessions/refresh", "GET", "POST, OPTIONS"],
     ["/.well-known/jwks.json", "POST", "GET, HEAD, OPTIONS"],

@@ -41,9 +41,9 @@ const corsOf = (headers: Record<string, unknown>) =>
 describeServed("a preflight", (serve) => {
   it.each([
     ["/api/things", "GET, HEAD, POST, OPTIONS"],
-    ["/api/things/some-id", "GET, HEAD, PUT, DELETE, OPTIONS"],
-    ["/json/doc", "GET, HEAD, PUT, OPTIONS"],
-    ["/json/doc/a/b", "GET, HEAD, POST, PUT, DELETE, OPTIONS"],
+    ["/api/things/some-id", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"],
+    ["/json/doc", "GET, HEAD, PUT, PATCH, OPTIONS"],
+    ["/json/doc/a/b", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"],
     ["/sessions", "GET, HEAD, POST, OPTIONS"],
     ["/sessions/refresh", "POST, OPTIONS"],
     ["/sessions/some-id", "GET, HEAD, DELETE, OPTIONS"],

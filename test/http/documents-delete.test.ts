@@ -101,7 +101,7 @@ describeServed("removing with DELETE", (serve) => {
     const served = await serve(shop);
     for (const path of ["doc", "doc/", "list"]) {
       const reply = await remove(served, path);
-      expect([path, reply.status, reply.headers.allow]).toEqual([path, 405, "GET, HEAD, PUT, OPTIONS"]);
+      expect([path, reply.status, reply.headers.allow]).toEqual([path, 405, "GET, HEAD, PUT, PATCH, OPTIONS"]);
     }
     expect((await served.send("/json/doc")).text).toBe(value);
   });

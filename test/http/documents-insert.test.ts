@@ -153,7 +153,7 @@ describeServed("inserting with POST", (serve) => {
     for (const path of ["doc", "doc/", "list", "number"]) {
       const reply = await post(served, path, "1");
       expect([path, reply.status, reply.code]).toEqual([path, 405, "method_not_allowed"]);
-      expect(reply.headers.allow).toBe("GET, HEAD, PUT, OPTIONS");
+      expect(reply.headers.allow).toBe("GET, HEAD, PUT, PATCH, OPTIONS");
       expect(reply.json().detail).toMatch(/name a key.*\/-/);
     }
   });

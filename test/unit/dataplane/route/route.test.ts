@@ -33,13 +33,20 @@ describe("routing below a project's base", () => {
     expect(() => route(segments)).toThrow(expect.objectContaining({ code: "unknown_path" }));
   });
 
-  it("offers a root key's whole value to GET, HEAD and PUT, and what is inside it to POST and DELETE too", () => {
-    expect(allowedMethods({ kind: "document", rootKey: "a", path: [] })).toEqual(["GET", "HEAD", "PUT", "OPTIONS"]);
+  it("offers a root key's whole value to GET, HEAD, PUT and PATCH, and what is inside it to POST and DELETE too", () => {
+    expect(allowedMethods({ kind: "document", rootKey: "a", path: [] })).toEqual([
+      "GET",
+      "HEAD",
+      "PUT",
+      "PATCH",
+      "OPTIONS",
+    ]);
     expect(allowedMethods({ kind: "document", rootKey: "a", path: ["b"] })).toEqual([
       "GET",
       "HEAD",
       "POST",
       "PUT",
+      "PATCH",
       "DELETE",
       "OPTIONS",
     ]);

@@ -1,0 +1,219 @@
+// JSON Patch (RFC 6902) on canonical JSON text: reads a patch, and applies all of its operations or none. Refuses with PatchRefusal
+// what is no patch, what does not fit the text, and what takes too much work.
+
+import { elementsOf } from "./elements.ts";
+import { kindOf, valueAt } from "./members.ts";
+import { PatchRefusal, PatchWork } from "./patch-refusal.ts";
+import { sameValue } from "./same-value.ts";
+import { opened, type Slot, textOf } from "./tree.ts";
+
+/** Unescaped segments of a JSON Pointer. */
+export type Segments = readonly string[];
+
+export type Operation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: Segments; readonly value: string }
+  | { readonly op: "move" | "copy"; readonly path: Segments; readonly from: Segments }
+  | { readonly op: "remove"; readonly path: Segments };
+
+export const mostOperations = 1_000;
+/** Stored values nest 64 levels; a longer pointer can lead nowhere. */
+const mostSegments = 65;
+
+// ------------------------------------------------------------------------------------------------------------ reading
+
+/** The operations of a patch's canonical text. */
+export function readJsonPatch(text: string): readonly Operation[] {
+  if (kindOf(text) !== "array") throw invalid("A JSON Patch is an array of operations");
+  const elements = elementsOf(text);
+  if (elements.length > mostOperations) {
+    throw new PatchRefusal("patch_too_large", `A JSON Patch has at most ${mostOperations} operations`);
+  }
+  return elements.map(readOperation);
+}
+
+function readOperation(text: string, at: number): Operation {
+  if (kindOf(text) !== "object") throw invalid("An operation is an object", `/${at}`);
+  const op = stringMember(text, "op", at);
+  const path = pointerMember(text, "path", at);
+  switch (op) {
+    case "remove":
+      return { op, path };
+    case "add":
+    case "replace":
+    case "test": {
+      const value = valueAt(text, ["value"]);
+      if (value === undefined) throw invalid(`${op} needs \`value\``, `/${at}`);
+      return { op, path, value };
+    }
+    case "move":
+    case "copy": {
+      const from = pointerMember(text, "from", at);
+      if (op === "move" && isBelow(path, from)) throw invalid("A value can't be moved into itself", `/${at}/path`);
+      return { op, path, from };
+    }
+    default:
+      throw invalid("`op` is add, remove, replace, move, copy or test", `/${at}/op`);
+  }
+}
+
+function stringMember(text: string, name: string, at: number): string {
+  const value = valueAt(text, [name]);
+  if (value === undefined) throw invalid(`An operation needs \`${name}\``, `/${at}`);
+  if (kindOf(value) !== "string") throw invalid(`\`${name}\` is a string`, `/${at}/${name}`);
+  return JSON.parse(value) as string;
+}
+
+function pointerMember(text: string, name: string, at: number): Segments {
+  const pointer = stringMember(text, name, at);
+  if (pointer === "") return [];
+  if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) {
+    throw invalid(`\`${name}\` is a JSON Pointer: empty, or /a/b with ~1 for / and ~0 for ~`, `/${at}/${name}`);
+  }
+  const segments = pointer.split("/", mostSegments + 2).slice(1);
+  if (segments.length > mostSegments) {
+    throw invalid(`\`${name}\` is longer than values are deep`, `/${at}/${name}`);
+  }
+  return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function isBelow(path: Segments, ancestor: Segments): boolean {
+  return path.length > ancestor.length && ancestor.every((segment, level) => path[level] === segment);
+}
+
+function invalid(message: string, pointer = ""): PatchRefusal {
+  return new PatchRefusal("invalid_patch", message, pointer);
+}
+
+// ----------------------------------------------------------------------------------------------------------- applying
+
+/** `text` as the operations leave it, one after the other. */
+export function applyJsonPatch(text: string, operations: readonly Operation[]): string {
+  const patching = new Patching(text);
+  operations.forEach((operation, at) => {
+    patching.apply(operation, at);
+  });
+  return patching.text();
+}
+
+class Patching {
+  readonly #root: Slot;
+  readonly #work = new PatchWork();
+  /** Of the operation that is being applied, for refusals. */
+  #at = 0;
+
+  constructor(text: string) {
+    this.#root = { value: text };
+  }
+
+  text(): string {
+    return textOf(this.#root);
+  }
+
+  apply(operation: Operation, at: number): void {
+    this.#at = at;
+    switch (operation.op) {
+      case "add":
+        this.#add(operation.path, operation.value);
+        break;
+      case "replace":
+        this.#find(operation.path, "path").value = operation.value;
+        break;
+      case "remove":
+        this.#take(operation.path, "path");
+        break;
+      case "move":
+        this.#move(operation.from, operation.path);
+        break;
+      case "copy":
+        this.#add(operation.path, this.#read(operation.from, "from"));
+        break;
+      case "test":
+        this.#test(operation.path, operation.value);
+    }
+  }
+
+  #test(path: Segments, value: string): void {
+    const found = this.#read(path, "path");
+    this.#work.spend(value.length);
+    if (!sameValue(found, value, this.#work)) throw this.#conflict("The test fails: another value is there", "value");
+  }
+
+  #move(from: Segments, path: Segments): void {
+    // Also of the whole value, which can't be taken away before it is put back.
+    if (from.length === path.length && from.every((segment, level) => path[level] === segment)) {
+      this.#find(from, "from");
+      return;
+    }
+    const text = this.#read(from, "from");
+    this.#take(from, "from");
+    // As text, for what is taken apart must not nest deeper than pointers reach: it is put together by recursion.
+    this.#add(path, text);
+  }
+
+  #read(path: Segments, member: "path" | "from"): string {
+    const text = textOf(this.#find(path, member));
+    this.#work.spend(text.length);
+    return text;
+  }
+
+  #add(path: Segments, value: string): void {
+    const last = path.at(-1);
+    if (last === undefined) {
+      this.#root.value = value;
+      return;
+    }
+    const parent = this.#parent(path, "path");
+    if (parent instanceof Map) {
+      parent.set(last, { value });
+      return;
+    }
+    const index = last === "-" ? parent.length : this.#index(last, "path");
+    if (index > parent.length) throw this.#conflict(`The array's length is ${parent.length}`, "path");
+    this.#work.spend(parent.length >> 3);
+    parent.splice(index, 0, { value });
+  }
+
+  #take(path: Segments, member: "path" | "from"): void {
+    const last = path.at(-1);
+    if (last === undefined) throw this.#conflict("The whole value can't be removed: replace it", member);
+    this.#find(path, member);
+    const parent = this.#parent(path, member);
+    if (parent instanceof Map) {
+      parent.delete(last);
+      return;
+    }
+    this.#work.spend(parent.length >> 3);
+    parent.splice(Number(last), 1);
+  }
+
+  #parent(path: Segments, member: "path" | "from"): Map<string, Slot> | Slot[] {
+    const parent = opened(this.#find(path.slice(0, -1), member), this.#work);
+    if (typeof parent === "string") throw this.#nowhere(member);
+    return parent;
+  }
+
+  #find(path: Segments, member: "path" | "from"): Slot {
+    let slot: Slot | undefined = this.#root;
+    for (const segment of path) {
+      const value: Slot["value"] = opened(slot, this.#work);
+      if (typeof value === "string") throw this.#nowhere(member);
+      slot = value instanceof Map ? value.get(segment) : value[this.#index(segment, member)];
+      if (slot === undefined) throw this.#nowhere(member);
+    }
+    return slot;
+  }
+
+  #index(segment: string, member: "path" | "from"): number {
+    if (/^(?:0|[1-9][0-9]*)$/.test(segment)) return Number(segment);
+    const last = member === "path" ? ", or - to add at the end" : "";
+    throw this.#conflict(`An array's element has an index such as 0${last}`, member);
+  }
+
+  #nowhere(member: "path" | "from"): PatchRefusal {
+    return this.#conflict(`\`${member}\` leads nowhere`, member);
+  }
+
+  #conflict(message: string, member: "path" | "from" | "value"): PatchRefusal {
+    return new PatchRefusal("patch_conflict", message, `/${this.#at}/${member}`);
+  }
+}

@@ -1,0 +1,39 @@
+// Why a patch is not applied, and the work that one may take.
+
+export type PatchRefusalCode =
+  /** It is no patch, whatever is stored. */
+  | "invalid_patch"
+  /** It does not fit what is stored: a path leads nowhere, or a test fails. */
+  | "patch_conflict"
+  /** It has too many operations, or takes too much work. */
+  | "patch_too_large";
+
+export class PatchRefusal extends Error {
+  override readonly name = "PatchRefusal";
+  readonly code: PatchRefusalCode;
+  /** RFC 6901, into the patch: which operation, and which of its members. */
+  readonly pointer: string;
+
+  constructor(code: PatchRefusalCode, message: string, pointer = "") {
+    super(message);
+    this.code = code;
+    this.pointer = pointer;
+  }
+}
+
+/**
+ * Characters that may be read or written on the way, counted anew each time: some 50 ms. A patch of one change in a mebibyte
+ * takes two to three million.
+ */
+const mostWork = 16 * 1024 * 1024;
+
+/** What the work of one patch is counted on. */
+export class PatchWork {
+  #left = mostWork;
+
+  /** Throws PatchRefusal `patch_too_large` when it was too much. */
+  spend(characters: number): void {
+    this.#left -= characters;
+    if (this.#left < 0) throw new PatchRefusal("patch_too_large", "The patch takes too much work: send it in parts");
+  }
+}

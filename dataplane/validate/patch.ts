@@ -1,0 +1,68 @@
+// Reads the two patch formats and applies them to a stored text. Refuses other media types, what is no patch, and what does not fit the
+// text; whether the result may be stored is not judged here.
+
+import type { IncomingMessage } from "node:http";
+import { Problem } from "../../core/errors/problem.ts";
+import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { applyJsonPatch, type Operation, readJsonPatch } from "../../core/json/json-patch.ts";
+import { mergePatch } from "../../core/json/merge-patch.ts";
+import { PatchRefusal } from "../../core/json/patch-refusal.ts";
+import { maxDepth } from "./read-body.ts";
+
+export type PatchFormat = "merge-patch" | "json-patch";
+
+export type Patch =
+  | { readonly format: "merge-patch"; readonly text: string }
+  | { readonly format: "json-patch"; readonly operations: readonly Operation[] };
+
+/** Value of an Accept-Patch header (RFC 5789 §3.1). */
+export const acceptPatch = "application/merge-patch+json, application/json-patch+json";
+
+/** Of a PATCH, what its content type says; undefined for other methods. Throws Problem `unsupported_media_type`. */
+export function patchFormatOf({
+  method,
+  headers,
+}: Pick<IncomingMessage, "method" | "headers">): PatchFormat | undefined {
+  if (method !== "PATCH") return undefined;
+  switch (headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase()) {
+    case "application/merge-patch+json":
+      return "merge-patch";
+    case "application/json-patch+json":
+      return "json-patch";
+    default:
+      throw new Problem("unsupported_media_type", `A PATCH has one of the content types ${acceptPatch}`, {
+        headers: { "Accept-Patch": acceptPatch },
+      });
+  }
+}
+
+/** Levels of nesting of a body: the values of a JSON Patch stand in an operation in an array. */
+export function bodyDepth(format: PatchFormat | undefined): number {
+  return format === "json-patch" ? maxDepth + 2 : maxDepth;
+}
+
+/** Throws Problem `invalid_patch` or `patch_too_large`. */
+export function readPatch(format: PatchFormat, { text }: CanonicalJson): Patch {
+  if (format === "merge-patch") return { format, text };
+  return { format, operations: refusing(() => readJsonPatch(text)) };
+}
+
+/** Throws Problem `patch_conflict` or `patch_too_large`. */
+export function patched(patch: Patch, text: string): string {
+  return refusing(() =>
+    patch.format === "merge-patch" ? mergePatch(text, patch.text) : applyJsonPatch(text, patch.operations),
+  );
+}
+
+function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof PatchRefusal ? asProblem(error) : error;
+  }
+}
+
+function asProblem({ code, message, pointer }: PatchRefusal): Problem {
+  const detail = pointer === "" ? message : `${pointer}: ${message}`;
+  return new Problem(code, detail, { errors: [{ pointer, keyword: "patch", message }] });
+}
