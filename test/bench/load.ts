@@ -47,7 +47,8 @@ const loadByWrk: Loader = async (request, options) => {
     const script = join(folder, "request.lua");
     await writeFile(script, wrkScript(request));
     const connections = String(options.connections);
-    const args = ["-t1", `-c${connections}`, `-d${options.seconds}s`, "-s", script, request.url];
+    // What is slow is slow, and no error: wrk's own limit is two seconds.
+    const args = ["-t1", `-c${connections}`, `-d${options.seconds}s`, "--timeout", "20s", "-s", script, request.url];
     const text = await run("wrk", args);
     const [, perSecond, p50, p99, errors, requests] = /RESULT (\S+) (\S+) (\S+) (\S+) (\S+)/.exec(text) ?? [];
     if (perSecond === undefined) throw new Error(`wrk printed no result:\n${text}`);
