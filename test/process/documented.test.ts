@@ -11,6 +11,7 @@ import { eventually } from "../support/eventually.ts";
 import { fencedBlocks } from "../support/fenced-blocks.ts";
 import { freePort } from "../support/free-port.ts";
 import { pasteShell } from "../support/paste-shell.ts";
+import { startRedis } from "../support/redis.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const guides = (await readdir(join(root, "docs/how-to"))).map((name) => `docs/how-to/${name}`);
@@ -20,6 +21,12 @@ const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
+
+async function emptyRedis(): Promise<string> {
+  const redis = await startRedis();
+  closing.push(() => redis.stop());
+  return redis.url;
+}
 
 async function follow(markdown: string) {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-docs-"));
@@ -40,7 +47,8 @@ async function follow(markdown: string) {
       const { said, code } = await shell.paste(outward(lines));
       return { said: inward(said), code };
     },
-    async startDev(words) {
+    async startDev(said) {
+      const words = await Promise.all(said.map((word) => (word.startsWith("redis://") ? emptyRedis() : word)));
       dev = devProcess([...words, "--port", port, "--admin-port", adminPort], folder);
       closing.push(dev.stop);
       await dev.ready();
