@@ -251,6 +251,7 @@ async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: Re
     facts: resolved.statuses,
     reach,
     refusals: acknowledgements.refusalsOf(objects.ref),
+    building: acknowledgements.buildingOf(objects.ref),
     dataWaits: carried.waiting,
     baseUrl: deps.baseUrlOf(objects.ref),
     gone: carried.gone,

@@ -40,6 +40,7 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
   const awaited = new Map<string, number>();
   const arrivals = new Map<string, number>();
   let refused: ReadonlySet<string> = new Set();
+  let building: ReadonlyMap<string, string> = new Map();
   let noting = false;
 
   const put = (object: CustomResource): readonly string[] => {
@@ -97,6 +98,11 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
       const now = acknowledgements.refusedProjects();
       for (const key of now.symmetricDifference(refused)) add(key);
       refused = now;
+      const builds = buildsIn(acknowledgements);
+      for (const key of new Set([...building.keys(), ...builds.keys()])) {
+        if (building.get(key) !== builds.get(key)) add(key, "bulk");
+      }
+      building = builds;
     },
     programmed(uid) {
       const since = arrivals.get(uid);
@@ -104,6 +110,12 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
       return since === undefined ? undefined : (monotonic() - since) / 1000;
     },
   };
+}
+
+/** By project, in a form that can be compared. */
+function buildsIn(acknowledgements: Acknowledgements): ReadonlyMap<string, string> {
+  const builds = [...acknowledgements.building()];
+  return new Map(builds.map(([key, resources]) => [key, JSON.stringify([...resources].sort())]));
 }
 
 /** Own Secrets change because of an own write, mostly: what is read of them then is nothing new. */

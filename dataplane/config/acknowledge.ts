@@ -1,6 +1,7 @@
 // Tells the operator what this replica serves: the revision that it has applied and the fields that it can't use, renewed as
 // a heartbeat. Only this replica's own keys are written; they expire when it dies.
 
+import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { loadScript } from "../../core/redis/script.ts";
@@ -18,9 +19,17 @@ const heartbeatMilliseconds = 5_000;
 const gatherMilliseconds = 20;
 /** Nacks that one acknowledgement names at most; the log has all of them. */
 const mostNacks = 100;
+/** Collections whose indexes are being built, likewise: there is a status for each. */
+const mostBuilding = 100;
 
-/** `kids` are the ids of the keys that the replica's ring has now: a new one seals only after every replica has it. */
-export function createAcknowledger(gateway: Gateway, replica: string, kids: () => readonly string[]): Acknowledger {
+/** What a replica says of itself with every heartbeat. */
+export interface OwnState {
+  /** The ids of the keys that its ring has now: a new one seals only after every replica has it. */
+  kids(): readonly string[];
+  building(): readonly BuildingIndexes[];
+}
+
+export function createAcknowledger(gateway: Gateway, replica: string, own: OwnState): Acknowledger {
   const folder = new URL("./scripts/", import.meta.url);
   const acknowledge = loadScript(folder, "acknowledge-2", "write");
   const keys = [configKeys.replicas, acknowledgementKey(replica)];
@@ -31,7 +40,8 @@ export function createAcknowledger(gateway: Gateway, replica: string, kids: () =
   const send = (): void => {
     soon = undefined;
     if (state === undefined) return;
-    const args = [replica, state.revision, JSON.stringify(state.nacks.slice(0, mostNacks)), JSON.stringify(kids())];
+    const told = [state.nacks.slice(0, mostNacks), own.kids(), own.building().slice(0, mostBuilding)];
+    const args = [replica, state.revision, ...told.map((each) => JSON.stringify(each))];
     // A lost one is made up for by the next heartbeat.
     sending = sending
       .then(() => gateway.run(acknowledge, keys, args))
@@ -52,10 +62,10 @@ export function createAcknowledger(gateway: Gateway, replica: string, kids: () =
       clearTimeout(soon);
       state = undefined;
       await sending;
-      const [replicas = "", own = ""] = keys;
+      const [replicas = "", acknowledgement = ""] = keys;
       // Should Redis be away, both end by themselves.
       await gateway.write(replicas, "ZREM", replicas, replica).catch(() => undefined);
-      await gateway.write(own, "DEL", own).catch(() => undefined);
+      await gateway.write(acknowledgement, "DEL", acknowledgement).catch(() => undefined);
     },
   };
 }

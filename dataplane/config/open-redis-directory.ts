@@ -2,6 +2,7 @@
 // Refuses with InvalidRedisUrl or StoreUnavailable.
 
 import type { Clock } from "../../core/clock.ts";
+import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
@@ -26,6 +27,8 @@ export interface FollowedConfig {
   readonly directory: Directory;
   /** For further readers of configuration keys. */
   readonly gateway: Gateway;
+  /** Where to ask, from now on, which indexes this replica is building: the operator is told with every heartbeat. */
+  reportBuilding(ask: () => readonly BuildingIndexes[]): void;
   close(): Promise<void>;
 }
 
@@ -41,9 +44,11 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
       throw error;
     }),
   );
-  const acknowledger = createAcknowledger(commands, options.replica, () =>
-    options.keyring.current().keys.map(({ kid }) => kid),
-  );
+  let building: () => readonly BuildingIndexes[] = () => [];
+  const acknowledger = createAcknowledger(commands, options.replica, {
+    kids: () => options.keyring.current().keys.map(({ kid }) => kid),
+    building: () => building(),
+  });
   const { directory, stop } = createRedisDirectory({
     commands,
     waiting,
@@ -58,6 +63,9 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
   return {
     directory,
     gateway: commands,
+    reportBuilding(ask) {
+      building = ask;
+    },
     async close() {
       await stop();
       await acknowledger.stop();

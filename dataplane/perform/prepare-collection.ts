@@ -1,14 +1,18 @@
 // Makes sure that the store knows a resource's indexes before the first request touches its objects, and fills new
 // indexes in the background, in small steps, so that requests never wait for them.
 
+import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
+import { projectName } from "../../core/config/config-keys.ts";
 import type { LiveResource } from "../config/directory.ts";
-import type { CollectionRef, ObjectStore } from "../store/port.ts";
+import type { CollectionRef, IndexState, ObjectStore } from "../store/port.ts";
 
 export interface CollectionPreparer {
   /** Returns nothing when there is nothing to wait for: every request but a resource's first. */
   prepare(resource: LiveResource, collection: CollectionRef): Promise<void> | undefined;
   /** The store lacks an index that the configuration has: the next request declares the resource's indexes again. */
   forget(resource: LiveResource): void;
+  /** What is being built, by this replica or by another one that it waits for. */
+  building(): readonly BuildingIndexes[];
   /** Ends the background work and waits for the step under way. */
   close(): Promise<void>;
 }
@@ -25,21 +29,26 @@ export function createCollectionPreparer(
   const prepared = new WeakSet<LiveResource>();
   const underWay = new WeakMap<LiveResource, Promise<void>>();
   const builds = new Map<string, Promise<void>>();
+  const building = new Map<string, BuildingIndexes>();
   const stopping = new AbortController();
 
   const declare = async (resource: LiveResource, collection: CollectionRef): Promise<void> => {
     const states = await store.declareIndexes(collection, resource.config.indexes, resource.revision);
     prepared.add(resource);
-    if (states.some((each) => each.state === "building")) startBuild(collection);
+    const indexes = states.filter(({ state }) => state === "building");
+    if (indexes.length > 0) startBuild(collection, indexes);
   };
 
-  const startBuild = (collection: CollectionRef): void => {
-    const name = `${collection.project.namespace}/${collection.project.name}/${collection.resource}`;
+  const startBuild = ({ project, resource }: CollectionRef, indexes: readonly IndexState[]): void => {
+    const name = `${projectName(project)}/${resource}`;
+    const names = indexes.map(({ field }) => field.name);
+    building.set(name, { project: projectName(project), resource, indexes: names });
     if (builds.has(name)) return;
-    builds.set(
-      name,
-      build(collection).finally(() => builds.delete(name)),
-    );
+    const done = build({ project, resource }).finally(() => {
+      builds.delete(name);
+      building.delete(name);
+    });
+    builds.set(name, done);
   };
 
   const build = async (collection: CollectionRef): Promise<void> => {
@@ -65,6 +74,7 @@ export function createCollectionPreparer(
     forget(resource) {
       prepared.delete(resource);
     },
+    building: () => [...building.values()],
     async close() {
       stopping.abort();
       await Promise.all(builds.values());

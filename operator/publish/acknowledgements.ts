@@ -21,6 +21,10 @@ export interface Acknowledgements {
   reachOf(revision: number): Reach;
   /** Fields of the project that some live replica can't use. */
   refusalsOf(ref: ProjectRef): readonly ReplicaRefusal[];
+  /** Names of indexes that some live replica is building, by resource. */
+  buildingOf(ref: ProjectRef): ReadonlyMap<string, readonly string[]>;
+  /** What is being built, by project. */
+  building(): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
   /** Resolves when the revision is programmed, or with what holds after `withinMs`. Looks every 25 ms meanwhile. */
   reached(revision: number, withinMs: number, signal?: AbortSignal): Promise<Reach>;
   /** Names of the projects of which some live replica can't use a field. */
@@ -80,8 +84,12 @@ export function createAcknowledgements({ gateway, timers, onChange }: Acknowledg
 
   const nacks = () => (replicas ?? []).flatMap((replica) => replica.nacks);
 
+  const building = () => buildingByProject(replicas ?? []);
+
   return {
     reachOf,
+    building,
+    buildingOf: (ref) => building().get(projectName(ref)) ?? new Map(),
     refusalsOf(ref) {
       const project = projectName(ref);
       return nacks().filter((nack) => nack.project === project);
@@ -113,4 +121,15 @@ export function createAcknowledgements({ gateway, timers, onChange }: Acknowledg
       stopTimer?.();
     },
   };
+}
+
+/** What one replica builds, another may not know to be building. */
+function buildingByProject(replicas: readonly ReplicaState[]): Map<string, Map<string, readonly string[]>> {
+  const found = new Map<string, Map<string, readonly string[]>>();
+  for (const { project, resource, indexes } of replicas.flatMap((replica) => replica.building)) {
+    const resources = found.get(project) ?? new Map<string, readonly string[]>();
+    const names = new Set([...(resources.get(resource) ?? []), ...indexes]);
+    found.set(project, resources.set(resource, [...names].sort()));
+  }
+  return found;
 }

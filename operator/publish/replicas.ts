@@ -1,6 +1,7 @@
 // Reads what the live replicas have acknowledged, in order of their names. Live = heartbeat younger than fifteen seconds by
 // Redis' clock.
 
+import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { listOf, optionalText, textsOf } from "../../core/redis/reply.ts";
@@ -12,6 +13,7 @@ export interface ReplicaState {
   readonly nacks: readonly { readonly project: string; readonly field: string; readonly reason: string }[];
   /** Key ids of the fleet ring that it has. */
   readonly kids: readonly string[];
+  readonly building: readonly BuildingIndexes[];
 }
 
 const liveMilliseconds = 15_000;
@@ -26,12 +28,13 @@ export async function liveReplicas(gateway: Gateway): Promise<readonly ReplicaSt
 
 async function stateOf(gateway: Gateway, replica: string): Promise<ReplicaState> {
   const key = acknowledgementKey(replica);
-  const reply = await gateway.read(key, "HMGET", key, "revision", "nacks", "kids");
-  const [revision, nacks, kids] = listOf(reply).map(optionalText);
+  const reply = await gateway.read(key, "HMGET", key, "revision", "nacks", "kids", "building");
+  const [revision, nacks, kids, building] = listOf(reply).map(optionalText);
   return {
     replica,
     revision: Number(revision ?? 0),
     nacks: JSON.parse(nacks ?? "[]") as ReplicaState["nacks"],
     kids: JSON.parse(kids ?? "[]") as ReplicaState["kids"],
+    building: JSON.parse(building ?? "[]") as ReplicaState["building"],
   };
 }

@@ -4,7 +4,7 @@
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
 import type { EndWait } from "../finalize/purge-doomed.ts";
-import type { ApiKey, CustomResource, ProjectUser } from "../objects.ts";
+import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
@@ -28,6 +28,8 @@ export interface StatusInput {
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the project is. */
   readonly parts?: ProjectParts;
+  /** Names of indexes that replicas are building, by resource; absent when that is not known. */
+  readonly building?: ReadonlyMap<string, readonly string[]>;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
   /** The address that clients use for the Project. */
@@ -73,15 +75,12 @@ function ownMembers(object: CustomResource, former: FormerStatus, found: Found):
   switch (object.kind) {
     case "Project":
       return { ...(found.live && { baseURL: found.baseUrl }), children: childCounts(found.objects) };
-    case "ApiResource": {
-      const config = found.parts?.resources.get(resourceNameOf(object));
-      const serves = config !== undefined && config.uid === object.metadata.uid;
+    case "ApiResource":
       return {
         ...(found.live && { url: childUrl(found.baseUrl, "api", resourceNameOf(object)) }),
-        ...(found.live && serves && { indexes: config.indexes.map((field: IndexField) => field.name) }),
+        ...(found.live && indexMembers(object, found)),
         ...warnings(found.verdict),
       };
-    }
     case "RootKey":
       return { ...(found.live && { url: childUrl(found.baseUrl, "json", rootKeyOf(object)) }) };
     case "ProjectUser":
@@ -89,6 +88,15 @@ function ownMembers(object: CustomResource, former: FormerStatus, found: Found):
     case "ApiKey":
       return credentialMembers(object, former, found.facts);
   }
+}
+
+function indexMembers(object: ApiResource, { parts, building }: StatusInput): object {
+  const name = resourceNameOf(object);
+  const config = parts?.resources.get(name);
+  if (config === undefined || config.uid !== object.metadata.uid) return {};
+  const indexes = config.indexes.map((index: IndexField) => index.name);
+  const unfinished = indexes.filter((index) => building?.get(name)?.includes(index));
+  return { indexes, ...(unfinished.length > 0 && { indexesBuilding: unfinished }) };
 }
 
 function childUrl(baseUrl: string, area: "api" | "json", name: string): string {

@@ -24,6 +24,8 @@ export interface ProjectFindings {
   readonly facts: ReadonlyMap<string, KeyStatus | UserStatus>;
   readonly reach: Reach;
   readonly refusals: readonly ReplicaRefusal[];
+  /** Names of indexes that are being built, by resource. */
+  readonly building: ReadonlyMap<string, readonly string[]>;
   /** By UID. */
   readonly dataWaits: ReadonlyMap<string, DataWait>;
   readonly projectWait?: DataWait;
@@ -112,13 +114,14 @@ interface Finding extends ProjectFindings {
 }
 
 function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf>[1] {
-  const { objects, facts, reach, refusal, dataWaits, projectWait, baseUrl, parts, now } = finding;
+  const { objects, facts, reach, refusal, building, dataWaits, projectWait, baseUrl, parts, now } = finding;
   const dataWait = (verdict.kind === "Project" ? projectWait : undefined) ?? dataWaits.get(verdict.uid);
   const fact = facts.get(verdict.uid);
   return {
     verdict,
     progress: { state: reach, ...(refusal !== undefined && { refusal }) },
     objects,
+    building,
     baseUrl,
     now,
     ...(dataWait !== undefined && { dataWait }),

@@ -69,6 +69,33 @@ async function heartbeat(name: string, revision: number, agoMs = 0): Promise<voi
   await gateway.write(key, "HSET", key, "revision", revision, "nacks", "[]", "kids", "[]");
 }
 
+describe("indexes that are being built", () => {
+  it("are told of by every replica, together, until none builds them any more", async () => {
+    await publisher.publish(shop);
+    const [one, other] = [await replica("a"), await replica("b")];
+    const building = (...indexes: readonly string[]) => [{ project: "default/shop", resource: "books", indexes }];
+    let [ofOne, ofOther] = [building("title", "price"), building("price", "a,b")];
+    one.reportBuilding(() => ofOne);
+    other.reportBuilding(() => ofOther);
+    await publisher.publish(changed(shop, withRootKey("first")));
+    const told = () => acknowledgements.buildingOf(ref).get("books");
+    await eventually(() => expect(told()).toEqual(["a,b", "price", "title"]));
+    expect(acknowledgements.buildingOf({ namespace: "default", name: "other" }).size).toBe(0);
+    [ofOne, ofOther] = [[], building("price")];
+    await publisher.publish(changed(shop, withRootKey("flags")));
+    await eventually(() => expect(told()).toEqual(["price"]));
+    ofOther = [];
+    await publisher.publish(changed(shop, withRootKey("more")));
+    await eventually(() => expect(told()).toBeUndefined());
+  });
+
+  it("are none of a replica of before, which does not tell", async () => {
+    await heartbeat("old", 1);
+    await eventually(() => expect(acknowledgements.figures().live).toBe(1));
+    expect(acknowledgements.buildingOf(ref).size).toBe(0);
+  });
+});
+
 describe("a revision", () => {
   it("is not waited for when there is no replica", async () => {
     const { revision } = await publisher.publish(shop);

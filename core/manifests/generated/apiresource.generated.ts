@@ -107,6 +107,10 @@ export interface ApiResourceStatus {
    */
   readonly indexes?: readonly string[];
   /**
+   * Those of the indexes that replicas say they are building: until it is done, what they would answer is scanned, or refused with 503. A replica begins when the collection is first asked for, and tells of it within some five seconds.
+   */
+  readonly indexesBuilding?: readonly string[];
+  /**
    * What in the schema has no effect, such as an unknown keyword, each with its JSON Pointer.
    */
   readonly warnings?: readonly string[];

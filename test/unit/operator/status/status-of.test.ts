@@ -62,6 +62,19 @@ describe("the status of", () => {
     });
   });
 
+  it("an ApiResource names those of its indexes that are being built", () => {
+    const parts = project("shop", withResource("books", { indexes: ["title", "price", "title,price"] }));
+    const uid = parts.resources.get("books")?.uid ?? "";
+    const books = stored("ApiResource", "books", { metadata: { uid } });
+    const building = new Map([
+      ["books", ["title,price", "price", "of before"]],
+      ["films", ["title"]],
+    ]);
+    const verdict: Verdict = { ...verdictOf(books), accepted: true, notices: [] };
+    expect(found(books, { parts, verdict, building })).toMatchObject({ indexesBuilding: ["price", "title,price"] });
+    expect(found(books, { parts, verdict, building: new Map() })).not.toHaveProperty("indexesBuilding");
+  });
+
   it("a RootKey has its address", () => {
     expect(found(stored("RootKey", "flags"))).toMatchObject({ url: `${baseUrl}/json/flags` });
   });
