@@ -3,7 +3,7 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-import { askRedis } from "../support/redis-line.ts";
+import { costOf } from "./cpu.ts";
 import { flameGraph } from "./flame-graph.ts";
 import { fillBooks, hottestRequests } from "./hottest.ts";
 import { findLoader, type LoadRequest } from "./load.ts";
@@ -60,22 +60,13 @@ async function profile(
   servers: { readonly redis: TestRedis; readonly plane: BenchServer<Plane> },
 ): Promise<Flame> {
   await loader(request, warmUp);
-  const cpu = async () => [Number(await servers.plane.ask("cpu")), await redisCpu(servers.redis)] as const;
   // Sampling has its price: what a request takes is measured without it.
-  const [planeBefore, redisBefore] = await cpu();
-  const { requests } = await loader(request, load);
-  const [planeAfter, redisAfter] = await cpu();
+  const observed = { server: servers.plane, nodes: [servers.redis] };
+  const cost = await costOf(observed, () => loader(request, load));
   await servers.plane.ask("profile");
   await loader(request, load);
   const tree = treeOf((await servers.plane.ask("profiled")) as CpuProfile);
-  return { name, tree, plane: (planeAfter - planeBefore) / requests, redis: (redisAfter - redisBefore) / requests };
-}
-
-/** Microseconds since it started. */
-async function redisCpu({ port }: TestRedis): Promise<number> {
-  const info = await askRedis(port, "INFO cpu");
-  const seconds = [...info.matchAll(/^used_cpu_(?:user|sys):([\d.]+)/gm)].map(([, text]) => Number(text));
-  return seconds.reduce((sum, each) => sum + each, 0) * 1e6;
+  return { name, tree, plane: cost.server, redis: cost.redis };
 }
 
 function fileOf(name: string): string {

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestRedis } from "../support/redis.ts";
+import { type Costly, costOf } from "./cpu.ts";
 import type { LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
 import type { MeasureOptions } from "./more-replicas.ts";
@@ -18,40 +19,56 @@ const connections = { usual: 16, ofLarge: 4 };
 
 interface SizedRow {
   readonly bytes: number;
-  /** Requests a second by operation, medians. */
-  readonly rates: Readonly<Record<string, number>>;
+  /** By operation, medians of requests a second and of CPU time. */
+  readonly figures: Readonly<Record<string, Figures>>;
+}
+
+interface Figures {
+  readonly perSecond: number;
+  /** Microseconds a request. */
+  readonly server: number;
+  readonly redis: number;
 }
 
 export async function measureDocuments(redis: TestRedis, measure: MeasureOptions): Promise<readonly SizedRow[]> {
   const plane = await startServer<Plane>("plane-server.ts", [redis.url]);
   try {
     const rows: SizedRow[] = [];
-    for (const size of kibibytes) rows.push(await rowOf(plane, size * 1024, measure));
+    for (const size of kibibytes) rows.push(await rowOf({ plane, redis }, size * 1024, measure));
     return rows;
   } finally {
     await plane.stop();
   }
 }
 
-async function rowOf(plane: BenchServer<Plane>, bytes: number, measure: MeasureOptions): Promise<SizedRow> {
+interface Servers {
+  readonly plane: BenchServer<Plane>;
+  readonly redis: TestRedis;
+}
+
+async function rowOf({ plane, redis }: Servers, bytes: number, measure: MeasureOptions): Promise<SizedRow> {
   const requests = await requestsOf(plane.says, catalogueText(bytes));
-  const rates: Record<string, number> = {};
+  const figures: Record<string, Figures> = {};
   const { seconds } = measure.options;
   const options =
     bytes < large
       ? { connections: connections.usual, seconds }
       : { connections: connections.ofLarge, seconds: 2 * seconds };
   for (const [name, request] of Object.entries(requests)) {
-    const found: number[] = [];
+    const found: Costly[] = [];
     for (let round = 0; round < measure.rounds; round += 1) {
-      found.push((await measure.loader(request, options)).perSecond);
+      found.push(await costOf({ server: plane, nodes: [redis] }, () => measure.loader(request, options)));
       await untilIdle(plane);
     }
-    rates[name] = median(found);
+    figures[name] = {
+      perSecond: median(found.map(({ load }) => load.perSecond)),
+      server: median(found.map(({ server }) => server)),
+      redis: median(found.map((each) => each.redis)),
+    };
   }
-  const said = Object.entries(rates).map(([name, rate]) => `${name} ${Math.round(rate)}/s`);
+  const said = Object.entries(figures).map(([name, { perSecond }]) => `${name} ${Math.round(perSecond)}/s`);
   process.stdout.write(`${bytes} bytes: ${said.join(", ")}\n`);
-  return { bytes, rates };
+  return { bytes, figures };
 }
 
 /** A load leaves requests behind that nobody waits for any more. */
@@ -92,25 +109,27 @@ async function sent(url: string, request: RequestInit): Promise<string | undefin
 
 /** A part of the section in docs/benchmarks.md. */
 export function documentLines(rows: readonly SizedRow[]): readonly string[] {
-  const names = Object.keys(rows[0]?.rates ?? {});
-  const cell = (rate: number, bytes: number, name: string): string => {
-    const figure = rate < 100 ? rate.toFixed(1) : String(Math.round(rate));
-    return name.endsWith("part")
-      ? figure
-      : `${figure} · ${((rate * bytes) / 1e6).toFixed(rate * bytes < 1e7 ? 1 : 0)} MB/s`;
-  };
-  const line = ({ bytes, rates }: SizedRow): string =>
-    `| ${[`${bytes / 1024} KiB`, ...names.map((name) => cell(rates[name] ?? Number.NaN, bytes, name))].join(" | ")} |`;
+  const names = Object.keys(rows[0]?.figures ?? {});
+  const line = ({ bytes, figures }: SizedRow): string =>
+    `| ${[`${bytes / 1024} KiB`, ...names.map((name) => cellOf(name, figures[name], bytes))].join(" | ")} |`;
   return [
     "## Documents of 1 KiB to 1 MiB",
     "",
     `One replica, ${connections.usual} connections (${connections.ofLarge} from ${large / 1024} KiB on); ${objects} objects by turns, one key/value document; each PUT changes a number and sends all the`,
-    "rest again. Values are arrays of records of some 600 bytes, validated against their schema when they are objects. Requests a second, and",
-    "MB/s.",
+    "rest again. Values are arrays of records of some 600 bytes, validated against their schema when they are objects. Requests a second,",
+    "megabytes a second, and milliseconds of CPU time that one request takes of the replica + of Redis.",
     "",
     `| size | ${names.join(" | ")} |`,
     `|---|${names.map(() => "---:|").join("")}`,
     ...rows.map(line),
     "",
   ];
+}
+
+function cellOf(name: string, figures: Figures | undefined, bytes: number): string {
+  const { perSecond, server, redis } = figures ?? { perSecond: Number.NaN, server: Number.NaN, redis: Number.NaN };
+  const megabytes = (perSecond * bytes) / 1e6;
+  const moved = name.endsWith("part") ? [] : [`${megabytes.toFixed(megabytes < 10 ? 1 : 0)} MB/s`];
+  const cpu = [server, redis].map((microseconds) => (microseconds / 1_000).toFixed(2)).join(" + ");
+  return [`${perSecond.toFixed(perSecond < 100 ? 1 : 0)} /s`, ...moved, `${cpu} ms`].join("<br>");
 }

@@ -4,6 +4,7 @@ import { startRedis, type TestRedis } from "../support/redis.ts";
 import { startRedisCluster } from "../support/redis-cluster.ts";
 import { askRedis } from "../support/redis-line.ts";
 import { shelves } from "./bench-project.ts";
+import { type Costly, costOf } from "./cpu.ts";
 import { fillBooks } from "./hottest.ts";
 import type { LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
@@ -16,14 +17,8 @@ const objectsOfShelf = 30;
 
 interface NodeRow {
   readonly name: string;
-  readonly one: readonly Answered[];
-  readonly three: readonly Answered[];
-}
-
-interface Answered {
-  readonly perSecond: number;
-  /** Microseconds of the data plane's CPU time. */
-  readonly cpu: number;
+  readonly one: readonly Costly[];
+  readonly three: readonly Costly[];
 }
 
 export interface NodeFigures {
@@ -113,15 +108,13 @@ async function row(
   { single, cluster }: { readonly single: Deployment; readonly cluster: Deployment },
   { loader, options, rounds }: MeasureOptions,
 ): Promise<NodeRow> {
-  const of = async ({ plane, requests }: Deployment): Promise<Answered> => {
+  const of = ({ plane, nodes, requests }: Deployment): Promise<Costly> => {
     const request = requests[name];
     if (!request) throw new Error(`There is no request ${name}`);
-    const before = Number(await plane.ask("cpu"));
-    const load = await loader(request, options);
-    return { perSecond: load.perSecond, cpu: (Number(await plane.ask("cpu")) - before) / load.requests };
+    return costOf({ server: plane, nodes }, () => loader(request, options));
   };
-  const one: Answered[] = [];
-  const three: Answered[] = [];
+  const one: Costly[] = [];
+  const three: Costly[] = [];
   // The first one is for the compilers.
   for (let round = 0; round <= rounds; round += 1) {
     const [of1, of3] = [await of(single), await of(cluster)];
@@ -132,8 +125,8 @@ async function row(
   return { name, one, three };
 }
 
-function rate(answered: readonly Answered[]): number {
-  return Math.round(median(answered.map(({ perSecond }) => perSecond)));
+function rate(measured: readonly Costly[]): number {
+  return Math.round(median(measured.map(({ load }) => load.perSecond)));
 }
 
 async function commandsOf(nodes: readonly TestRedis[]): Promise<readonly number[]> {
@@ -143,10 +136,12 @@ async function commandsOf(nodes: readonly TestRedis[]): Promise<readonly number[
 
 /** A part of the section in docs/benchmarks.md. */
 export function nodeLines({ rows, shares }: NodeFigures, { options }: MeasureOptions): readonly string[] {
-  const cpu = (answered: readonly Answered[]): number => Math.round(median(answered.map((each) => each.cpu)));
+  const cpu = (measured: readonly Costly[], of: "server" | "redis"): string =>
+    String(Math.round(median(measured.map((each) => each[of]))));
   const line = ({ name, one, three }: NodeRow): string => {
-    const ratios = three.map(({ perSecond }, round) => perSecond / (one[round]?.perSecond ?? Number.NaN));
-    return `| ${[name, rate(one), rate(three), spread(ratios), cpu(one), cpu(three)].join(" | ")} |`;
+    const ratios = three.map(({ load }, round) => load.perSecond / (one[round]?.load.perSecond ?? Number.NaN));
+    const costs = [one, three].map((each) => `${cpu(each, "server")} + ${cpu(each, "redis")}`);
+    return `| ${[name, rate(one), rate(three), spread(ratios), ...costs].join(" | ")} |`;
   };
   return [
     "## A Redis Cluster of three masters against one Redis",
@@ -155,7 +150,7 @@ export function nodeLines({ rows, shares }: NodeFigures, { options }: MeasureOpt
     `${shares.map((share) => `${Math.round(share * 100)} %`).join(", ")}). A collection lies on one master as a whole. With the cores shared, and the data plane being what is busy,`,
     "a Cluster can bring nothing here: the ratio says what its client and three processes cost.",
     "",
-    "| operation | one Redis /s | three masters /s | ratio | data plane's CPU, µs a request: one | three |",
+    "| operation | one Redis /s | three masters /s | ratio | CPU of data plane + Redis, µs a request: one | three |",
     "|---|---:|---:|---:|---:|---:|",
     ...rows.map(line),
     "",

@@ -1,7 +1,8 @@
 // What each stage of a request takes of its CPU time: the stages' own functions in a loop (stage-costs.ts), against what the whole
 // process takes per request under load.
 
-import type { Loader, LoadOptions } from "./load.ts";
+import { costOf } from "./cpu.ts";
+import type { Loader, LoadOptions, LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
 import type { Operation, OperationName } from "./operations.ts";
 import { type BenchServer, startServer } from "./processes.ts";
@@ -47,6 +48,8 @@ export async function measureStages(
 ): Promise<readonly StagedRow[]> {
   const alone = await startServer<Record<StagedOperation, StagedRow["stages"]>>("stage-costs.ts", []);
   await alone.stop();
+  const cpuOf = async (server: BenchServer<unknown>, request: LoadRequest): Promise<number> =>
+    (await costOf({ server, nodes: [] }, () => load.loader(request, load.options))).server;
   const rows: StagedRow[] = [];
   for (const name of stagedOperations) {
     const operation = operations.find((each) => each.name === name);
@@ -54,22 +57,12 @@ export async function measureStages(
     const whole: number[] = [];
     const bare: number[] = [];
     for (let round = 0; round < load.rounds; round += 1) {
-      whole.push(await cpuPerRequest(servers.plane, operation.plane, load));
-      bare.push(await cpuPerRequest(servers.bare, operation.bare, load));
+      whole.push(await cpuOf(servers.plane, operation.plane));
+      bare.push(await cpuOf(servers.bare, operation.bare));
     }
     rows.push({ name, stages: alone.says[name], whole: median(whole), bare: median(bare) });
   }
   return rows;
-}
-
-async function cpuPerRequest(
-  server: BenchServer<unknown>,
-  request: Operation["plane"],
-  { loader, options }: StagedLoad,
-): Promise<number> {
-  const before = Number(await server.ask("cpu"));
-  const { requests } = await loader(request, options);
-  return (Number(await server.ask("cpu")) - before) / requests;
 }
 
 /** A section of docs/benchmarks.md. */
