@@ -100,6 +100,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     logger.warn("Index build failed", { error: error instanceof Error ? error.name : typeof error }),
   );
   const usage = createUsage(clock);
+  const quotas = createQuotas({ store, clock, directory });
   let stopping = false;
 
   const pipeline = {
@@ -112,7 +113,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     bodies: createBodyBudgets(),
     rates: createRateLimits(store, clock, metrics.observeLimited),
     descriptions: createDescriptions(),
-    quotas: createQuotas({ store, clock, directory }),
+    quotas,
     referencePage: createReferencePage(),
     clock,
     newId: createObjectIds(clock),
@@ -162,16 +163,23 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     logger,
     async close() {
       stopping = true;
-      const { drainMs = 0, closeTimeoutMs = 10_000 } = options;
-      if (drainMs > 0) await sleep(drainMs);
-      await closeWithin(server, closeTimeoutMs);
-      await preparer.close();
-      await authentication.close();
-      await closeWithin(admin, closeTimeoutMs);
+      await closeInOrder(options, server, [preparer, quotas, authentication], admin);
       await opened?.close();
       logger.flush();
     },
   };
+}
+
+async function closeInOrder(
+  { drainMs = 0, closeTimeoutMs = 10_000 }: DataPlaneOptions,
+  server: FastifyInstance,
+  background: readonly { close(): Promise<void> }[],
+  admin: FastifyInstance,
+): Promise<void> {
+  if (drainMs > 0) await sleep(drainMs);
+  await closeWithin(server, closeTimeoutMs);
+  for (const each of background) await each.close();
+  await closeWithin(admin, closeTimeoutMs);
 }
 
 /** How often connections are looked at that had a request under way when the end began. */

@@ -27,11 +27,11 @@ export const problemsOf = {
   list: ["invalid_parameter", "sort_not_indexed", "query_too_expensive", "index_building"],
   creation: ["quota_exceeded"],
   oneThing: ["not_found"],
-  update: ["write_conflict"],
-  rootWrite: ["document_too_large"],
+  update: ["write_conflict", "quota_exceeded"],
+  rootWrite: ["document_too_large", "quota_exceeded"],
   partWrite: ["parent_not_found", "not_a_container", "invalid_index"],
-  partPut: ["document_too_large", "index_not_found"],
-  partInsert: ["document_too_large", "key_exists", "index_out_of_range"],
+  partPut: ["document_too_large", "quota_exceeded", "index_not_found"],
+  partInsert: ["document_too_large", "quota_exceeded", "key_exists", "index_out_of_range"],
   login: ["login_throttled", "login_busy"],
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>;
 

@@ -159,6 +159,8 @@ function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
         "document_too_large",
         `The root key's whole value has at most ${scene.project.limits.maxDocumentBytes} bytes`,
       );
+    case "quota_exceeded":
+      return new Problem("quota_exceeded", "The project's quota of bytes has no room for this; delete some first");
     case "too_deep":
       return new Problem("too_deep", `A root key's value nests at most ${maxDepth} levels`);
     case "create_refused":

@@ -32,6 +32,8 @@ export interface Want {
 export interface ProjectUsage {
   /** Sets room aside for a write. */
   hold(quota: ProjectQuota, want: Want): Promise<Held>;
+  /** Something was written without being held before. */
+  added(figures: SomeFigures): void;
   /** Something shrank: before a write is refused, the store is asked again. */
   freed(): void;
   /** Asks the store now. */
@@ -118,6 +120,9 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
           written = plus(written, kept);
         },
       };
+    },
+    added(figures) {
+      written = plus(written, figures);
     },
     freed() {
       isDoubtful = true;

@@ -4,6 +4,8 @@ import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Store } from "../store/port.ts";
+import { createByteCounter } from "./count-bytes.ts";
+import type { Figures } from "./figures.ts";
 import { guardedStore } from "./guarded-store.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
 import { readFigures } from "./read-figures.ts";
@@ -11,6 +13,8 @@ import { readFigures } from "./read-figures.ts";
 export interface Quotas {
   /** The store for the project's writes: the very store where there is no quota. */
   storeFor(project: LiveProject): Store;
+  /** Ends the work in the background. */
+  close(): Promise<void>;
 }
 
 interface Guarded {
@@ -27,11 +31,18 @@ export function createQuotas(deps: {
 }): Quotas {
   const { store, clock, directory } = deps;
   const guarded = new Map<string, Guarded>();
+  const counter = createByteCounter(store);
+
+  const read = async (project: LiveProject): Promise<Figures> => {
+    const { figures, uncounted } = await readFigures(store, project);
+    for (const collection of uncounted) counter.start(collection);
+    return figures;
+  };
 
   const guard = (project: LiveProject): Guarded => {
     forgetGone(guarded, directory.projects());
     const made: Guarded = {
-      usage: createProjectUsage(() => readFigures(store, made.project), clock),
+      usage: createProjectUsage(() => read(made.project), clock),
       project,
       store,
     };
@@ -50,6 +61,7 @@ export function createQuotas(deps: {
       }
       return known.store;
     },
+    close: counter.close,
   };
 }
 

@@ -1,12 +1,37 @@
 // What a project's resources and root keys hold, together, as the store keeps it: only what its quota asks for.
 
 import type { LiveProject } from "../config/directory.ts";
-import type { Store } from "../store/port.ts";
-import { type Figures, noFigures } from "./figures.ts";
+import type { CollectionRef, FiguresStore } from "../store/port.ts";
+import type { Figures } from "./figures.ts";
 
-export async function readFigures(store: Pick<Store, "count">, { config, resources }: LiveProject): Promise<Figures> {
-  const quota = config.limits.quota ?? {};
-  const collections = quota.objects === undefined ? [] : [...resources.keys()];
-  const counts = await Promise.all(collections.map((resource) => store.count({ project: config, resource }, {})));
-  return { ...noFigures, objects: counts.reduce((sum, count) => sum + count, 0) };
+export interface ReadFigures {
+  readonly figures: Figures;
+  /** Collections of which not all bytes are counted yet; what is counted is in the figures. */
+  readonly uncounted: readonly CollectionRef[];
+}
+
+export async function readFigures(
+  store: Pick<FiguresStore, "collectionFigures" | "documentFigures">,
+  { config, resources, rootKeys }: LiveProject,
+): Promise<ReadFigures> {
+  const { objects, bytes, documentKeys } = config.limits.quota ?? {};
+  const refs = [...resources.keys()].map((resource): CollectionRef => ({ project: config, resource }));
+  const asked = objects === undefined && bytes === undefined ? [] : refs;
+  const documents = bytes === undefined && documentKeys === undefined ? [] : [...rootKeys.keys()];
+  const [collections, values] = await Promise.all([
+    Promise.all(asked.map((collection) => store.collectionFigures(collection))),
+    Promise.all(documents.map((rootKey) => store.documentFigures({ project: config, rootKey }))),
+  ]);
+  return {
+    figures: {
+      objects: sum(collections.map((each) => each.objects)),
+      bytes: sum([...collections, ...values].map((each) => each.bytes)),
+      documentKeys: sum(values.map((each) => each.members)),
+    },
+    uncounted: bytes === undefined ? [] : asked.filter((_, at) => collections[at]?.isCounted === false),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }

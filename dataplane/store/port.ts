@@ -172,6 +172,8 @@ export type Path = readonly string[];
 export interface DocumentLimits {
   /** Bytes of the whole document's text. */
   readonly maxBytes: number;
+  /** Bytes by which it may grow; absent = any. */
+  readonly maxGrowth?: number;
 }
 
 export type DocumentRead = { readonly outcome: "found"; readonly text: string } | { readonly outcome: "not_found" };
@@ -191,15 +193,19 @@ export interface Expecting {
  * is one, past the end. `create_refused`: it would add a key and `mayCreate` is false. `changed`: not what was expected is
  * there; before `key_exists`, after the others.
  *
- * `too_deep` depends on the path and the value alone and comes first, `document_too_large` last; nothing is written.
+ * `too_deep` depends on the path and the value alone and comes first, `document_too_large` and then `quota_exceeded` last;
+ * nothing is written.
  */
 export type DocumentRefusal =
   | { readonly outcome: "missing_document" | "parent_not_found" | "not_a_container" | "invalid_index" }
   | { readonly outcome: "key_exists" | "not_found" | "create_refused" | "changed" }
-  | { readonly outcome: "document_too_large" | "too_deep" }
+  | { readonly outcome: "document_too_large" | "quota_exceeded" | "too_deep" }
   | { readonly outcome: "index_out_of_range" | "index_not_found"; readonly length: number };
 
-export type DocumentWrite = { readonly outcome: "created" | "replaced"; readonly text: string } | DocumentRefusal;
+/** `growth` = bytes by which the document grew; there when the write had a `maxGrowth`. */
+export type DocumentWrite =
+  | { readonly outcome: "created" | "replaced"; readonly text: string; readonly growth?: number }
+  | DocumentRefusal;
 
 export interface DocumentStore {
   /** Stores `text` as the whole value unless something is stored; true when it did. */
@@ -222,6 +228,30 @@ export interface DocumentStore {
     expecting?: Expecting,
   ): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
   purgeDocument(document: DocumentRef): Promise<void>;
+}
+
+// ---------------------------------------------------------------------------------------------------------- figures
+
+export interface CollectionFigures {
+  readonly objects: number;
+  /** UTF-8 bytes of the objects' texts, of those that are counted. */
+  readonly bytes: number;
+  /** False while `countBytes` has not come to the end. */
+  readonly isCounted: boolean;
+}
+
+export interface DocumentFigures {
+  /** UTF-8 bytes of the text; 0 when nothing is stored. */
+  readonly bytes: number;
+  /** Keys of an object or elements of an array; 0 of anything else. */
+  readonly members: number;
+}
+
+export interface FiguresStore {
+  collectionFigures(collection: CollectionRef): Promise<CollectionFigures>;
+  /** Counts the bytes of a next batch of existing objects; from `done` on every write keeps the sum exactly. */
+  countBytes(collection: CollectionRef): Promise<"done" | "more">;
+  documentFigures(document: DocumentRef): Promise<DocumentFigures>;
 }
 
 // ------------------------------------------------------------------------------------------- sessions and counters
@@ -305,7 +335,7 @@ export interface StoreHealth {
   readonly reachable: boolean;
 }
 
-export interface Store extends ObjectStore, DocumentStore, SessionStore, CounterStore, BucketStore {
+export interface Store extends ObjectStore, DocumentStore, FiguresStore, SessionStore, CounterStore, BucketStore {
   health(): StoreHealth;
   /** Waits for calls under way, then lets go of connections and files. */
   close(): Promise<void>;

@@ -94,6 +94,126 @@ describeServed("a quota of objects", (serve) => {
   });
 });
 
+describeServed("a quota of bytes", (serve) => {
+  const text = (bytes: number) => "x".repeat(bytes);
+  const post = (served: Served, path: string, body: unknown) =>
+    served.send(path, { method: "POST", body: JSON.stringify(body), as });
+  const put = (served: Served, path: string, body: unknown) =>
+    served.send(path, { method: "PUT", body: JSON.stringify(body), as });
+
+  it("counts the objects' JSON and the root keys' values together", async () => {
+    const served = await serve(shopWith({ bytes: 2_000 }));
+    const first = await create(served, "books", { text: text(600) });
+    expect(first.status).toBe(201);
+    expect((await post(served, "/json/kv/a", text(700))).status).toBe(201);
+    const left = 2_000 - Buffer.byteLength(first.text) - Buffer.byteLength(`{"a":"${text(700)}"}`);
+    const refused = await create(served, "authors", { text: text(left) });
+    expect(outcome(refused)).toEqual([403, "quota_exceeded"]);
+    expect(refused.json<{ detail: string }>().detail).toMatch(
+      new RegExp(`quota bytes .* ${2_000 - left} of at most 2000`),
+    );
+    expect(outcome(await post(served, "/json/list/-", text(left)))).toEqual([403, "quota_exceeded"]);
+    // A root key's first write stores what it begins with.
+    expect((await post(served, "/json/list/-", text(left - 4))).status).toBe(201);
+    expect(outcome(await post(served, "/json/kv/b", 1))).toEqual([403, "quota_exceeded"]);
+  });
+
+  it("lets what is full be read, shrunk, replaced by as much and deleted, and has room again at once", async () => {
+    const served = await serve(shopWith({ bytes: 1_024 }));
+    const { id } = await make(served, "books", { text: text(500) }, as);
+    const path = `/api/books/${id}`;
+    expect((await post(served, "/json/kv/a", text(300))).status).toBe(201);
+    expect(outcome(await put(served, path, { text: text(800) }))).toEqual([403, "quota_exceeded"]);
+    expect(outcome(await put(served, "/json/kv/a", text(800)))).toEqual([403, "quota_exceeded"]);
+    expect(outcome(await put(served, "/json/kv", { a: text(800) }))).toEqual([403, "quota_exceeded"]);
+    expect((await served.send(path, { as })).json<{ text: string }>().text).toHaveLength(500);
+    expect((await put(served, path, { text: "y".repeat(500) })).status).toBe(200);
+    expect((await put(served, "/json/kv/a", "y".repeat(300))).status).toBe(200);
+    expect((await put(served, path, { text: text(10) })).status).toBe(200);
+    expect((await put(served, "/json/kv/a", text(600))).status).toBe(200);
+    expect((await put(served, "/json/kv", { a: "z" })).status).toBe(200);
+    expect((await create(served, "books", { text: text(400) })).status).toBe(201);
+    expect(outcome(await create(served, "books", { text: text(400) }))).toEqual([403, "quota_exceeded"]);
+    expect((await served.send(path, { method: "DELETE", as })).status).toBe(204);
+    expect((await served.send("/json/kv/a", { method: "DELETE", as })).status).toBe(200);
+    expect((await create(served, "authors", { text: text(100) })).status).toBe(201);
+  });
+
+  it("is never exceeded by parallel writes of every kind", async () => {
+    const served = await serve(shopWith({ bytes: 5_000 }));
+    const { id } = await make(served, "books", { text: "" }, as);
+    const writes = [
+      (at: number) => create(served, "books", { text: text(100 + at) }),
+      (at: number) => put(served, `/api/books/${id}`, { [`f${at}`]: text(100) }),
+      (at: number) => post(served, `/json/kv/k${at}`, text(100)),
+      (at: number) => post(served, "/json/list/-", text(100 + at)),
+    ];
+    const replies = await Promise.all(Array.from({ length: 80 }, (_, at) => writes[at % 4]?.(at)));
+    for (const reply of replies) expect([200, 201, 403]).toContain(reply?.status);
+    expect(replies.some((reply) => reply?.status === 403)).toBe(true);
+    const held = await stored(served);
+    expect(held).toBeLessThanOrEqual(5_000);
+    expect(held).toBeGreaterThan(4_000);
+  });
+
+  it("counts what was there before it was set, in the background", async () => {
+    const served = await serve(shop);
+    for (let n = 0; n < 5; n += 1) expect((await create(served, "books", { text: text(300) })).status).toBe(201);
+    served.change(withLimits({ quota: { bytes: 1_500 } }));
+    await eventually(async () =>
+      expect(outcome(await create(served, "books", { n: 1 }))).toEqual([403, "quota_exceeded"]),
+    );
+  });
+
+  /** By reading everything. */
+  async function stored(served: Served): Promise<number> {
+    const texts: string[] = [];
+    for (const resource of ["books", "authors"]) {
+      const collection = { project: { namespace: served.namespace, name: "shop" }, resource };
+      for await (const some of served.store.scan(collection, {})) texts.push(...some);
+    }
+    for (const rootKey of ["kv", "list"]) texts.push((await served.send(`/json/${rootKey}`, { as })).text);
+    return Buffer.byteLength(texts.join(""));
+  }
+});
+
+describeServed("a quota of document keys", (serve) => {
+  const post = (served: Served, path: string) => served.send(path, { method: "POST", body: 1, as });
+  const put = (served: Served, path: string, body: unknown = 2) => served.send(path, { method: "PUT", body, as });
+
+  it("counts keys and elements at the top of all root keys, and nothing below", async () => {
+    const served = await serve(shopWith({ documentKeys: 3 }));
+    expect((await put(served, "/json/kv/a", {})).status).toBe(201);
+    expect((await post(served, "/json/kv/b")).status).toBe(201);
+    expect((await post(served, "/json/list/0")).status).toBe(201);
+    for (const refused of [
+      await post(served, "/json/kv/c"),
+      await put(served, "/json/kv/c"),
+      await post(served, "/json/list/-"),
+    ]) {
+      expect(outcome(refused)).toEqual([403, "quota_exceeded"]);
+      expect(refused.json<{ detail: string }>().detail).toMatch(/quota documentKeys .* 3 of at most 3/);
+    }
+    expect((await post(served, "/json/kv/a/below")).status).toBe(201);
+    expect((await put(served, "/json/kv/b")).status).toBe(200);
+    expect((await put(served, "/json/list/0")).status).toBe(200);
+    expect((await create(served)).status).toBe(201);
+    expect((await served.send("/json/kv/b", { method: "DELETE", as })).status).toBe(200);
+    expect((await put(served, "/json/kv/c")).status).toBe(201);
+  });
+
+  it("measures a whole value by what it adds", async () => {
+    const served = await serve(shopWith({ documentKeys: 3 }));
+    expect((await put(served, "/json/kv", { a: 1, b: 2 })).status).toBe(200);
+    expect(outcome(await put(served, "/json/list", [1, 2]))).toEqual([403, "quota_exceeded"]);
+    expect(outcome(await put(served, "/json/kv", { a: 1, b: 2, c: 3, d: 4 }))).toEqual([403, "quota_exceeded"]);
+    expect((await put(served, "/json/kv", { c: 1, d: 2 })).status).toBe(200);
+    expect((await put(served, "/json/kv", { c: 1 })).status).toBe(200);
+    expect((await put(served, "/json/list", [1, 2])).status).toBe(200);
+    expect(outcome(await post(served, "/json/kv/e"))).toEqual([403, "quota_exceeded"]);
+  });
+});
+
 describeReplicas("a quota", (serveTwice) => {
   it("is shared: what one replica wrote, the other one counts within seconds, and no more than that is too much", async () => {
     const replicas = await serveTwice(shopWith({ objects: 20 }));
@@ -118,5 +238,23 @@ describeReplicas("a quota", (serveTwice) => {
     expect(outcome(await create(one))).toEqual([403, "quota_exceeded"]);
     expect((await one.send(`/api/books/${id}`, { method: "DELETE", as })).status).toBe(204);
     await eventually(async () => expect((await create(other)).status).toBe(201));
+  });
+
+  it("of bytes is kept exactly by both replicas' writes, whoever counts", async () => {
+    const replicas = await serveTwice(shopWith({ bytes: 50_000 }));
+    const [one, other] = replicas;
+    const collection = { project: { namespace: one.namespace, name: "shop" }, resource: "books" };
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, at) => {
+        const served = replicas[at % 2] ?? one;
+        const { id } = await make(served, "books", { text: "é".repeat(at) }, as);
+        if (at % 3 === 0) await other.send(`/api/books/${id}`, { method: "DELETE", as });
+        else await one.send(`/api/books/${id}`, { method: "PUT", body: { text: "y".repeat(2 * at) }, as });
+      }),
+    );
+    const read: string[] = [];
+    for await (const texts of one.store.scan(collection, {})) read.push(...texts);
+    const bytes = Buffer.byteLength(read.join(""));
+    expect(await other.store.collectionFigures(collection)).toEqual({ objects: 40, bytes, isCounted: true });
   });
 });

@@ -26,6 +26,8 @@ export interface Collection {
 export interface OwnerRow {
   readonly owner: number;
   readonly objects: number;
+  /** UTF-8 bytes of their texts. */
+  readonly bytes: number;
 }
 
 export interface Collections {
@@ -35,8 +37,8 @@ export interface Collections {
   /** The number and size of what `visible` shows; undefined when that is nothing. */
   owner(collection: Collection, visible: Visibility): OwnerRow | undefined;
   ensureOwner(collection: Collection, owner: Owner): OwnerRow;
-  /** Adds `change` to the number of objects of each of these owners. */
-  resize(owners: readonly number[], change: number): void;
+  /** Adds `change` to the figures of each of these owners. */
+  resize(owners: readonly number[], change: Omit<OwnerRow, "owner">): void;
   /** Makes `fields` the indexes: same ones stay as they are, others are dropped, new ones are to be built. */
   declare(ref: CollectionRef, revision: number, fields: readonly IndexField[]): void;
   /** Records up to which id an index has been built; undefined = completely. */
@@ -92,7 +94,8 @@ export function createCollections(database: DatabaseSync): Collections {
 
   function owner({ collection }: Collection, visible: Visibility): OwnerRow | undefined {
     const row = statements.owner.get(collection, visible.owner ?? everyoneName);
-    return row === undefined ? undefined : { owner: Number(row.owner), objects: Number(row.objects) };
+    if (row === undefined) return undefined;
+    return { owner: Number(row.owner), objects: Number(row.objects), bytes: Number(row.bytes) };
   }
 
   return {
@@ -103,10 +106,10 @@ export function createCollections(database: DatabaseSync): Collections {
       const found = owner(collection, { owner: name });
       if (found !== undefined) return found;
       const { lastInsertRowid } = statements.addOwner.run(collection.collection, name);
-      return { owner: Number(lastInsertRowid), objects: 0 };
+      return { owner: Number(lastInsertRowid), objects: 0, bytes: 0 };
     },
     resize(owners, change) {
-      for (const number of owners) statements.resize.run(change, number);
+      for (const number of owners) statements.resize.run(change.objects, change.bytes, number);
     },
     declare(ref, revision, fields) {
       const { collection, everyone, indexes } = ensure(ref);
@@ -156,10 +159,10 @@ function prepare(database: DatabaseSync) {
     readyAll: database.prepare("UPDATE orderings SET state = 'ready' WHERE collection = ? AND state = 'building'"),
     drop: database.prepare("UPDATE orderings SET state = 'dropped' WHERE ordering = ?"),
     dropAll: database.prepare("UPDATE orderings SET state = 'dropped' WHERE collection = ?"),
-    owner: database.prepare("SELECT owner, objects FROM owners WHERE collection = ? AND name = ?"),
+    owner: database.prepare("SELECT owner, objects, bytes FROM owners WHERE collection = ? AND name = ?"),
     ownerByNumber: database.prepare("SELECT objects FROM owners WHERE owner = ?"),
     addOwner: database.prepare("INSERT INTO owners (collection, name, objects) VALUES (?, ?, 0)"),
-    resize: database.prepare("UPDATE owners SET objects = objects + ? WHERE owner = ?"),
+    resize: database.prepare("UPDATE owners SET objects = objects + ?, bytes = bytes + ? WHERE owner = ?"),
     deleteOwners: database.prepare("DELETE FROM owners WHERE collection = ?"),
   };
 }

@@ -50,9 +50,11 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
     const spliced = asExpected(splice(row.text), row.text, path, limits.expected);
     if (!("document" in spliced)) return spliced;
     if (spliced.outcome === "removed") throw new Error("An insert or put can't remove");
-    if (Buffer.byteLength(spliced.document) > limits.maxBytes) return { outcome: "document_too_large" };
+    const growth = growthWithin(limits, row.text, spliced.document);
+    if (typeof growth === "string") return { outcome: growth };
     statements.update.run(spliced.document, row.document);
-    return { outcome: spliced.outcome, text: value };
+    const { outcome } = spliced;
+    return limits.maxGrowth === undefined ? { outcome, text: value } : { outcome, text: value, growth };
   }
 
   return {
@@ -95,6 +97,18 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
         statements.delete.run(...keyOf(document));
       }),
   };
+}
+
+/** Bytes by which a document grows, or why it may not. */
+function growthWithin(
+  { maxBytes, maxGrowth }: DocumentLimits,
+  before: string,
+  after: string,
+): number | "document_too_large" | "quota_exceeded" {
+  const bytes = Buffer.byteLength(after);
+  if (bytes > maxBytes) return "document_too_large";
+  const growth = maxGrowth === undefined ? 0 : bytes - Buffer.byteLength(before);
+  return growth > (maxGrowth ?? 0) ? "quota_exceeded" : growth;
 }
 
 function keyOf({ project, rootKey }: DocumentRef): [string, string, string] {

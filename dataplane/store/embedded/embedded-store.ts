@@ -10,6 +10,7 @@ import { createCollections } from "./collections.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEntries } from "./entries.ts";
+import { createFigures } from "./figures.ts";
 import { createIndexes } from "./indexes.ts";
 import { createMarks, usualSpacing } from "./marks.ts";
 import { createSlices } from "./object-slices.ts";
@@ -58,6 +59,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       return states;
     },
     ...createDocuments(database, transactions),
+    ...createFigures(database, transactions, collections),
     ...createSessions(database, transactions, clock),
     ...createCounters(clock),
     ...createBuckets(clock),

@@ -47,7 +47,7 @@ export function createObjects({
     const row = collections.ensureOwner(collection, owner);
     const object = Number(statements.insert.run(row.owner, text).lastInsertRowid);
     entries.add(collection, { object, id, owner: row.owner, text });
-    collections.resize([collection.everyone, row.owner], 1);
+    collections.resize([collection.everyone, row.owner], { objects: 1, bytes: Buffer.byteLength(text) });
     return true;
   }
 
@@ -62,6 +62,8 @@ export function createObjects({
     if (stored.text !== previous.text) return "conflict";
     entries.move(collection, stored, text);
     statements.update.run(text, stored.object);
+    const bytes = Buffer.byteLength(text) - Buffer.byteLength(stored.text);
+    if (bytes !== 0) collections.resize([collection.everyone, stored.owner], { objects: 0, bytes });
     return "replaced";
   }
 
@@ -77,7 +79,8 @@ export function createObjects({
   function removeStored(collection: Collection, stored: Indexed): void {
     entries.remove(collection, stored);
     statements.delete.run(stored.object);
-    collections.resize([collection.everyone, stored.owner], -1);
+    const bytes = -Buffer.byteLength(stored.text);
+    collections.resize([collection.everyone, stored.owner], { objects: -1, bytes });
   }
 
   function purge(ref: CollectionRef, batch: number): "done" | "more" {

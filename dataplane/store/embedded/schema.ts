@@ -77,5 +77,16 @@ CREATE TABLE ended_sessions (
 CREATE INDEX ended_sessions_by_expiry ON ended_sessions (tokens_expire);
 `;
 
+/** Each owner's bytes of texts beside the number of its objects; `everyone` has the collection's. */
+const bytesOfOwners = `
+ALTER TABLE owners ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE owners SET bytes = sums.bytes
+  FROM (SELECT owner, SUM(octet_length(text)) AS bytes FROM objects GROUP BY owner) AS sums
+  WHERE sums.owner = owners.owner;
+UPDATE owners SET bytes = sums.bytes
+  FROM (SELECT collection, SUM(bytes) AS bytes FROM owners GROUP BY collection) AS sums
+  WHERE sums.collection = owners.collection AND owners.name = '';
+`;
+
 /** The n-th step leads from version n to n + 1. */
-export const schemaSteps: readonly string[] = [first];
+export const schemaSteps: readonly string[] = [first, bytesOfOwners];

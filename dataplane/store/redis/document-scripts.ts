@@ -19,6 +19,7 @@ export interface ChangeValue {
 export interface WriteValue extends ChangeValue {
   readonly text: string;
   readonly maxBytes: number;
+  readonly maxGrowth?: number | undefined;
 }
 
 export interface ReplaceContainer extends Omit<WriteValue, "expected"> {
@@ -26,8 +27,14 @@ export interface ReplaceContainer extends Omit<WriteValue, "expected"> {
   readonly previous: string;
 }
 
-type Created = { readonly outcome: "created" };
-type Replaced = { readonly outcome: "replaced" };
+/** There when the call had a `maxGrowth`. */
+interface Grown {
+  readonly growth?: number;
+}
+type Created = { readonly outcome: "created" } & Grown;
+type Replaced = { readonly outcome: "replaced" } & Grown;
+type ContainerReplaced = { readonly outcome: "done" } & Grown;
+type ContainerKept = { readonly outcome: "conflict" | "document_too_large" | "quota_exceeded" };
 export type MissingDocument = { readonly outcome: "missing_document" };
 
 export interface DocumentScripts {
@@ -37,7 +44,7 @@ export interface DocumentScripts {
   insert(call: WriteValue): Promise<Created | DocumentRefusal>;
   put(call: WriteValue & { readonly mayCreate: boolean }): Promise<Created | Replaced | DocumentRefusal>;
   remove(call: ChangeValue): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
-  replaceContainer(call: ReplaceContainer): Promise<"done" | "conflict" | "document_too_large">;
+  replaceContainer(call: ReplaceContainer): Promise<ContainerReplaced | ContainerKept>;
 }
 
 export function createDocumentScripts(gateway: Gateway): DocumentScripts {
@@ -59,28 +66,36 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       if (reply.code === code.not_found) return { outcome: "not_found" };
       return { outcome: "found", text: withoutBrackets(textOf(reply.rest[0])) };
     },
-    async insert({ keys, path, text, maxBytes, expected }) {
-      const args = [text, maxBytes, expectation(expected), ...path];
+    async insert({ keys, path, text, maxBytes, maxGrowth, expected }) {
+      const args = [text, maxBytes, expectation(expected), maxGrowth ?? "", ...path];
       const reply = scriptReply(await gateway.run(insert, both(keys), args));
-      return reply.code === code.created ? { outcome: "created" } : refusal(insert.name, reply);
+      return reply.code === code.created
+        ? { outcome: "created", ...grown(reply, maxGrowth) }
+        : refusal(insert.name, reply);
     },
-    async put({ keys, path, text, maxBytes, mayCreate, expected }) {
-      const args = [text, maxBytes, mayCreate ? 1 : 0, expectation(expected), ...path];
+    async put({ keys, path, text, maxBytes, maxGrowth, mayCreate, expected }) {
+      const args = [text, maxBytes, mayCreate ? 1 : 0, expectation(expected), maxGrowth ?? "", ...path];
       const reply = scriptReply(await gateway.run(put, both(keys), args));
-      if (reply.code === code.created) return { outcome: "created" };
-      return reply.code === code.replaced ? { outcome: "replaced" } : refusal(put.name, reply);
+      if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
+      if (reply.code === code.replaced) return { outcome: "replaced", ...grown(reply, maxGrowth) };
+      return refusal(put.name, reply);
     },
     async remove({ keys, path, expected }) {
       const reply = scriptReply(await gateway.run(remove, both(keys), [expectation(expected), ...path]));
       return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
     },
-    async replaceContainer({ keys, path, text, maxBytes, previous }) {
-      const args = [previous, text, maxBytes, ...path];
+    async replaceContainer({ keys, path, text, maxBytes, maxGrowth, previous }) {
+      const args = [previous, text, maxBytes, maxGrowth ?? "", ...path];
       const reply = scriptReply(await gateway.run(replaceContainer, both(keys), args));
-      if (reply.code === code.done) return "done";
-      return reply.code === code.conflict ? "conflict" : "document_too_large";
+      if (reply.code === code.done) return { outcome: "done", ...grown(reply, maxGrowth) };
+      if (reply.code === code.conflict) return { outcome: "conflict" };
+      return { outcome: reply.code === code.quota_exceeded ? "quota_exceeded" : "document_too_large" };
     },
   };
+}
+
+function grown({ rest }: ScriptReply, maxGrowth: number | undefined): Grown {
+  return maxGrowth === undefined ? {} : { growth: numberOf(rest[0]) };
 }
 
 /** As parts/expected-value.lua reads it. */
@@ -115,6 +130,8 @@ function refusal(script: string, { code: found, rest }: ScriptReply): DocumentRe
       return { outcome: "create_refused" };
     case code.document_too_large:
       return { outcome: "document_too_large" };
+    case code.quota_exceeded:
+      return { outcome: "quota_exceeded" };
     case code.not_found:
       return { outcome: "not_found" };
     case code.conflict:

@@ -25,26 +25,26 @@ export function createDocuments(gateway: Gateway): DocumentStore {
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
     readAt: (document, path) => read(gateway, scripts, document, path),
-    async insertAt(document, path, text, { maxBytes, expected }) {
+    async insertAt(document, path, text, { maxBytes, maxGrowth, expected }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
-      const write = { keys: documentKeys(document), path, text, maxBytes, expected };
+      const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
       const answer = isPlain(path)
         ? await scripts.insert(write)
         : await odd.change(write, (container, { below, depth }) =>
             asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
           );
-      return answer.outcome === "created" ? { outcome: "created", text } : answer;
+      return answer.outcome === "created" ? { ...answer, text } : answer;
     },
-    async putAt(document, path, text, { maxBytes, mayCreate, expected }) {
+    async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
-      const write = { keys: documentKeys(document), path, text, maxBytes, expected };
+      const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
       const answer = isPlain(path)
         ? await scripts.put({ ...write, mayCreate })
         : await odd.change(write, (container, { below, depth }) => {
             const put = putAt(container, below, text, { mayCreate, maxDepth: maxDepth - depth });
             return asExpected(put, container, below, expected);
           });
-      return answer.outcome === "created" || answer.outcome === "replaced" ? { outcome: answer.outcome, text } : answer;
+      return answer.outcome === "created" || answer.outcome === "replaced" ? { ...answer, text } : answer;
     },
     async removeAt(document, path, { expected } = {}) {
       const keys = documentKeys(document);

@@ -30,10 +30,11 @@ export interface OddWrite {
   readonly keys: DocumentKeys;
   readonly path: Path;
   readonly maxBytes: number;
+  readonly maxGrowth?: number | undefined;
 }
 
 /** One object type per outcome. */
-type Applied<Outcome> = Outcome extends string ? { readonly outcome: Outcome } : never;
+type Applied<Outcome> = Outcome extends string ? { readonly outcome: Outcome; readonly growth?: number } : never;
 type Answer<Outcome> = Applied<Outcome> | DocumentRefusal;
 
 export interface OddPaths {
@@ -102,6 +103,6 @@ async function changeOnce<Outcome extends string>(
   const changed = change(text, { below: write.path.slice(path.length), depth: path.length });
   if (!("document" in changed)) return changed satisfies DocumentRefusal as Answer<Outcome>;
   const answer = await scripts.replaceContainer({ ...write, path, text: changed.document, previous: sha1(text) });
-  if (answer === "done") return { outcome: changed.outcome } as Applied<Outcome>;
-  return answer === "conflict" ? answer : { outcome: answer };
+  if (answer.outcome === "done") return { ...answer, outcome: changed.outcome } as unknown as Applied<Outcome>;
+  return answer.outcome === "conflict" ? "conflict" : { outcome: answer.outcome };
 }

@@ -12,6 +12,7 @@ import { createBuckets } from "./buckets.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEndedSessions } from "./ended-sessions.ts";
+import { createFigures } from "./figures.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexes } from "./indexes.ts";
 import { createKnownIndexes } from "./known-indexes.ts";
@@ -61,6 +62,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createWalks(parts),
     ...createIndexes({ ...parts, scripts: indexScripts }),
     ...createDocuments(gateway),
+    ...createFigures(gateway),
     ...createSessions(createSessionScripts(gateway), clock),
     ...createCounters(gateway, clock),
     ...createBuckets(gateway, clock),

@@ -4,6 +4,7 @@
 import { describe, expect, it } from "vitest";
 import type { CollectionRef, NewObject, Store } from "../../../dataplane/store/port.ts";
 import { idOf, objectOf, servedText } from "../../support/stored-objects.ts";
+import { describeFigures } from "./figures.ts";
 import {
   freshCollection,
   freshProject,
@@ -30,6 +31,7 @@ export function describeObjectStore(name: string, make: MakeStore): void {
   });
   describePages(name, make);
   describeIndexes(name, make);
+  describeFigures(name, make);
 }
 
 function describeTexts(subject: Subject): void {

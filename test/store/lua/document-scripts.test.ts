@@ -159,20 +159,20 @@ describe("replace-container", () => {
 
   it("replaces a container, or the whole, that still is what was read", async () => {
     await given();
-    expect(await replace(["l", "2"], '{"0":3}', '{"\\"":4}')).toBe("done");
-    expect(await replace(["e"], "[]", "[[]]")).toBe("done");
+    expect(await replace(["l", "2"], '{"0":3}', '{"\\"":4}')).toEqual({ outcome: "done" });
+    expect(await replace(["e"], "[]", "[[]]")).toEqual({ outcome: "done" });
     expect(await whole()).toBe('{"o":{"k":1,"0":"zero"},"l":[1,[2],{"\\"":4}],"e":[[]],"s":"text"}');
-    expect(await replace([], await whole(), "{}")).toBe("done");
+    expect(await replace([], await whole(), "{}")).toEqual({ outcome: "done" });
     expect(await whole()).toBe("{}");
   });
 
   it("refuses one that was changed or is gone, and one that grew too large", async () => {
-    expect(await replace(["o"], "{}", "{}")).toBe("conflict");
+    expect(await replace(["o"], "{}", "{}")).toEqual({ outcome: "conflict" });
     await given();
-    expect(await replace(["o"], "{}", "{}")).toBe("conflict");
-    expect(await replace(["none"], "{}", "{}")).toBe("conflict");
-    expect(await replace(["l", "9"], "{}", "{}")).toBe("conflict");
-    expect(await replace(["e"], "[]", "[1]", Buffer.byteLength(value))).toBe("document_too_large");
+    expect(await replace(["o"], "{}", "{}")).toEqual({ outcome: "conflict" });
+    expect(await replace(["none"], "{}", "{}")).toEqual({ outcome: "conflict" });
+    expect(await replace(["l", "9"], "{}", "{}")).toEqual({ outcome: "conflict" });
+    expect(await replace(["e"], "[]", "[1]", Buffer.byteLength(value))).toEqual({ outcome: "document_too_large" });
     expect(await whole()).toBe(value);
   });
 });

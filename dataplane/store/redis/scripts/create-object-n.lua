@@ -7,7 +7,7 @@ local index_set, ids, owned, document = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local version, most, id, owner, text = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local first_index, first_value = 5, 6
 
--- include index-version
+-- include collection-state
 
 if not is_current(index_set, version) then
   return { code.stale_index_set }
@@ -18,6 +18,7 @@ end
 if not redis.call("JSON.SET", document, "$", text, "NX") then
   return { code.conflict }
 end
+add_bytes(index_set, id, #text)
 redis.call("ZADD", ids, 0, id .. "\0" .. owner)
 redis.call("ZADD", owned, 0, id)
 for at = first_value, #ARGV do

@@ -1,10 +1,12 @@
 -- Purpose: adds a new key to an object, or inserts into an array at an index up to its length ("-" = the end).
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 text, 2 most bytes of the document, 3 what is expected there (parts/expected-value.lua), then the path's segments, at
---       least one
--- Returns: {created} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {key_exists}
+-- ARGV: 1 text, 2 most bytes of the document, 3 what is expected there (parts/expected-value.lua), 4 most bytes by which it may grow
+--       ("" = any), then the path's segments, at least one
+-- Returns: {created, bytes by which it grew} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {key_exists}
 --          | {index_out_of_range, length} | {conflict}: not what is expected | {document_too_large}
+--          | {quota_exceeded}: it may not grow so much
 local code = {
+  quota_exceeded = 2,
   conflict = 3,
   missing_document = 10,
   parent_not_found = 11,
@@ -16,8 +18,8 @@ local code = {
   created = 19,
 }
 local document, size = KEYS[1], KEYS[2]
-local text, most, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local first, last = 4, #ARGV
+local text, most, expected, most_growth = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local first, last = 5, #ARGV
 
 -- include document-path
 -- include document-parent
@@ -54,9 +56,13 @@ else
   end
   added = #text
 end
-local new_size = size_of(document, size) + added + (length > 0 and 1 or 0)
+local growth = added + (length > 0 and 1 or 0)
+local new_size = size_of(document, size) + growth
 if new_size > most then
   return { code.document_too_large }
+end
+if most_growth and growth > most_growth then
+  return { code.quota_exceeded }
 end
 if index then
   redis.call("JSON.ARRINSERT", document, path, index, text)
@@ -64,4 +70,4 @@ else
   redis.call("JSON.SET", document, key_under(path, segment), text)
 end
 redis.call("SET", size, new_size)
-return { code.created }
+return { code.created, growth }

@@ -8,6 +8,8 @@ local first_object = 4
 
 -- include member-id
 
+-- What goes unread can't be taken off the sum: it is counted anew if the collection comes back.
+redis.call("HDEL", index_set, "bytes", "counted_to")
 for at = 1, #ARGV do
   local key = first_object + 2 * (at - 1)
   redis.call("UNLINK", KEYS[key])

@@ -1,10 +1,12 @@
 -- Purpose: replaces a value, or adds a missing last key of an object.
 -- KEYS: 1 document, 2 its size
 -- ARGV: 1 text, 2 most bytes of the document, 3 "1" when a key may be added, 4 what is expected there (parts/expected-value.lua),
---       then the path's segments: none = the whole value
--- Returns: {replaced} | {created} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index}
+--       5 most bytes by which the document may grow ("" = any), then the path's segments: none = the whole value
+-- Returns: {replaced, bytes by which it grew} | {created, bytes by which it grew} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index}
 --          | {index_not_found, length} | {create_refused} | {conflict}: not what is expected | {document_too_large}
+--          | {quota_exceeded}: it may not grow so much
 local code = {
+  quota_exceeded = 2,
   conflict = 3,
   missing_document = 10,
   parent_not_found = 11,
@@ -18,29 +20,35 @@ local code = {
 }
 local document, size = KEYS[1], KEYS[2]
 local text, most, may_create, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", ARGV[4]
-local first, last = 5, #ARGV
+local most_growth = tonumber(ARGV[5])
+local first, last = 6, #ARGV
 
 -- include document-path
 -- include document-parent
 -- include expected-value
 
-local function put(path, new_size, outcome)
+local function put(path, old_size, growth, outcome)
   if not is_expected(expected, document, path) then
     return { code.conflict }
   end
-  if new_size > most then
+  if old_size + growth > most then
     return { code.document_too_large }
   end
+  if most_growth and growth > most_growth then
+    return { code.quota_exceeded }
+  end
   redis.call("JSON.SET", document, path, text)
-  redis.call("SET", size, new_size)
-  return { outcome }
+  redis.call("SET", size, old_size + growth)
+  return { outcome, growth }
 end
 
 if last < first then
   if not kind_at(document, "$") then
     return { code.missing_document }
   end
-  return put("$", #text, code.replaced)
+  -- What was there before counts only where somebody asks how much is added.
+  local old_size = most_growth and size_of(document, size) or 0
+  return put("$", old_size, #text - old_size, code.replaced)
 end
 local path, kind = parent_of(document, first, last)
 if not path then
@@ -55,7 +63,7 @@ if kind == "object" then
       return { code.create_refused }
     end
     local comma = redis.call("JSON.OBJLEN", document, path)[1] > 0 and 1 or 0
-    return put(target, size_of(document, size) + name_size(segment) + #text + comma, code.created)
+    return put(target, size_of(document, size), name_size(segment) + #text + comma, code.created)
   end
 else
   if not is_index(segment) then
@@ -67,4 +75,4 @@ else
   end
   target = element_under(path, segment)
 end
-return put(target, size_of(document, size) + #text - value_size(document, target), code.replaced)
+return put(target, size_of(document, size), #text - value_size(document, target), code.replaced)

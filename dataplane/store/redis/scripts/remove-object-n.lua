@@ -7,7 +7,7 @@ local index_set, ids, owned, document = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local version, previous, id, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local first_index, first_value = 5, 5
 
--- include index-version
+-- include collection-state
 
 local stored = redis.call("JSON.GET", document)
 if not stored then
@@ -20,6 +20,7 @@ if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
 redis.call("DEL", document)
+add_bytes(index_set, id, -#stored)
 redis.call("ZREM", ids, id .. "\0" .. owner)
 redis.call("ZREM", owned, id)
 for at = first_value, #ARGV do

@@ -8,7 +8,7 @@ local index_set, document = KEYS[1], KEYS[2]
 local version, previous, id, owner, text = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local first_index, first_value = 3, 6
 
--- include index-version
+-- include collection-state
 
 local stored = redis.call("JSON.GET", document)
 if not stored then
@@ -21,6 +21,7 @@ if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
 redis.call("JSON.SET", document, "$", text)
+add_bytes(index_set, id, #text - #stored)
 for at = first_index, #KEYS, 2 do
   local value = first_value + at - first_index
   local before, after = ARGV[value] .. "\0" .. id, ARGV[value + 1] .. "\0" .. id

@@ -1,0 +1,40 @@
+// Counts the bytes of collections that were there before a quota asked for them: in the background, in small steps, so that no
+// request waits for it. Replicas that count the same collection do so together: each step goes on where the last one ended.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CollectionRef, FiguresStore } from "../store/port.ts";
+
+/** Rest between two steps, so that requests come first. */
+const pauseMs = 2;
+
+export interface ByteCounter {
+  start(collection: CollectionRef): void;
+  /** Ends the work and waits for the steps under way. */
+  close(): Promise<void>;
+}
+
+export function createByteCounter(store: Pick<FiguresStore, "countBytes">): ByteCounter {
+  const running = new Map<string, Promise<void>>();
+  let isClosed = false;
+
+  const count = async (collection: CollectionRef): Promise<void> => {
+    while (!isClosed && (await store.countBytes(collection)) === "more") await sleep(pauseMs);
+  };
+
+  return {
+    start(collection) {
+      const name = `${collection.project.namespace}/${collection.project.name}/${collection.resource}`;
+      if (isClosed || running.has(name)) return;
+      // Whoever reads figures next begins it again.
+      const work = count(collection).catch(() => undefined);
+      running.set(
+        name,
+        work.finally(() => running.delete(name)),
+      );
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all(running.values());
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// How much collections and documents hold. A collection's bytes are counted where somebody asks for them: over what is there in
+// bounded steps, and by every write from then on, in the very step that writes.
+
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { numberOf } from "../../../core/redis/reply.ts";
+import type { FiguresStore } from "../port.ts";
+import { code } from "./codes.ts";
+import { collectionKeys, documentKeys } from "./keys.ts";
+import { scriptReply } from "./script-reply.ts";
+import { storeScript } from "./store-script.ts";
+
+/** Of one step of counting, which holds Redis for some two milliseconds. */
+const objectsPerStep = 200;
+const bytesPerStep = 256 * 1024;
+
+export function createFigures(gateway: Gateway): FiguresStore {
+  const collectionFigures = storeScript("collection-figures-2", "read");
+  const documentFigures = storeScript("document-figures-2", "read");
+  const countBytes = storeScript("count-bytes-2", "write");
+  return {
+    async collectionFigures(collection) {
+      const { indexSet, ids } = collectionKeys(collection);
+      const [objects, bytes, isCounted] = scriptReply(await gateway.run(collectionFigures, [indexSet, ids], [])).rest;
+      return { objects: numberOf(objects), bytes: numberOf(bytes), isCounted: isCounted === "1" };
+    },
+    async countBytes(collection) {
+      const { indexSet, ids, documentPrefix } = collectionKeys(collection);
+      const args = [documentPrefix, objectsPerStep, bytesPerStep];
+      const reply = scriptReply(await gateway.run(countBytes, [indexSet, ids], args));
+      return reply.code === code.done ? "done" : "more";
+    },
+    async documentFigures(document) {
+      const { value, size } = documentKeys(document);
+      const [bytes, members] = scriptReply(await gateway.run(documentFigures, [value, size], [])).rest;
+      return { bytes: numberOf(bytes), members: numberOf(members) };
+    },
+  };
+}
