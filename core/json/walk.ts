@@ -9,15 +9,32 @@ const closeArray = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
+/** Strings of up to so many characters are looked through one by one; a search costs more to begin. */
+const shortString = 24;
+
 /** The position behind the closing quote of the string that opens at `start`. */
 export function endOfString(text: string, start: number): number {
+  const soon = Math.min(text.length, start + shortString);
   let at = start + 1;
-  while (at < text.length) {
+  while (at < soon) {
     const unit = text.charCodeAt(at);
     if (unit === quote) return at + 1;
     at += unit === backslash ? 2 : 1;
   }
-  return at;
+  return endOfLongString(text, at);
+}
+
+/** `from` is inside the string, and not behind a backslash that escapes it. */
+function endOfLongString(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    const end = text.indexOf('"', at);
+    if (end < 0) return text.length;
+    let escapes = end;
+    while (escapes > at && text.charCodeAt(escapes - 1) === backslash) escapes--;
+    if ((end - escapes) % 2 === 0) return end + 1;
+    at = end + 1;
+  }
 }
 
 /** The position behind the value that starts at `start`. */
