@@ -5,10 +5,11 @@ import type { JsonObject, Operation } from "../../core/config/types.ts";
 import { sampleObject } from "../../core/schema/sample-object.ts";
 import type { LiveProject, LiveResource } from "../config/directory.ts";
 import { Components, refTo } from "./components.ts";
-import { listParameters } from "./list-parameters.ts";
+import { fieldsParameter, listParameters } from "./list-parameters.ts";
 import {
   collectionOperations,
   fixedOperations,
+  json,
   type OperationEntry,
   objectOperations,
   partOperations,
@@ -16,7 +17,14 @@ import {
   type Shape,
   type SuccessAnswer,
 } from "./operations.ts";
-import { type CallerTerms, callerTerms, type Policies, permissionOf, rateProblems } from "./policies.ts";
+import {
+  type CallerTerms,
+  callerTerms,
+  type Policies,
+  permissionOf,
+  preconditionProblems,
+  rateProblems,
+} from "./policies.ts";
 import { type ProblemSource, problemResponses } from "./problems.ts";
 import { addResourceSchemas } from "./resource-schemas.ts";
 import { requestHeaders, securitySchemes, sharedHeaders, sharedParameters, sharedSchemas } from "./shared-parts.ts";
@@ -87,7 +95,7 @@ interface Scene {
   /** Beginning of operationIds. */
   readonly id: string;
   readonly parameters?: readonly string[];
-  readonly listParameters?: readonly JsonObject[];
+  readonly queries?: Readonly<Record<"list" | "object", readonly JsonObject[]>>;
   /** What stands for the shapes of a resource. */
   readonly shapes: Partial<Readonly<Record<Shape, JsonObject>>>;
   readonly examples?: Partial<Readonly<Record<Shape, JsonObject>>>;
@@ -109,7 +117,7 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
     policies,
     tag: `api/${name}`,
     id: `api.${name}`,
-    listParameters: listParameters(resource, project.config.limits),
+    queries: { list: listParameters(resource, project.config.limits), object: [fieldsParameter] },
     shapes: { ...schemas },
     ...(sample !== undefined && { examples: examplesOf(JSON.parse(sample) as JsonObject) }),
     ...(isScoped && { note: scopeNote(scope) }),
@@ -153,10 +161,13 @@ function operation(entry: OperationEntry, scene: Surroundings, terms: CallerTerm
   const mayLackRights = addsByRight && scene.policies?.project.authentication === "Enabled";
   const sources: ProblemSource[] = ["everyRequest", ...entry.problems, ...terms.problems];
   if (entry.body !== undefined) sources.push("body");
+  if (scene.policies !== undefined && entry.takes !== undefined && entry.operation !== undefined) {
+    sources.push(...preconditionProblems(scene.policies, entry.operation));
+  }
   // A PUT that adds a key needs the right to create, which the caller may lack.
   if (mayLackRights) sources.push("anonymousCaller", "weakCaller");
   const headers = (entry.takes ?? []).map((name) => refTo("parameters", name));
-  const parameters = [...(entry.hasListParameters ? (scene.listParameters ?? []) : []), ...headers];
+  const parameters = [...(entry.queries === undefined ? [] : (scene.queries?.[entry.queries] ?? [])), ...headers];
   const note = terms.isForUsers ? scene.note : undefined;
   const description = [entry.description, terms.sentence, note].filter(Boolean).join("\n\n");
   return {
@@ -179,21 +190,27 @@ function success({ description, shape, headers = [] }: SuccessAnswer, scene: Sur
   return {
     description,
     headers: Object.fromEntries([["X-Request-Id", refTo("headers", "RequestId")], ...named]),
-    ...(shape !== undefined && { content: content(shape, scene) }),
+    ...(shape !== undefined && { content: content({ [json]: shape }, scene) }),
   };
 }
 
-function content(shape: Shape, { shapes, examples }: Surroundings): JsonObject {
-  const schema = shape === "Empty" ? { type: "object", maxProperties: 0 } : (shapes[shape] ?? refTo("schemas", shape));
-  const example = examples?.[shape];
-  return { "application/json": { schema, ...(example !== undefined && { example }) } };
+function content(byType: Readonly<Record<string, Shape>>, { shapes, examples }: Surroundings): JsonObject {
+  return Object.fromEntries(
+    Object.entries(byType).map(([type, shape]) => {
+      const empty = { type: "object", maxProperties: 0 };
+      const schema = shape === "Empty" ? empty : (shapes[shape] ?? refTo("schemas", shape));
+      const example = examples?.[shape];
+      return [type, { schema, ...(example !== undefined && { example }) }];
+    }),
+  );
 }
 
 function examplesOf(sample: JsonObject): Partial<Readonly<Record<Shape, JsonObject>>> {
   const metadata = { created: 1_767_225_600, creator: "ada", creator_type: "user" };
   const stored = { id: "0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a", ...sample, _metadata: metadata };
   const [first] = Object.entries(sample);
-  return { sent: sample, stored, changes: first === undefined ? {} : { [first[0]]: first[1] } };
+  const changes: JsonObject = first === undefined ? {} : { [first[0]]: first[1] };
+  return { sent: sample, stored, changes, MergePatch: changes };
 }
 
 function parameterList(names: readonly string[]): JsonObject {

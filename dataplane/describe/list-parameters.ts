@@ -8,7 +8,7 @@ import type { LiveResource } from "../config/directory.ts";
 const mostFilters = 100;
 
 export function listParameters(resource: LiveResource, limits: ProjectLimits): readonly JsonObject[] {
-  return [limit(limits), offset, sort(resource), ...filters(resource)];
+  return [limit(limits), offset, cursor, sort(resource), fieldsParameter, count, ...filters(resource)];
 }
 
 function limit({ maxPageSize }: ProjectLimits): JsonObject {
@@ -20,7 +20,22 @@ function limit({ maxPageSize }: ProjectLimits): JsonObject {
   });
 }
 
-const offset = query("_offset", "How many objects to skip.", { type: "integer", minimum: 0, default: 0 });
+const offset = query("_offset", "How many objects to skip; not beside `_cursor`.", { type: "integer", minimum: 0 });
+
+const cursor = query(
+  "_cursor",
+  "Empty to begin a walk that neither skips nor repeats what stays as it is; then follow `links.next`.",
+  { type: "string" },
+);
+
+/** Without examples: what is chosen has fewer members than the schemas of answers say. */
+export const fieldsParameter = query(
+  "_fields",
+  "Names of fields with commas between them: objects then have these and `id` only, whatever is required otherwise.",
+  { type: "string", minLength: 1 },
+);
+
+const count = query("_count", "`false` leaves `count` out, which spares work.", { type: "boolean" });
 
 function sort({ config }: LiveResource): JsonObject {
   const names = config.indexes.map(({ name }) => `\`${name}\``).join(", ");
@@ -28,30 +43,48 @@ function sort({ config }: LiveResource): JsonObject {
   const first = config.indexes[0]?.name ?? "id";
   return query(
     "_sort",
-    `A field to sort by; with a leading \`-\`, descending. ${indexed} By default in order of creation.`,
-    {
-      type: "string",
-      minLength: 1,
-      examples: [first, `-${first}`],
-    },
+    `Up to four fields with commas between them; a leading \`-\` is descending. ${indexed} By default in order of creation.`,
+    { type: "string", minLength: 1, examples: [first, `-${first}`] },
   );
 }
 
 function filters({ schema, config }: LiveResource): readonly JsonObject[] {
   const indexed = new Set(config.indexes.map(({ name }) => name));
   // A bare `_` is what caches are got past with, and ignored.
-  const filtered = [...schema.properties.values()].filter(
-    (property) => property.name !== "_" && isComparable(property),
-  );
-  return filtered.slice(0, mostFilters).map((property) => {
-    const how = indexed.has(property.name) ? "" : " Not indexed: for small collections.";
-    return query(
-      property.name,
-      `Only objects of which \`${property.name}\` equals this.${how}`,
-      valueSchema(property.types),
-    );
-  });
+  const filtered = [...schema.properties.values()].filter((property) => property.name !== "_").filter(isComparable);
+  const equal = filtered.map((property) => equalTo(property, indexed.has(property.name)));
+  const others = filtered.filter(({ name }) => indexed.has(name)).flatMap(withOperators);
+  return [...equal, ...others].slice(0, mostFilters);
 }
+
+function equalTo({ name, types }: DeclaredProperty, isIndexed: boolean): JsonObject {
+  const hint = isIndexed ? "" : " Not indexed: for small collections. Operators as in `field:ge` work as well.";
+  return query(name, `Only objects of which \`${name}\` equals this.${hint}`, valueSchema(types));
+}
+
+/** The operators of docs/queries.md, of indexed fields: each says what holds of the field's value. */
+function withOperators({ name, types }: DeclaredProperty): readonly JsonObject[] {
+  const isText = types.length === 0 || types.includes("string");
+  const compared = valueSchema(types.map((type) => (type === "integer" ? "number" : type)));
+  const range = Object.entries(comparisons).map(([operator, words]) =>
+    query(`${name}:${operator}`, `Only objects of which \`${name}\` ${words} this.`, compared),
+  );
+  return [
+    ...range,
+    query(`${name}:ne`, `Only objects of which \`${name}\` does not equal this.`, valueSchema(types)),
+    query(`${name}:in`, `Only objects of which \`${name}\` equals one of these, with commas between them.`, anyText),
+    ...(isText ? [query(`${name}:starts`, `Only objects of which \`${name}\` begins so.`, anyText)] : []),
+    query(`${name}:exists`, `Only objects that have \`${name}\`, or that do not.`, { type: "boolean" }),
+  ];
+}
+
+const anyText = { type: "string" } as const;
+const comparisons = {
+  gt: "comes behind",
+  ge: "is not before",
+  lt: "comes before",
+  le: "is not behind",
+} as const;
 
 const scalars: readonly JsonType[] = ["string", "number", "integer", "boolean", "null"];
 

@@ -11,6 +11,8 @@ export type Shape =
   | "stored"
   | "page"
   | "Value"
+  | "MergePatch"
+  | "JsonPatch"
   | "Empty"
   | "Login"
   | "Refreshed"
@@ -21,6 +23,7 @@ export type Shape =
 
 /** Parts of the document. */
 export type AnswerHeader = "Location" | "ETag";
+/** Of a write, they need the right to read as well. */
 export type RequestHeader = "IfMatch" | "IfNoneMatch";
 
 export interface SuccessAnswer {
@@ -42,13 +45,18 @@ export interface OperationEntry {
   readonly operation?: Operation;
   /** Asked about as well: an update answers with what it changed. */
   readonly needs?: readonly Operation[];
-  readonly hasListParameters?: true;
+  readonly queries?: "list" | "object";
   readonly takes?: readonly RequestHeader[];
-  readonly body?: Shape;
+  /** By content type. */
+  readonly body?: Readonly<Record<string, Shape>>;
   readonly answers: readonly SuccessAnswer[];
   readonly problems: readonly ProblemSource[];
 }
 
+export const json = "application/json";
+const patchOf = (merged: Shape) =>
+  ({ "application/merge-patch+json": merged, "application/json-patch+json": "JsonPatch" }) as const;
+const patchDescription = "As RFC 7396 (merge patch) or RFC 6902 (JSON Patch) says: all of it takes place, or nothing.";
 const tagged = ["ETag"] as const;
 /** Reads that a client may make only of what it does not have. */
 const unchanged: SuccessAnswer = { status: 304, description: "It is what If-None-Match names.", headers: tagged };
@@ -61,7 +69,7 @@ export const collectionOperations: readonly OperationEntry[] = [
     name: "list",
     summary: "List objects by pages",
     operation: "read",
-    hasListParameters: true,
+    queries: "list",
     takes: conditional,
     answers: [{ status: 200, description: "A page.", shape: "page", headers: tagged }, unchanged],
     problems: ["preconditions", "list", "storedData", "largeAnswer"],
@@ -71,11 +79,11 @@ export const collectionOperations: readonly OperationEntry[] = [
     name: "create",
     summary: "Create an object",
     operation: "create",
-    body: "sent",
+    body: { [json]: "sent" },
     answers: [
       { status: 201, description: "The object, as it is stored.", shape: "stored", headers: ["Location", "ETag"] },
     ],
-    problems: ["objectBody", "creation", "storedData", "write"],
+    problems: ["preconditions", "objectBody", "creation", "storedData", "write"],
   },
 ];
 
@@ -85,9 +93,10 @@ export const objectOperations: readonly OperationEntry[] = [
     name: "read",
     summary: "Read an object",
     operation: "read",
+    queries: "object",
     takes: conditional,
     answers: [{ status: 200, description: "The object.", shape: "stored", headers: tagged }, unchanged],
-    problems: ["preconditions", "pathWithParameters", "oneThing", "storedData", "largeAnswer"],
+    problems: ["preconditions", "fields", "pathWithParameters", "oneThing", "storedData", "largeAnswer"],
   },
   {
     method: "put",
@@ -97,17 +106,34 @@ export const objectOperations: readonly OperationEntry[] = [
       "Fields that are not sent keep their values; nested objects are replaced whole, and `null` is a value.",
     operation: "update",
     needs: ["read"],
-    body: "changes",
+    takes: conditional,
+    body: { [json]: "changes" },
     answers: [{ status: 200, description: "The whole object, as it is stored now.", shape: "stored", headers: tagged }],
-    problems: ["pathWithParameters", "oneThing", "objectBody", "update", "storedData", "write"],
+    problems: ["preconditions", "pathWithParameters", "oneThing", "objectBody", "update", "storedData", "write"],
+  },
+  {
+    method: "patch",
+    name: "patch",
+    summary: "Change parts of an object at any depth",
+    description: patchDescription,
+    operation: "update",
+    needs: ["read"],
+    takes: conditional,
+    body: patchOf("MergePatch"),
+    answers: [{ status: 200, description: "The whole object, as it is stored now.", shape: "stored", headers: tagged }],
+    problems: [
+      ...(["preconditions", "pathWithParameters", "oneThing", "objectBody", "patch", "rootWrite"] as const),
+      ...(["update", "storedData", "write"] as const),
+    ],
   },
   {
     method: "delete",
     name: "delete",
     summary: "Delete an object",
     operation: "delete",
+    takes: conditional,
     answers: [removed],
-    problems: ["pathWithParameters", "oneThing", "storedData", "write"],
+    problems: ["preconditions", "pathWithParameters", "oneThing", "contended", "storedData", "write"],
   },
 ];
 
@@ -119,16 +145,29 @@ export const rootOperations: readonly OperationEntry[] = [
     operation: "read",
     takes: conditional,
     answers: [{ status: 200, description: "The value.", shape: "Value", headers: tagged }, unchanged],
-    problems: ["preconditions", "oneThing", "storedData", "largeAnswer"],
+    problems: ["preconditions", "storedData", "largeAnswer"],
   },
   {
     method: "put",
     name: "replace",
     summary: "Replace the whole value",
     operation: "update",
-    body: "Value",
+    takes: conditional,
+    body: { [json]: "Value" },
     answers: [{ status: 200, description: "The value, as it is stored.", shape: "Value", headers: tagged }],
-    problems: ["rootWrite", "storedData", "write"],
+    problems: ["preconditions", "rootWrite", "contended", "storedData", "write"],
+  },
+  {
+    method: "patch",
+    name: "patch",
+    summary: "Change parts of the value at any depth",
+    description: patchDescription,
+    operation: "update",
+    needs: ["read"],
+    takes: conditional,
+    body: patchOf("Value"),
+    answers: [{ status: 200, description: "The value, as it is stored.", shape: "Value", headers: tagged }],
+    problems: ["preconditions", "patch", "rootWrite", "contended", "storedData", "write"],
   },
 ];
 
@@ -148,16 +187,21 @@ export const partOperations: readonly OperationEntry[] = [
     summary: "Add a key to an object, or insert into an array",
     description: "Later elements of an array move up by one. A key that is there already is refused.",
     operation: "create",
-    body: "Value",
+    takes: conditional,
+    body: { [json]: "Value" },
     answers: [{ status: 201, description: "The value that was added.", shape: "Value", headers: tagged }],
-    problems: ["pathWithParameters", "partWrite", "partInsert", "storedData", "write"],
+    problems: [
+      ...(["preconditions", "pathWithParameters", "partWrite", "partInsert"] as const),
+      ...(["contended", "storedData", "write"] as const),
+    ],
   },
   {
     method: "put",
     name: "putPart",
     summary: "Replace a part, or add a key to an object",
     operation: "update",
-    body: "Value",
+    takes: conditional,
+    body: { [json]: "Value" },
     answers: [
       { status: 200, description: "The value that replaced another.", shape: "Value", headers: tagged },
       {
@@ -168,7 +212,25 @@ export const partOperations: readonly OperationEntry[] = [
         needs: "create",
       },
     ],
-    problems: ["pathWithParameters", "partWrite", "partPut", "storedData", "write"],
+    problems: ["preconditions", "pathWithParameters", "partWrite", "partPut", "contended", "storedData", "write"],
+  },
+  {
+    method: "patch",
+    name: "patchPart",
+    summary: "Change parts of a part at any depth",
+    description: patchDescription,
+    operation: "update",
+    needs: ["read"],
+    takes: conditional,
+    body: patchOf("Value"),
+    answers: [
+      { status: 200, description: "What is there now.", shape: "Value", headers: tagged },
+      { status: 201, description: "What was added under a new key.", shape: "Value", headers: tagged, needs: "create" },
+    ],
+    problems: [
+      ...(["preconditions", "pathWithParameters", "oneThing", "patch", "partWrite", "partPut"] as const),
+      ...(["contended", "storedData", "write"] as const),
+    ],
   },
   {
     method: "delete",
@@ -176,12 +238,16 @@ export const partOperations: readonly OperationEntry[] = [
     summary: "Remove a key of an object, or an element of an array",
     description: "Later elements of an array move down by one.",
     operation: "delete",
+    takes: conditional,
     answers: [{ status: 200, description: "Nothing, as `{}`.", shape: "Empty" }],
-    problems: ["pathWithParameters", "oneThing", "partWrite", "storedData", "write"],
+    problems: [
+      ...(["preconditions", "pathWithParameters", "oneThing", "partWrite"] as const),
+      ...(["contended", "storedData", "write"] as const),
+    ],
   },
 ];
 
-export interface FixedEntry extends Omit<OperationEntry, "operation" | "needs" | "hasListParameters"> {
+export interface FixedEntry extends Omit<OperationEntry, "operation" | "needs" | "queries"> {
   readonly path: string;
   readonly security: readonly JsonObject[];
   /** Parts of the document. */

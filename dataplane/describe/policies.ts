@@ -65,6 +65,15 @@ export function rateProblems({ limits }: ProjectConfig): readonly ProblemSource[
   return limits.rate === undefined ? [] : ["rates"];
 }
 
+/** What a write with preconditions may hear besides: they tell what is there, so that they need the right to read. */
+export function preconditionProblems(policies: Policies, operation: Operation): readonly ProblemSource[] {
+  const read = permissionOf(policies, "read");
+  if (operation === "read" || read === "Anyone" || policies.project.authentication === "Disabled") {
+    return read === "Nobody" && operation !== "read" ? ["weakCaller"] : [];
+  }
+  return ["anonymousCaller", "weakCaller"];
+}
+
 function mayBeTooWeak(policies: Policies, operation: Operation, strictest: Permission): boolean {
   if (policies.project.authentication === "Disabled") return false;
   if (strictest === "Administrators") return true;

@@ -23,6 +23,9 @@ export const problemsOf = {
   storedData: ["project_busy", "store_unavailable"],
   write: ["outcome_unknown"],
   largeAnswer: ["query_busy"],
+  fields: ["invalid_parameter"],
+  patch: ["invalid_patch", "patch_conflict", "patch_too_large"],
+  contended: ["write_conflict"],
   preconditions: ["invalid_header", "precondition_failed"],
   list: ["invalid_parameter", "sort_not_indexed", "query_too_expensive", "index_building"],
   creation: ["quota_exceeded"],
@@ -58,6 +61,7 @@ function problemOf(status: number, codes: readonly ErrorCode[]): JsonObject {
     ...(status === 401 && { "WWW-Authenticate": { $ref: "#/components/headers/Challenge" } }),
     // A proxy's client asks again with the tag of now.
     ...(status === 412 && { ETag: { $ref: "#/components/headers/ETag" } }),
+    ...(status === 415 && { "Accept-Patch": { $ref: "#/components/headers/AcceptPatch" } }),
     ...(retried.has(status) && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } }),
   };
   const schema = {

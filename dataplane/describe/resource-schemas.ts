@@ -105,9 +105,13 @@ function changesSchema(data: JsonObject): JsonObject {
 function pageSchema(stored: JsonObject): JsonObject {
   return {
     type: "object",
-    required: ["count", "items", "links"],
+    required: ["items", "links"],
     properties: {
-      count: { type: "integer", minimum: 0, description: "How many objects the query matches on all pages together." },
+      count: {
+        type: "integer",
+        minimum: 0,
+        description: "How many objects the query matches on all pages together; absent with `_count=false`.",
+      },
       items: { type: "array", items: stored },
       links: { $ref: "#/components/schemas/Links" },
     },

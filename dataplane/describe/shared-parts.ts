@@ -55,6 +55,26 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
       prev: { type: "string", format: "uri", description: "The page before; absent on the first." },
     },
   },
+  MergePatch: {
+    type: "object",
+    description: "RFC 7396: members to set, at any depth; `null` removes one.",
+    additionalProperties: true,
+  },
+  JsonPatch: {
+    type: "array",
+    description: "RFC 6902: operations in order.",
+    maxItems: 1000,
+    items: {
+      type: "object",
+      required: ["op", "path"],
+      properties: {
+        op: { enum: ["add", "remove", "replace", "move", "copy", "test"] },
+        path: { type: "string", description: "RFC 6901." },
+        from: { type: "string", description: "RFC 6901; of `move` and `copy`." },
+        value: { description: "Of `add`, `replace` and `test`." },
+      },
+    },
+  },
   Value: { description: "Any JSON value." },
   Login: {
     type: "object",
@@ -111,6 +131,7 @@ export const sharedHeaders: Readonly<Record<string, JsonObject>> = {
     description: "A strong entity tag: equal as long as the value is.",
     schema: { type: "string", pattern: '^"[^"]*"$' },
   },
+  AcceptPatch: { description: "Of a PATCH: the content types that it may have.", schema: text },
   Challenge: { description: "How to show who calls, RFC 9110.", required: true, schema: text },
   RetryAfter: { description: "Seconds to wait, where waiting helps.", schema: { type: "string", pattern: "^[0-9]+$" } },
 };

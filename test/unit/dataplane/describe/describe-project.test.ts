@@ -155,8 +155,8 @@ describe("the OpenAPI document of a project", () => {
       "/api/inbox": ["post"],
       // An update answers with the object, which nobody may read.
       "/api/inbox/{id}": ["delete"],
-      "/json/fixed": ["get", "put"],
-      "/json/fixed/{path}": ["get", "put"],
+      "/json/fixed": ["get", "put", "patch"],
+      "/json/fixed/{path}": ["get", "put", "patch"],
     });
     expect(Object.keys(paths).filter((path) => path.includes("hidden"))).toEqual([]);
     const put = paths["/json/fixed/{path}"]?.put as { readonly responses: object };
@@ -203,8 +203,17 @@ describe("the OpenAPI document of a project", () => {
       readonly schema?: unknown;
     }[];
     const named = parameters.filter(({ name }) => name !== undefined);
-    expect(named.map(({ name }) => name)).toEqual(["_limit", "_offset", "_sort", "n", "o", "o.s"]);
+    const paging = ["_limit", "_offset", "_cursor", "_sort", "_fields", "_count"];
+    expect(named.map(({ name }) => name)).toEqual([...paging, "n", "o", "o.s"]);
     expect(named.find(({ name }) => name === "n")?.schema).toEqual({ type: "integer" });
+  });
+
+  it("shows operators of the fields that an index answers, those that fit the field's type", async () => {
+    const schema = { properties: { n: { type: "integer" }, s: { type: "string" } } };
+    const { paths } = await documentOf(project("shop", withResource("books", { schema, indexes: ["n"] })));
+    const parameters = paths["/api/books"]?.get?.parameters as readonly { readonly name?: string }[];
+    const named = parameters.flatMap(({ name }) => (name?.includes(":") ? [name] : []));
+    expect(named).toEqual(["n:gt", "n:ge", "n:lt", "n:le", "n:ne", "n:in", "n:exists"]);
   });
 
   it("is the same text for the same configuration", async () => {
