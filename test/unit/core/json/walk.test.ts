@@ -37,7 +37,11 @@ describe("a walk over canonical text", () => {
   });
 
   it("counts levels outside strings only", () => {
-    fc.assert(fc.property(value, (given) => expect(depthOf(JSON.stringify(given))).toBe(levels(given))));
+    fc.assert(
+      fc.property(value, (given) => {
+        expect(depthOf(JSON.stringify(given))).toBe(levels(given));
+      }),
+    );
   });
 });
 
