@@ -23,7 +23,7 @@ const sentences: Readonly<Record<string, string>> = {
   "test:process": "whole processes: start, stop, restart, kills, the package installed elsewhere",
   "test:security": "attacks on a replica and its neighbours: what costs much, what lies, what is random",
   fuzz: "random requests of two tenants, then random custom resources, all judged; --seed S --requests N --manifests N",
-  "fuzz:openapi": "schemathesis on the example bookshop, by a hand-kept OpenAPI; --seed S --examples N",
+  "fuzz:openapi": "schemathesis on each example project, by its own /openapi.json; --seed S --examples N --project NAME",
   audit: "known weaknesses of the packages that are shipped, as the registry tells them",
   spec: "every promise of the interface, with the test that proved it in the last full run",
   build: "compiles the package into dist/",

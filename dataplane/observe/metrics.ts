@@ -4,7 +4,9 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { AuthenticationObservation } from "../authenticate/observation.ts";
+import type { UsageReport } from "../quotas/quotas.ts";
 import type { StoreObservation } from "../store/port.ts";
+import { registerQuotaGauges } from "./quota-metrics.ts";
 import { CounterTally, type HistogramSeries, HistogramTally } from "./tallies.ts";
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -12,6 +14,7 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 export interface Gauges {
   configAgeSeconds(): number;
   projects(): number;
+  usageReports(): readonly UsageReport[];
 }
 
 export interface Metrics extends RequestMetrics {
@@ -35,6 +38,7 @@ export interface RequestMetrics {
 export function createMetrics(gauges: Gauges): Metrics {
   const registry = new Registry();
   registerGauges(registry, gauges);
+  registerQuotaGauges(registry, gauges.usageReports);
   return {
     registry,
     ...requestMetrics(registry),
@@ -103,7 +107,7 @@ function requestMetrics(registry: Registry): RequestMetrics {
     ]),
     otherRequests: counter(
       "jsonplane_other_requests_total",
-      "Requests for sessions and keys, for paths that name no project or nothing in one, and what was no request, by status",
+      "Requests for sessions, keys and descriptions (openapi, docs), for paths that name no project or nothing in one, and what was no request, by status",
       ["target", "method", "status"],
     ),
     otherSeconds: seconds(
