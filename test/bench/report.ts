@@ -46,14 +46,22 @@ export function table(report: Report): string {
     "",
     ...stageLines(report.stages),
     ...neighbourLines(report.neighbours),
-    "## Budgets that are missed",
-    "",
-    "A ratio below its budget is a miss, and stands here until it is closed. A profile of the get shows no single cause: headers,",
-    "router, time limits, log line, histogram and promises take some per cent each. A create's script spends half of its time in",
-    "Redis on eight sorted-set entries (ids, owner, and two for each of three indexes), where the bare one sets a document.",
-    "",
+    ...missedLines(report.rows),
   ];
   return lines.join("\n");
+}
+
+function missedLines(rows: readonly Row[]): readonly string[] {
+  const missed = rows.filter((row) => median(ratiosOf(row.plane, row.bare)) < (row.budget ?? 0));
+  if (missed.length === 0) return ["No budget is missed.", ""];
+  return [
+    "## Budgets that are missed",
+    "",
+    `${missed.map((row) => `${row.name}: ${median(ratiosOf(row.plane, row.bare)).toFixed(2)} of ${row.budget}`).join("; ")}. A miss stands here until it is closed; where the time goes`,
+    "says the [next section](#where-the-time-goes). A create's script spends half of its time in Redis on eight sorted-set entries (ids,",
+    "owner, and two for each of three indexes), where the bare one sets a document.",
+    "",
+  ];
 }
 
 function line(row: Row): string {
@@ -67,9 +75,13 @@ function line(row: Row): string {
 
 function ratio(ours: readonly Load[], theirs: readonly Load[]): string {
   if (theirs.length === 0) return "–";
-  const ratios = ours.map((load, round) => load.perSecond / (theirs[round]?.perSecond ?? Number.NaN));
+  const ratios = ratiosOf(ours, theirs);
   const bounds = [Math.min(...ratios), Math.max(...ratios)].map((value) => value.toFixed(2)).join("–");
   return `${median(ratios).toFixed(2)} (${bounds})`;
+}
+
+function ratiosOf(ours: readonly Load[], theirs: readonly Load[]): readonly number[] {
+  return ours.map((load, round) => load.perSecond / (theirs[round]?.perSecond ?? Number.NaN));
 }
 
 function perSecond(load: Load): number {
