@@ -82,6 +82,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const metrics = createMetrics({
     configAgeSeconds: () => directory.ageSeconds(),
     projects: () => directory.projects().length,
+    usageReports: () => quotas.reports(),
   });
   const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;
   const store = opened ?? (options.store as Store);
@@ -150,7 +151,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
   });
   server.server.setTimeout(options.unreadTimeoutMs ?? 60_000);
-  const admin = createAdminServer({ directory, store, metrics, usage, stopping: () => stopping });
+  const admin = createAdminServer({ directory, store, metrics, usage, quotas, stopping: () => stopping });
 
   const url = await server.listen({ host: options.host, port: options.port });
   if (issuerBase === "") address = publicAddress(url);

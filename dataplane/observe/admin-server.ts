@@ -3,16 +3,18 @@
 
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Directory } from "../config/directory.ts";
+import type { Quotas, UsageReport } from "../quotas/quotas.ts";
 import type { Store } from "../store/port.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Usage } from "./usage.ts";
-import { usagePage } from "./usage-page.ts";
+import { type PageProject, usagePage } from "./usage-page.ts";
 
 export interface AdminDeps {
   readonly directory: Directory;
   readonly store: Pick<Store, "health">;
   readonly metrics: Metrics;
   readonly usage: Usage;
+  readonly quotas: Pick<Quotas, "reports">;
   /** True from the moment that the program stops taking new work. */
   readonly stopping: () => boolean;
 }
@@ -44,15 +46,18 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
   );
 
   app.get("/usage", (request, reply) => {
-    const names = usage.projects();
-    const shown = names.slice(0, pageLimit).map((name) => ({ name, usage: usage.project(name) }));
+    const quotas = quotasByName(deps.quotas.reports());
+    const names = [...new Set([...usage.projects(), ...quotas.keys()])].sort();
+    const shown = names
+      .slice(0, pageLimit)
+      .map((name) => ({ name, usage: usage.project(name), quotas: quotas.get(name) ?? {} }));
     if (wantsPage(request.headers.accept)) {
       const further = names.length - shown.length;
       return reply.type("text/html; charset=utf-8").send(usagePage({ projects: shown, further }));
     }
     return reply.send({
       count: names.length,
-      projects: Object.fromEntries(shown.map((each) => [each.name, each.usage])),
+      projects: Object.fromEntries(shown.map((each) => [each.name, withQuotas(each)])),
     });
   });
   app.get<{ Params: { namespace: string; project: string } }>("/usage/:namespace/:project", (request, reply) => {
@@ -61,11 +66,21 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
     if (!directory.projects().some((ref) => ref.namespace === namespace && ref.name === project)) {
       return reply.status(404).send({ message: "There is no project of this namespace and name" });
     }
-    const figures = usage.project(name);
-    if (!wantsPage(request.headers.accept)) return reply.send(figures);
-    return reply.type("text/html; charset=utf-8").send(usagePage({ projects: [{ name, usage: figures }], further: 0 }));
+    const quotas = quotasByName(deps.quotas.reports()).get(name) ?? {};
+    const shown = { name, usage: usage.project(name), quotas };
+    if (!wantsPage(request.headers.accept)) return reply.send(withQuotas(shown));
+    return reply.type("text/html; charset=utf-8").send(usagePage({ projects: [shown], further: 0 }));
   });
   return app;
+}
+
+function quotasByName(reports: readonly UsageReport[]): ReadonlyMap<string, UsageReport["quotas"]> {
+  return new Map(reports.map(({ project, quotas }) => [`${project.namespace}/${project.name}`, quotas]));
+}
+
+/** A project without a quota has no such member. */
+function withQuotas({ usage, quotas }: PageProject) {
+  return Object.keys(quotas).length === 0 ? usage : { ...usage, quotas };
 }
 
 /** Browsers name HTML first; everything else gets JSON. */

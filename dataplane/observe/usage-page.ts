@@ -1,16 +1,19 @@
 // The usage figures as a page for a person: tables only, no script, in the reader's light or dark, readable without styles.
 
+import type { UsageReport } from "../quotas/quotas.ts";
 import type { ProjectUsage, UsageBucket, UsageFigures } from "./usage.ts";
 
 export interface PageProject {
   /** `<namespace>/<project>` */
   readonly name: string;
   readonly usage: ProjectUsage;
+  /** Of the project's quotas; empty where it has none. */
+  readonly quotas: UsageReport["quotas"];
 }
 
 export interface UsagePage {
   readonly projects: readonly PageProject[];
-  /** Projects that had requests as well and are not shown here. */
+  /** Projects that had requests, or have a quota, as well and are not shown here. */
   readonly further: number;
 }
 
@@ -32,7 +35,9 @@ tbody tr:last-child>*{border-bottom:0}td.bar{min-width:7rem;background:linear-gr
 export function usagePage({ projects, further }: UsagePage): string {
   const sections = projects.map(section).join("");
   const more =
-    further > 0 ? `<p class="none">${number(further)} more projects had requests; each has a page of its own.</p>` : "";
+    further > 0
+      ? `<p class="none">${number(further)} more projects had requests or have quotas; each has a page of its own.</p>`
+      : "";
   const body = sections + more || '<p class="none">No Key/Value request within the last hour.</p>';
   return (
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>Key/Value usage</title>` +
@@ -42,14 +47,29 @@ export function usagePage({ projects, further }: UsagePage): string {
   );
 }
 
-function section({ name, usage }: PageProject): string {
+function section({ name, usage, quotas }: PageProject): string {
   const label = escapeHtml(name);
   const requests = usage.requestsLastHour;
   const address = escapeHtml(`/usage/${name}`);
   return (
     `<section><h2><a href="${address}">${label}</a></h2>` +
     `<p class="total"><strong>${number(requests)}</strong> ${requests === 1 ? "request" : "requests"} in the last hour</p>` +
-    `${bucketTable(usage)}${rootKeyTable(usage)}</section>`
+    `${quotaTable(quotas)}${bucketTable(usage)}${rootKeyTable(usage)}</section>`
+  );
+}
+
+function quotaTable(quotas: UsageReport["quotas"]): string {
+  const rows = Object.entries(quotas).map(([kind, { used, limit }]) => {
+    const part = `${Math.min(100, (100 * used) / limit).toFixed(1)}%`;
+    return (
+      `<tr><th scope="row">${kind}</th><td class="bar" style="--part:${part}">${number(used)}</td>` +
+      `<td>${number(limit)}</td></tr>`
+    );
+  });
+  if (rows.length === 0) return "";
+  return (
+    '<table><thead><tr><th scope="col">Quota</th><th scope="col" class="wide">Held</th><th scope="col">At most</th></tr></thead>' +
+    `<tbody>${rows.join("")}</tbody></table>`
   );
 }
 

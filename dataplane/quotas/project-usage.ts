@@ -36,8 +36,10 @@ export interface ProjectUsage {
   added(figures: SomeFigures): void;
   /** Something shrank: before a write is refused, the store is asked again. */
   freed(): void;
-  /** Asks the store now. */
-  refresh(): Promise<void>;
+  /** Asks the store, unless it was asked within this time. */
+  refreshAfter(milliseconds: number): Promise<void>;
+  /** What is known may be of other things than what counts now: asks the store before the next write. */
+  forget(): void;
   /** Undefined until the store was asked once. */
   figures(): Figures | undefined;
   refusal(quota: ProjectQuota, kind: QuotaKind): Problem;
@@ -127,7 +129,12 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
     freed() {
       isDoubtful = true;
     },
-    refresh,
+    async refreshAfter(milliseconds) {
+      if (age() > milliseconds) await refresh();
+    },
+    forget() {
+      foundAt = Number.NEGATIVE_INFINITY;
+    },
     figures: () => found && used(),
     refusal: (quota, kind) => refusalOf(quota, kind, used()[kind]),
   };

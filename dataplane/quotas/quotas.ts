@@ -1,35 +1,56 @@
-// The usage of every project that has a quota, kept while it has one; any other project costs one look at its configuration.
+// The usage of every project that has a quota, kept while it has one; any other project costs one look at its configuration. Writes
+// keep it current; what nobody writes to is looked at now and then, for metrics and for those who follow reports.
 
 import type { Clock } from "../../core/clock.ts";
-import type { ProjectRef } from "../../core/config/types.ts";
+import type { ProjectQuota, ProjectRef } from "../../core/config/types.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Store } from "../store/port.ts";
 import { createByteCounter } from "./count-bytes.ts";
-import type { Figures } from "./figures.ts";
+import { type Figures, type QuotaKind, quotaKinds } from "./figures.ts";
 import { guardedStore } from "./guarded-store.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
 import { readFigures } from "./read-figures.ts";
 
+/** How much of a quota is used. */
+export interface QuotaUse {
+  readonly used: number;
+  readonly limit: number;
+}
+
+export interface UsageReport {
+  readonly project: ProjectRef;
+  /** Of the quotas that the project has. */
+  readonly quotas: Readonly<Partial<Record<QuotaKind, QuotaUse>>>;
+}
+
 export interface Quotas {
   /** The store for the project's writes: the very store where there is no quota. */
   storeFor(project: LiveProject): Store;
+  /** Of every project with a quota, as this replica knows it. */
+  reports(): readonly UsageReport[];
   /** Ends the work in the background. */
   close(): Promise<void>;
 }
+
+export interface QuotasDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly directory: Pick<Directory, "projects" | "project">;
+}
+
+/** A project whose usage is this old is looked at by the next round. */
+const idleMs = 60_000;
+const roundMs = 5_000;
 
 interface Guarded {
   readonly usage: ProjectUsage;
   /** As of the last request; what the store is asked for follows it. */
   project: LiveProject;
+  quota: ProjectQuota;
   store: Store;
 }
 
-export function createQuotas(deps: {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly directory: Pick<Directory, "projects">;
-}): Quotas {
-  const { store, clock, directory } = deps;
+export function createQuotas({ store, clock, directory }: QuotasDeps): Quotas {
   const guarded = new Map<string, Guarded>();
   const counter = createByteCounter(store);
 
@@ -39,33 +60,88 @@ export function createQuotas(deps: {
     return figures;
   };
 
-  const guard = (project: LiveProject): Guarded => {
-    forgetGone(guarded, directory.projects());
-    const made: Guarded = {
-      usage: createProjectUsage(() => read(made.project), clock),
-      project,
-      store,
-    };
+  const make = (project: LiveProject, quota: ProjectQuota): Guarded => {
+    const usage = createProjectUsage(() => read(made.project), clock);
+    const made: Guarded = { usage, project, quota, store: guardedStore(store, usage, quota) };
     guarded.set(nameOf(project.config), made);
     return made;
   };
 
+  const guardOf = (project: LiveProject, quota: ProjectQuota): Guarded => {
+    const known = guarded.get(nameOf(project.config)) ?? make(project, quota);
+    if (known.project !== project) {
+      Object.assign(known, { project, quota, store: guardedStore(store, known.usage, quota) });
+      // Something else may be to be counted now.
+      known.usage.forget();
+    }
+    return known;
+  };
+
+  const look = async (ref: ProjectRef): Promise<void> => {
+    const found = await directory.project(ref);
+    if (found.outcome === "unavailable") return;
+    const quota = found.outcome === "found" ? found.value.config.limits.quota : undefined;
+    if (found.outcome === "unknown" || quota === undefined) guarded.delete(nameOf(ref));
+    // Without the store there is nothing new to say.
+    else
+      await guardOf(found.value, quota)
+        .usage.refreshAfter(idleMs)
+        .catch(() => undefined);
+  };
+  const rounds = repeated(async (isEnded) => {
+    forgetGone(guarded, directory.projects());
+    for (const ref of directory.projects()) if (!isEnded()) await look(ref);
+  });
+
   return {
     storeFor(project) {
       const { quota } = project.config.limits;
-      if (quota === undefined) return store;
-      const known = guarded.get(nameOf(project.config)) ?? guard(project);
-      if (known.project !== project || known.store === store) {
-        known.project = project;
-        known.store = guardedStore(store, known.usage, quota);
-      }
-      return known.store;
+      return quota === undefined ? store : guardOf(project, quota).store;
     },
-    close: counter.close,
+    reports: () => [...guarded.values()].flatMap(reportOf),
+    async close() {
+      await rounds.end();
+      await counter.close();
+    },
+  };
+}
+
+function reportOf({ project, quota, usage }: Guarded): readonly UsageReport[] {
+  const figures = usage.figures();
+  if (figures === undefined) return [];
+  const { namespace, name } = project.config;
+  const used = quotaKinds.flatMap((kind) => {
+    const limit = quota[kind];
+    return limit === undefined ? [] : [[kind, { used: figures[kind], limit }] as const];
+  });
+  return [{ project: { namespace, name }, quotas: Object.fromEntries(used) }];
+}
+
+/** Calls `work` time and again, never twice at once; the first time soon. */
+function repeated(work: (isEnded: () => boolean) => Promise<void>): { end(): Promise<void> } {
+  let isEnded = false;
+  let running: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    if (!isRunning) running = run();
+  }, roundMs).unref();
+  let isRunning = false;
+  const run = async (): Promise<void> => {
+    isRunning = true;
+    await work(() => isEnded).finally(() => {
+      isRunning = false;
+    });
+  };
+  return {
+    async end() {
+      isEnded = true;
+      clearInterval(timer);
+      await running;
+    },
   };
 }
 
 function forgetGone(guarded: Map<string, Guarded>, projects: readonly ProjectRef[]): void {
+  if (guarded.size === 0) return;
   const names = new Set(projects.map(nameOf));
   for (const name of guarded.keys()) if (!names.has(name)) guarded.delete(name);
 }

@@ -60,7 +60,7 @@ const logStream = createWriteStream("/dev/null", { flags: "a" });
 const logger = createLogger({ level: "info", clock: systemClock, write: (text) => void logStream.write(text) });
 const accessLog = createAccessLog(logger, systemClock);
 const observer = createRequestObserver({
-  metrics: createMetrics({ configAgeSeconds: () => 0, projects: () => 1 }),
+  metrics: createMetrics({ configAgeSeconds: () => 0, projects: () => 1, usageReports: () => [] }),
   usage: createUsage(systemClock),
   accessLog: { request: () => undefined, refusal: () => undefined },
 });

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { ProjectQuota } from "../../core/config/types.ts";
 import { make, outcome } from "../support/api-calls.ts";
 import { eventually } from "../support/eventually.ts";
-import type { Reply } from "../support/http-client.ts";
+import { type Reply, send } from "../support/http-client.ts";
 import {
   apikey,
   changed,
@@ -212,6 +212,60 @@ describeServed("a quota of document keys", (serve) => {
     expect((await put(served, "/json/list", [1, 2])).status).toBe(200);
     expect(outcome(await post(served, "/json/kv/e"))).toEqual([403, "quota_exceeded"]);
   });
+});
+
+describeServed("what a quota's use is", (serve) => {
+  const metrics = async (served: Served): Promise<string[]> => {
+    const { text } = await send(served.adminUrl, "/metrics");
+    return text.split("\n").filter((line) => /^jsonplane_project_(usage|quota)/.test(line));
+  };
+  const usage = async (served: Served) =>
+    (await send(served.adminUrl, `/usage/${served.base.slice(1)}`)).json<Record<string, unknown>>();
+
+  it("is in metrics, of projects with a quota only, and goes with it", async () => {
+    const served = await serve([shopWith({ objects: 3, documentKeys: 9 }), project("other", withResource("books"))]);
+    await create(served);
+    await create(served, "authors");
+    await served.send("/json/kv/a", { method: "POST", body: 1, as });
+    const labels = (kind: string) => `{namespace="${served.namespace}",project="shop",kind="${kind}"}`;
+    expect(await metrics(served)).toEqual([
+      `jsonplane_project_usage${labels("objects")} 2`,
+      `jsonplane_project_usage${labels("documentKeys")} 1`,
+      `jsonplane_project_quota${labels("objects")} 3`,
+      `jsonplane_project_quota${labels("documentKeys")} 9`,
+    ]);
+    served.live.remove({ namespace: served.namespace, name: "shop" });
+    await eventually(async () => expect(await metrics(served)).toEqual([]), { withinMs: 20_000 });
+  }, 30_000);
+
+  it("is at /usage, beside the requests, as JSON and on the page", async () => {
+    const served = await serve([shopWith({ objects: 1_500 }), project("other")]);
+    await create(served);
+    expect(await usage(served)).toMatchObject({ quotas: { objects: { used: 1, limit: 1_500 } } });
+    const all = await send(served.adminUrl, "/usage");
+    expect(all.json()).toMatchObject({
+      count: 1,
+      projects: { [`${served.namespace}/shop`]: { requestsLastHour: 0, quotas: { objects: { used: 1 } } } },
+    });
+    for (const path of ["/usage", `/usage/${served.base.slice(1)}`]) {
+      const page = await send(served.adminUrl, path, { headers: { accept: "text/html" } });
+      const cells = [...page.text.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = ""]) =>
+        row.split(/<[^>]+>/).filter(Boolean),
+      );
+      expect(cells).toContainEqual(["objects", "1", "1,500"]);
+    }
+    expect((await send(served.adminUrl, `/usage/${served.namespace}/other`)).json()).not.toHaveProperty("quotas");
+  });
+
+  it("is known of a project that nobody writes to", async () => {
+    const served = await serve(shop);
+    await create(served);
+    served.change(withLimits({ quota: { objects: 3 } }));
+    await eventually(
+      async () => expect(await usage(served)).toMatchObject({ quotas: { objects: { used: 1, limit: 3 } } }),
+      { withinMs: 20_000 },
+    );
+  }, 30_000);
 });
 
 describeReplicas("a quota", (serveTwice) => {

@@ -5,7 +5,11 @@ import { createMetrics } from "../../dataplane/observe/metrics.ts";
 import { operatorMetrics } from "../support/operator-metrics.ts";
 
 it.each([
-  ["the data plane", "data-plane-metrics.md", () => createMetrics({ configAgeSeconds: () => 0, projects: () => 0 })],
+  [
+    "the data plane",
+    "data-plane-metrics.md",
+    () => createMetrics({ configAgeSeconds: () => 0, projects: () => 0, usageReports: () => [] }),
+  ],
   ["the operator", "operator-metrics.md", operatorMetrics],
 ])("the reference lists every metric of %s with its type, labels and meaning, and no other", (_who, page, metrics) => {
   const text = readFileSync(new URL(`../../docs/reference/${page}`, import.meta.url), "utf8");
