@@ -74,7 +74,7 @@ function equalToAny(values: readonly string[]): Judgement {
   const isExact = wanted.every(({ exact }) => exact);
   const [only, ...others] = wanted;
   return {
-    ranges: united(wanted.map(({ key }) => equalTo(key))),
+    ranges: others.length === 0 ? wanted.map(({ key }) => equalTo(key)) : united(wanted.map(({ key }) => equalTo(key))),
     isExact,
     ...(isExact && only !== undefined && others.length === 0 && { constant: only.key }),
     meets(value) {

@@ -31,9 +31,39 @@ interface Restriction {
 export type Restrictions = ReadonlyMap<string, Restriction>;
 
 export function planList(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): Plan {
+  const answer = usualAnswer(conditions, order, indexes);
+  return answer === undefined ? anyPlan(conditions, order, indexes) : { answer, narrowings: [] };
+}
+
+/** Of a list with one sort key, or one value to find, which is what most ask for and what every microsecond counts in. */
+function usualAnswer(
+  [condition, ...further]: readonly Condition[],
+  { keys, descending }: Order,
+  indexes: readonly IndexField[],
+): IndexUse | undefined {
+  const [key, ...others] = keys;
+  if (others.length > 0 || further.length > 0) return undefined;
+  const name = condition?.name ?? key?.name;
+  const constant = condition?.constant;
+  if (condition !== undefined && (constant === undefined || (key ?? condition).name !== name)) return undefined;
+  // `a,-id` runs in two ways.
+  if (constant === undefined && key?.descending !== descending) return undefined;
+  const index = indexes.find((each) => each.name === name && each.parts === undefined);
+  if (index === undefined) return undefined;
+  if (constant === undefined) return { query: { index: index.name }, constants: [] };
+  return { query: { index: index.name, equals: constant }, constants: [constant] };
+}
+
+function anyPlan(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): Plan {
   const restrictions = restrictionsOf(conditions);
   const keys = decidingKeys(order, restrictions);
-  const uses = indexes.map((index) => useOf(index, restrictions));
+  const [key] = keys;
+  // Most indexes begin with a field that the list says nothing of.
+  const useful = indexes.filter((index) => {
+    const first = index.parts?.[0].name ?? index.name;
+    return first === key?.name || restrictions.has(first);
+  });
+  const uses = useful.map((index) => useOf(index, restrictions));
   const answer = uses.find((use) => use.isComplete && isInOrder(use.others, keys, order));
   const narrowings = uses.filter(({ isNarrow }) => isNarrow);
   return { ...(answer && { answer }), narrowings };

@@ -25,6 +25,10 @@ export const byCreation: Order = { keys: [], descending: false };
 
 export function sortOrder(text: string | undefined, schema: CompiledSchema): Order {
   if (text === undefined) return byCreation;
+  if (!text.includes(",")) {
+    const key = keyOf(text, schema);
+    return { keys: creationOrder.has(key.name) ? [] : [key], descending: key.descending };
+  }
   const named = partsOf(text, schema).map((part) => keyOf(part, schema));
   if (named.length > mostKeys) throw new Problem("invalid_parameter", `\`_sort\` takes at most ${mostKeys} fields`);
   const repeated = named.find(({ name }, at) => named.findIndex((key) => key.name === name) < at);
