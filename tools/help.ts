@@ -23,7 +23,8 @@ const sentences: Readonly<Record<string, string>> = {
   "test:process": "whole processes: start, stop, restart, kills, the package installed elsewhere",
   "test:security": "attacks on a replica and its neighbours: what costs much, what lies, what is random",
   fuzz: "random requests of two tenants, then random custom resources, all judged; --seed S --requests N --manifests N",
-  "fuzz:openapi": "schemathesis on each example project, by its own /openapi.json; --seed S --examples N --project NAME",
+  "fuzz:openapi":
+    "schemathesis on each example project, by its own /openapi.json; --seed S --examples N --project NAME",
   audit: "known weaknesses of the packages that are shipped, as the registry tells them",
   spec: "every promise of the interface, with the test that proved it in the last full run",
   build: "compiles the package into dist/",
@@ -38,6 +39,7 @@ const sentences: Readonly<Record<string, string>> = {
   "bench:projects": "what 10,000 projects cost a replica",
   "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
   chaos: "kills, outages and failovers under clients whose history is judged; --only NAME --seed N --seconds S",
+  "docs:site": "a site of all documentation in out/site, with a search; no network is needed to make it or to read it",
   "draw:dashboards": "pictures of the dashboards, from a real Prometheus after minutes of traffic",
 };
 
