@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
+import type { BuildingIndexes } from "../core/config/building-indexes.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
@@ -67,6 +68,8 @@ export interface DataPlane {
   readonly adminUrl: string;
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** Which indexes are being built, for the operator's status. */
+  buildingIndexes(): readonly BuildingIndexes[];
   /**
    * Says that it is not ready and takes requests for `drainMs` more, answers those under way as long as `closeTimeoutMs`
    * allows, then lets go of everything but the store's owner's store.
@@ -75,10 +78,9 @@ export interface DataPlane {
 }
 
 export async function startDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
-  const clock = options.clock ?? systemClock;
+  const { directory, clock = systemClock } = options;
   const write = options.writeLog ?? ((text: string) => void process.stderr.write(text));
   const logger = createLogger({ level: options.logLevel ?? "info", clock, write });
-  const { directory } = options;
   const metrics = createMetrics({
     configAgeSeconds: () => directory.ageSeconds(),
     projects: () => directory.projects().length,
@@ -97,9 +99,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     observe: metrics.observeAuthentication,
     ...(options.passwordCost && { passwordCost: options.passwordCost }),
   });
-  const preparer = createCollectionPreparer(store, (error) =>
-    logger.warn("Index build failed", { error: error instanceof Error ? error.name : typeof error }),
-  );
+  const preparer = createCollectionPreparer(store, buildFailuresTo(logger));
   const usage = createUsage(clock);
   const quotas = createQuotas({ store, clock, directory });
   let stopping = false;
@@ -162,6 +162,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     adminUrl,
     metrics,
     logger,
+    buildingIndexes: preparer.building,
     async close() {
       stopping = true;
       await closeInOrder(options, server, [preparer, quotas, authentication], admin);
@@ -169,6 +170,10 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
       logger.flush();
     },
   };
+}
+
+function buildFailuresTo(logger: Logger): (error: unknown) => void {
+  return (error) => logger.warn("Index build failed", { error: error instanceof Error ? error.name : typeof error });
 }
 
 async function closeInOrder(

@@ -73,6 +73,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     ...(publicUrl !== undefined && { publicUrl }),
   });
   closers.push(() => plane.close());
+  config.reportBuilding(() => plane.buildingIndexes());
   if (store === undefined) throw new Error("The data plane started without opening its store");
   const purges = carryOutPurges({
     gateway: config.gateway,

@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createObjectIds } from "../../dataplane/perform/object-ids.ts";
 import { list, outcome } from "../support/api-calls.ts";
+import { eventually } from "../support/eventually.ts";
 import { apikey, project, withKey, withResource } from "../support/projects.ts";
 import { describeServed, type Served } from "../support/served.ts";
 
@@ -126,11 +127,14 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     served.change(withResource("many", { schema, indexes: ["indexed", "same", "late"] }));
     const early = await ask("_sort=late");
     expect(outcome(early)).toEqual([503, "index_building"]);
+    const project = `${served.namespace}/shop`;
+    expect(served.plane.buildingIndexes()).toEqual([{ project, resource: "many", indexes: ["late"] }]);
     expect(Number(early.headers["retry-after"])).toBeGreaterThanOrEqual(1);
     expect((await ask("_sort=indexed&_limit=1")).status).toBe(200);
     const { items } = await untilBuilt(() => ask("_sort=-late&_limit=1"));
     expect(items).toMatchObject([{ late: 10_000 }]);
     expect((await ask("late=17")).json()).toMatchObject({ count: 1, items: [{ late: 17 }] });
+    await eventually(() => expect(served.plane.buildingIndexes()).toEqual([]));
   });
 });
 

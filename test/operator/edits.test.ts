@@ -8,6 +8,7 @@ import { ada, firstOf, openShop } from "../support/edited-shop.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 import type { Reply } from "../support/http-client.ts";
+import { openGateway } from "../support/publishing.ts";
 import type { Replica } from "../support/replica.ts";
 
 let fleet: Fleet;
@@ -92,6 +93,26 @@ describe.concurrent("an edit with more to it", () => {
       const { items } = reply.json<{ items: readonly { readonly size: number }[] }>();
       expect(items.map(({ size }) => size)).toEqual([9, 2]);
     });
+  });
+
+  it("ApiResource indexes: while replicas build one, its status and kubectl name it, and no longer", async () => {
+    const shop = await openShop(fleet);
+    const { namespace } = shop;
+    const gateway = await openGateway(fleet.redis.url);
+    // Somebody else's lock: the replicas wait for whom they believe to build.
+    const lock = `jp:{${namespace}/shop/items}:build-lock`;
+    await gateway.write(lock, "SET", lock, "another", "PX", 600_000);
+    await shop.edit("ApiResource", "items", { indexes: ["size", "size,title"] });
+    await shop.said("ApiResource", "items", "Ready");
+    expect((await shop.get("ApiResource", "items")).status).toMatchObject({ indexes: ["size", "size,title"] });
+    await shop.everywhere("/api/items", { as: shop.admin }, (reply) => expect(reply.status).toBe(200), atOnce);
+    const told = async () => (await shop.get("ApiResource", "items")).status?.["indexesBuilding"];
+    await eventually(async () => expect(await told()).toEqual(["size,title"]), { withinMs: 30_000 });
+    const table = await fleet.api.kubectl(["get", "jres", "items", "-n", namespace, "-o", "wide"]);
+    expect(table).toMatch(/INDEXES +BUILDING.*\n.*\["size","size,title"\] +\["size,title"\]/);
+    await gateway.write(lock, "DEL", lock);
+    await eventually(async () => expect(await told()).toBeUndefined(), { withinMs: 30_000 });
+    gateway.disconnect();
   });
 
   it("ApiKey description: stands in the log beside each request", async () => {
