@@ -4,7 +4,7 @@
 // and leaves no dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another folder, for tests that
 // must not replace what others are running.
 
-import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, constants, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { viewerOfPackage } from "../dataplane/reference/viewer.ts";
@@ -34,15 +34,16 @@ async function copyAssets(folder: string): Promise<number> {
     const from = join(asset.parentPath, asset.name);
     const to = join(dist, from.slice(root.length));
     await mkdir(dirname(to), { recursive: true });
-    await copyFile(from, to);
+    // Never in the place of what was compiled.
+    await copyFile(from, to, constants.COPYFILE_EXCL);
   }
   return assets.length;
 }
 
 /** What is under a licence of others has its text beside it. */
 async function writeViewer(): Promise<void> {
-  const folder = join(dist, "dataplane", "reference");
-  await writeFile(join(folder, "viewer.js"), await viewerOfPackage());
+  const folder = join(dist, "dataplane", "reference", "files");
+  await writeFile(join(folder, "viewer.js"), await viewerOfPackage(), { flag: "wx" });
   const licence = join(root, "node_modules", "@scalar", "fastify-api-reference", "LICENSE");
   await copyFile(licence, join(folder, "viewer.LICENSE"));
 }

@@ -87,10 +87,11 @@ function answerWith(asset: Asset, headers: PageRequest["headers"], own: Readonly
 async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   const assets = new Map<string, Asset>();
   for (const { name, type } of files) {
-    const bytes = name === "viewer.js" ? await viewerScript() : await readFile(new URL(name, import.meta.url));
+    const bytes =
+      name === "viewer.js" ? await viewerScript() : await readFile(new URL(`files/${name}`, import.meta.url));
     assets.set(name, await assetOf(bytes, type));
   }
-  let html = await readFile(new URL("page.html", import.meta.url), "utf8");
+  let html = await readFile(new URL("files/page.html", import.meta.url), "utf8");
   for (const [name, { version }] of assets) html = html.replaceAll(`docs/${name}"`, `docs/${name}?v=${version}"`);
   return assets.set("page.html", await assetOf(Buffer.from(html), "text/html; charset=utf-8"));
 }

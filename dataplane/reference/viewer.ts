@@ -1,10 +1,10 @@
-// The script that shows an OpenAPI document: Scalar's, as its package for fastify serves it. A build has it as a file beside this one;
+// The script that shows an OpenAPI document: Scalar's, as its package for fastify serves it. A build has it as a file;
 // out of a clone it is taken from the package, by the way that the package offers it.
 
 import { readFile } from "node:fs/promises";
 import Fastify from "fastify";
 
-const built = new URL("viewer.js", import.meta.url);
+const built = new URL("files/viewer.js", import.meta.url);
 
 export async function viewerScript(): Promise<Buffer> {
   try {
