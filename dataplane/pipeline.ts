@@ -97,8 +97,11 @@ export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Ans
 
   const caller = rule === "public" ? anonymous : await authenticate(deps, exchange, place.project);
   exchange.caller = caller;
-  exchange.rates = deps.rates.of(place.project.config, caller, exchange.request.ip);
-  if (exchange.rates !== undefined) await deps.rates.demand(place.project.config, exchange.rates);
+  const { config } = place.project;
+  if (config.limits.rate !== undefined) {
+    exchange.rates = deps.rates.of(config, config.limits.rate, { caller, address: exchange.request.ip });
+    await deps.rates.demand(config, exchange.rates);
+  }
   if (isWrite(rule)) demandWritable(place.project);
   return perform(deps, exchange, { place, subject, rule, caller, query: split.query });
 }

@@ -3,7 +3,7 @@
 
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
-import type { ProjectConfig, Rate } from "../../core/config/types.ts";
+import type { ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { addressGroup } from "../authenticate/address-group.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
@@ -11,13 +11,19 @@ import type { BucketStore } from "../store/port.ts";
 import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
 
 export interface RateLimits {
-  /** The buckets that a request of this caller takes from, the caller's first; undefined where the project names no rate. */
-  of(project: ProjectConfig, caller: Caller, address: string): readonly SharedBucket[] | undefined;
+  /** The buckets that a request takes from, the caller's first. */
+  of(project: ProjectRef, rates: ProjectRates, asking: Asking): readonly SharedBucket[];
   /** Takes from each. Throws Problem `rate_limited`, and has taken from none then. */
-  demand(project: ProjectConfig, buckets: readonly SharedBucket[]): Promise<void>;
+  demand(project: ProjectRef, buckets: readonly SharedBucket[]): Promise<void>;
 }
 
-export type ObserveLimited = (project: ProjectConfig, limit: BucketPolicy["name"]) => void;
+export interface Asking {
+  readonly caller: Caller;
+  /** The client's, trusted proxies resolved. */
+  readonly address: string;
+}
+
+export type ObserveLimited = (project: ProjectRef, limit: BucketPolicy["name"]) => void;
 
 /** Buckets that a replica remembers; of a forgotten one it asks the store. */
 const mostRemembered = 20_000;
@@ -38,14 +44,12 @@ export function createRateLimits(store: BucketStore, clock: Clock, observe: Obse
   };
 
   return {
-    of(project, caller, address) {
-      const { rate } = project.limits;
-      if (rate === undefined) return undefined;
+    of(project, rates, { caller, address }) {
       const place = `${project.namespace}/${project.name}`;
       const who = caller.kind === "anonymous" ? `address:${addressGroup(address)}` : ownerOf(caller);
       return [
-        ...(rate.caller ? [bucketOf("caller", `rate-of:${place}:${who}`, rate.caller)] : []),
-        ...(rate.project ? [bucketOf("project", `rate:${place}`, rate.project)] : []),
+        ...(rates.caller ? [bucketOf("caller", `rate-of:${place}:${who}`, rates.caller)] : []),
+        ...(rates.project ? [bucketOf("project", `rate:${place}`, rates.project)] : []),
       ];
     },
     async demand(project, buckets) {
