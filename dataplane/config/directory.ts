@@ -41,6 +41,8 @@ export interface Directory {
   key(project: LiveProject, sha256: string): Lookup<KeyConfig> | Promise<Lookup<KeyConfig>>;
   /** Namespaces and names of all projects, for probes and `/usage`. */
   projects(): readonly ProjectRef[];
+  /** Projects whose configuration is in memory; asking loads nothing and keeps nothing. */
+  loaded(): readonly LiveProject[];
   /** Readiness: the index of projects is known and as new as the stream's head at start. */
   synced(): boolean;
   /** Seconds since the configuration was last known to be current. */

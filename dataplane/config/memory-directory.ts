@@ -90,6 +90,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     user: (project, username) => found(entryOf(project)?.users.get(username)),
     key: (project, sha256) => found(entryOf(project)?.keys.get(sha256)),
     projects: () => state?.refs ?? [],
+    loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),
     synced: () => state !== undefined,
     ageSeconds: () => (state === undefined ? (clock.now() - bornAt) / 1000 : 0),
   };

@@ -140,6 +140,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       user: (project, username) => credentials.user(project, username),
       key: (project, sha256) => credentials.key(project, sha256),
       projects: () => [...index.names()].map(projectOfName),
+      loaded: () => [...held.values()].map(({ project }) => project.live),
       synced: () => index.whole(),
       ageSeconds: () => (clock.now() - currentAt) / 1000,
     },

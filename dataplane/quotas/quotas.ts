@@ -35,7 +35,7 @@ export interface Quotas {
 export interface QuotasDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly directory: Pick<Directory, "projects" | "project">;
+  readonly directory: Pick<Directory, "loaded">;
 }
 
 /** A project whose usage is this old is looked at by the next round. */
@@ -77,20 +77,15 @@ export function createQuotas({ store, clock, directory }: QuotasDeps): Quotas {
     return known;
   };
 
-  const look = async (ref: ProjectRef): Promise<void> => {
-    const found = await directory.project(ref);
-    if (found.outcome === "unavailable") return;
-    const quota = found.outcome === "found" ? found.value.config.limits.quota : undefined;
-    if (found.outcome === "unknown" || quota === undefined) guarded.delete(nameOf(ref));
-    // Without the store there is nothing new to say.
-    else
-      await guardOf(found.value, quota)
-        .usage.refreshAfter(idleMs)
-        .catch(() => undefined);
-  };
   const rounds = repeated(async (isEnded) => {
-    forgetGone(guarded, directory.projects());
-    for (const ref of directory.projects()) if (!isEnded()) await look(ref);
+    const limited = directory.loaded().filter(({ config }) => config.limits.quota !== undefined);
+    forgetOthers(guarded, limited);
+    for (const project of limited) {
+      if (isEnded()) return;
+      const { usage } = guardOf(project, project.config.limits.quota ?? {});
+      // Without the store there is nothing new to say.
+      await usage.refreshAfter(idleMs).catch(() => undefined);
+    }
   });
 
   return {
@@ -140,9 +135,9 @@ function repeated(work: (isEnded: () => boolean) => Promise<void>): { end(): Pro
   };
 }
 
-function forgetGone(guarded: Map<string, Guarded>, projects: readonly ProjectRef[]): void {
-  if (guarded.size === 0) return;
-  const names = new Set(projects.map(nameOf));
+/** A project that is not loaded may be written to by other replicas alone: what was known of it grows wrong. */
+function forgetOthers(guarded: Map<string, Guarded>, projects: readonly LiveProject[]): void {
+  const names = new Set(projects.map(({ config }) => nameOf(config)));
   for (const name of guarded.keys()) if (!names.has(name)) guarded.delete(name);
 }
 

@@ -125,6 +125,15 @@ describe("a replica", () => {
     expect(directory.projects()).toEqual([ref]);
   });
 
+  it("names as loaded what was asked for, and loads nothing to say so", async () => {
+    await publishAll(shop, project("other"));
+    const { directory } = await replica();
+    await eventually(() => expect(directory.projects()).toHaveLength(2));
+    expect(directory.loaded()).toEqual([]);
+    const found = await live(directory);
+    expect(directory.loaded()).toEqual([found]);
+  });
+
   it("answers unknown for projects, users and keys that are not published", async () => {
     await publishAll(shop);
     const { directory } = await replica();
