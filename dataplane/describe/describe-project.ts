@@ -25,7 +25,7 @@ import {
   preconditionProblems,
   rateProblems,
 } from "./policies.ts";
-import { type ProblemSource, problemResponses } from "./problems.ts";
+import { type ProblemSource, problemResponses, rateHeaders } from "./problems.ts";
 import { addResourceSchemas } from "./resource-schemas.ts";
 import { requestHeaders, securitySchemes, sharedHeaders, sharedParameters, sharedSchemas } from "./shared-parts.ts";
 
@@ -178,18 +178,26 @@ function operation(entry: OperationEntry, scene: Surroundings, terms: CallerTerm
     ...(parameters.length > 0 && { parameters }),
     ...(entry.body !== undefined && { requestBody: { required: true, content: content(entry.body, scene) } }),
     responses: {
-      ...Object.fromEntries(answers.map((answer) => [String(answer.status), success(answer, scene)])),
+      ...Object.fromEntries(answers.map((answer) => [String(answer.status), success(answer, scene, sources)])),
       ...problemResponses(scene.components, sources),
     },
     security: terms.security,
   };
 }
 
-function success({ description, shape, headers = [] }: SuccessAnswer, scene: Surroundings): JsonObject {
+function success(
+  { description, shape, headers = [] }: SuccessAnswer,
+  scene: Surroundings,
+  sources: readonly ProblemSource[],
+): JsonObject {
   const named = headers.map((name) => [name, refTo("headers", name)]);
   return {
     description,
-    headers: Object.fromEntries([["X-Request-Id", refTo("headers", "RequestId")], ...named]),
+    headers: {
+      "X-Request-Id": refTo("headers", "RequestId"),
+      ...Object.fromEntries(named),
+      ...(sources.includes("rates") && rateHeaders),
+    },
     ...(shape !== undefined && { content: content({ [json]: shape }, scene) }),
   };
 }

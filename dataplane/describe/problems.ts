@@ -48,6 +48,12 @@ export function problemResponses(components: Components, sources: readonly Probl
   return Object.fromEntries(statuses.map(([status, some]) => [String(status), responseOf(components, status, some)]));
 }
 
+/** Where the project names rates, of what was counted. */
+export const rateHeaders = {
+  "RateLimit-Policy": { $ref: "#/components/headers/RateLimitPolicy" },
+  RateLimit: { $ref: "#/components/headers/RateLimit" },
+} as const;
+
 const retried = new Set([429, 503]);
 
 function responseOf(components: Components, status: number, codes: readonly ErrorCode[]): JsonObject {
@@ -61,6 +67,7 @@ function problemOf(status: number, codes: readonly ErrorCode[]): JsonObject {
     ...(status === 401 && { "WWW-Authenticate": { $ref: "#/components/headers/Challenge" } }),
     // A proxy's client asks again with the tag of now.
     ...(status === 412 && { ETag: { $ref: "#/components/headers/ETag" } }),
+    ...(codes.includes("rate_limited") && rateHeaders),
     ...(status === 415 && { "Accept-Patch": { $ref: "#/components/headers/AcceptPatch" } }),
     ...(retried.has(status) && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } }),
   };

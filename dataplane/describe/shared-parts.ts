@@ -133,6 +133,11 @@ export const sharedHeaders: Readonly<Record<string, JsonObject>> = {
   },
   AcceptPatch: { description: "Of a PATCH: the content types that it may have.", schema: text },
   Challenge: { description: "How to show who calls, RFC 9110.", required: true, schema: text },
+  RateLimitPolicy: {
+    description: "Rates of the caller and of the project: `q` requests in `w` seconds.",
+    schema: text,
+  },
+  RateLimit: { description: "What is left of them: `r` requests, all of them again in `t` seconds.", schema: text },
   RetryAfter: { description: "Seconds to wait, where waiting helps.", schema: { type: "string", pattern: "^[0-9]+$" } },
 };
 

@@ -6,8 +6,10 @@ import { createMemoryDirectory } from "../../../../dataplane/config/memory-direc
 import { createDescriptions } from "../../../../dataplane/perform/descriptions.ts";
 import { tenantsOf } from "../../../fuzz/tenants.ts";
 import {
+  changed,
   project,
   withAuthenticationDisabled,
+  withLimits,
   withResource,
   withRootKey,
   withServing,
@@ -214,6 +216,18 @@ describe("the OpenAPI document of a project", () => {
     const parameters = paths["/api/books"]?.get?.parameters as readonly { readonly name?: string }[];
     const named = parameters.flatMap(({ name }) => (name?.includes(":") ? [name] : []));
     expect(named).toEqual(["n:gt", "n:ge", "n:lt", "n:le", "n:ne", "n:in", "n:exists"]);
+  });
+
+  it("names rates and their headers where the project has some", async () => {
+    const answers = async (parts: ProjectParts) => {
+      const { responses = {} } = (await documentOf(parts)).paths["/api/books"]?.get ?? {};
+      return responses as Readonly<Record<string, { readonly headers?: object }>>;
+    };
+    const parts = project("shop", withResource("books"));
+    expect(await answers(parts)).not.toHaveProperty("429");
+    const limited = await answers(changed(parts, withLimits({ rate: { caller: { requestsPerSecond: 1, burst: 2 } } })));
+    expect(limited).toHaveProperty("429");
+    expect(Object.keys(limited["200"]?.headers ?? {})).toContain("RateLimit");
   });
 
   it("is the same text for the same configuration", async () => {
