@@ -29,9 +29,9 @@ export interface HttpServerOptions {
 }
 
 /** Above the contract's 8 KiB for a path, so that a longer path is answered with 414 and not cut off. */
-const maxHeaderBytes = 32 * 1024;
+export const maxHeaderBytes = 32 * 1024;
 /** A silent one takes some 20 KiB: as many as leave most of the memory that the chart gives to requests. */
-const maxConnections = 15_000;
+export const maxConnections = 15_000;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {

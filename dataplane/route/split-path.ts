@@ -4,8 +4,8 @@
 import { Problem } from "../../core/errors/problem.ts";
 import { percentDecoded } from "../../core/http/percent-decoded.ts";
 
-const maxPathBytes = 8 * 1024;
-const maxSegmentBytes = 1024;
+export const maxPathBytes = 8 * 1024;
+export const maxSegmentBytes = 1024;
 
 export interface SplitTarget {
   /** Decoded segments, one trailing slash ignored; those that `fault` is about stand as they were sent. */

@@ -7,7 +7,7 @@ import { type CompiledSchema, resolveField } from "../../core/schema/compile-sch
 import { fieldNames, pathOf } from "./field-names.ts";
 import { queryParameters } from "./query-parameters.ts";
 
-const mostFields = 100;
+export const mostFields = 100;
 const ownFields: ReadonlyMap<string, readonly string[]> = new Map(
   ["id", "_metadata", "_metadata.created", "_metadata.creator", "_metadata.creator_type"].map((name) => [
     name,

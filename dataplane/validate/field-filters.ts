@@ -27,8 +27,8 @@ export interface Filter {
 }
 
 /** A filter costs as much as reading a field of every candidate. */
-const mostOperators = 20;
-const mostListed = 100;
+export const mostOperators = 20;
+export const mostListed = 100;
 
 /** `reserved` = the parameters that are no fields. */
 export function fieldFilters(

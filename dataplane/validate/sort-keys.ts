@@ -20,7 +20,7 @@ export interface Order {
 }
 
 const creationOrder = new Set(["id", "_metadata.created"]);
-const mostKeys = 4;
+export const mostKeys = 4;
 export const byCreation: Order = { keys: [], descending: false };
 
 export function sortOrder(text: string | undefined, schema: CompiledSchema): Order {

@@ -1,18 +1,13 @@
 // Pages of the documentation and the repository agree: links lead to files that are there, and a test that is named is one.
 
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../tools/read-crds.ts";
+import { documentationPages } from "../support/documentation-pages.ts";
 
-const pages = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" })
-  .trim()
-  .split("\n")
-  .filter((page) => existsSync(join(root, page)));
-
-describe.each(pages)("%s", (page) => {
+describe.each(documentationPages)("%s", (page) => {
   it("links to files and folders that are there", async () => {
     const text = (await readFile(join(root, page), "utf8"))
       .replaceAll(/^ *```[\s\S]*?^ *```/gm, "")

@@ -1,0 +1,83 @@
+// The numbers and codes of the pages about HTTP are those of the code, and fields that pages name are fields of the CRDs.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { errorCatalogue } from "../../core/errors/catalogue.ts";
+import { maxConnections, maxHeaderBytes } from "../../dataplane/http-server.ts";
+import { longestWaitMs, mostWaiting } from "../../dataplane/perform/project-shares.ts";
+import { scanBytes, scanLimit } from "../../dataplane/perform/scan-objects.ts";
+import { mostWaiting as answersWaiting } from "../../dataplane/respond/answer-budget.ts";
+import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/split-path.ts";
+import { mostHeld } from "../../dataplane/validate/body-budget.ts";
+import { mostFields } from "../../dataplane/validate/chosen-fields.ts";
+import { mostListed, mostOperators, operators } from "../../dataplane/validate/field-filters.ts";
+import { maxDepth } from "../../dataplane/validate/read-body.ts";
+import { mostKeys } from "../../dataplane/validate/sort-keys.ts";
+import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
+import { documentationPages } from "../support/documentation-pages.ts";
+
+const page = (path: string): string => readFileSync(join(root, path), "utf8");
+const inWords = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / (1024 * 1024)} MiB`;
+const grouped = (count: number): string => count.toLocaleString("en");
+
+describe("docs/reference/http.md", () => {
+  it("states the limits as they are", () => {
+    const text = page("docs/reference/http.md");
+    for (const row of [
+      `| path | ${inWords(maxPathBytes)} | 414 |`,
+      `| one segment, decoded | ${inWords(maxSegmentBytes)} | 414 |`,
+      `| request line and headers | ${inWords(maxHeaderBytes)} | 431 |`,
+      `| connections at once | ${grouped(maxConnections)} |`,
+      `| ${inWords(mostHeld)}, half of it of one project | 503 \`body_busy\` |`,
+      `| ${inWords(answersWaiting)}, half of it of one project | 503 \`query_busy\` |`,
+      `| ${grouped(mostWaiting)}, and ${longestWaitMs / 1_000} s each | 503 \`project_busy\` |`,
+      `| nesting of JSON | ${maxDepth} levels | 400 |`,
+    ]) {
+      expect(text).toContain(row);
+    }
+  });
+});
+
+describe("docs/queries.md", () => {
+  it("lists every operator, and the limits as they are", () => {
+    const text = page("docs/queries.md");
+    for (const operator of operators) expect(text).toContain(`\`:${operator}`);
+    expect(text).toContain(`${mostListed} values at most`);
+    expect(text).toContain(`A list takes ${mostOperators} operators`);
+    expect(mostKeys).toBe(4);
+    expect(text).toContain("sorts by up to four fields");
+    expect(text).toContain(`${mostFields} fields at most`);
+    expect(text).toContain(`${grouped(scanLimit)} objects and ${inWords(scanBytes)}`);
+  });
+});
+
+describe("every page", () => {
+  it("names a code beside the status that it has", () => {
+    const wrong = documentationPages.flatMap((path) =>
+      [...page(path).matchAll(/\b([45]\d\d) `([a-z_]+)`/g)]
+        .filter(([, status, code]) => {
+          const entry = (errorCatalogue as Readonly<Record<string, { readonly status: number }>>)[code ?? ""];
+          return entry?.status !== Number(status);
+        })
+        .map(([text]) => `${path}: ${text}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("names only fields of spec that some kind has", async () => {
+    const schemas = (await readCrds()).map(({ schema }) => schema);
+    const unknown = documentationPages.flatMap((path) =>
+      [...page(path).matchAll(/`(spec(?:\.[a-z]\w*)+)`/g)]
+        .filter(([, field = ""]) => !schemas.some((schema) => hasField(schema, field.split("."))))
+        .map(([, field]) => `${path}: ${field}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+function hasField(node: CrdNode | undefined, [first, ...rest]: readonly string[]): boolean {
+  if (node === undefined || first === undefined) return node !== undefined;
+  return hasField(node.properties?.[first], rest);
+}
