@@ -4,36 +4,17 @@
 import { projectName } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { selected } from "../../core/json/selection.ts";
-import type { Turns } from "../../core/turns.ts";
 import type { Answer } from "../respond/answer.ts";
 import { currentAnswer } from "../respond/conditional.ts";
-import type { FieldPage, ObjectStore, PageRange } from "../store/port.ts";
+import type { ObjectStore } from "../store/port.ts";
 import type { ListQuery } from "../validate/validate-list.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
+import { listByScan } from "./list-by-scan.ts";
 import { type ListPage, linksOf } from "./list-links.ts";
+import { type Finding, type ListRequest, rangeOf } from "./list-request.ts";
 import type { ObjectScene } from "./objects.ts";
-import { type IndexUse, type Plan, planList, restrictionsOf } from "./plan-list.ts";
-import { indexBuilding, tooExpensive } from "./refuse-list.ts";
-import { scanLimit, scanObjects } from "./scan-objects.ts";
+import { type IndexUse, planList, restrictionsOf } from "./plan-list.ts";
 import { cursorOf, positionOf } from "./walk-positions.ts";
-
-export interface ListRequest {
-  readonly query: ListQuery;
-  /** The collection's absolute URL, as the request named it. */
-  readonly url: string;
-  /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */
-  readonly onIndexMissing: () => void;
-  /** Of all scans and long pages of this process (scan-objects.ts). */
-  readonly scanTurns: Turns;
-  /** Called before a scan, which takes long and has turns of its own. */
-  readonly onScan: () => void;
-}
-
-/**
- * Characters of a page's objects. One is in memory four times on its way: as the store's reply, its texts, their join, and the bytes
- * that are sent. Two of 64 MiB took a replica beyond the memory that the chart gives it.
- */
-export const pageLength = 16 * 1024 * 1024;
 
 export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
   const { query, scanTurns } = request;
@@ -59,13 +40,6 @@ function envelope(query: ListQuery, page: ListPage, url: string): string {
   return `{${count}"items":[${texts.join(",")}],"links":${linksOf(query, page, url)}}`;
 }
 
-interface Finding {
-  readonly store: ObjectStore;
-  readonly scene: ObjectScene;
-  readonly request: ListRequest;
-  readonly beforeMore: () => Promise<void>;
-}
-
 async function findPage(finding: Finding): Promise<ListPage> {
   const { scene, request } = finding;
   const { query } = request;
@@ -77,8 +51,7 @@ async function findPage(finding: Finding): Promise<ListPage> {
     if (indexed.outcome === "page") return indexed;
     request.onIndexMissing();
   }
-  request.onScan();
-  return fromScan(finding, plan, conditions);
+  return listByScan(finding, plan, conditions);
 }
 
 async function inOrderOfCreation(finding: Finding): Promise<ListPage> {
@@ -89,11 +62,6 @@ async function inOrderOfCreation(finding: Finding): Promise<ListPage> {
   const page = await fromIndex(finding, undefined, []);
   if (page.outcome === "page") return page;
   throw new Error("The order of creation is always there");
-}
-
-function rangeOf({ request, beforeMore }: Finding): PageRange {
-  const { offset, limit, order } = request.query;
-  return { offset, limit, descending: order.descending, maxLength: pageLength, beforeMore };
 }
 
 /** `use` = undefined in order of creation alone. */
@@ -115,70 +83,6 @@ async function fromIndex(
   if (walked.outcome === "not_ready") return walked;
   const { next, ...page } = walked;
   return next === undefined ? page : { ...page, next: cursorOf(next, order, use, known) };
-}
-
-async function fromScan(finding: Finding, plan: Plan, conditions: readonly Condition[]): Promise<ListPage> {
-  const { scene, request } = finding;
-  const { query } = request;
-  const source = await scanSource(finding, plan);
-  const page =
-    source.texts &&
-    (await scanObjects({
-      collection: scene.collection,
-      texts: source.texts,
-      conditions,
-      order: query.order,
-      offset: query.offset,
-      limit: query.limit,
-      ...(query.cursor?.after && { after: query.cursor.after }),
-      counted: query.counted,
-      turns: request.scanTurns,
-    }));
-  if (page !== undefined) return page;
-  const { indexes } = scene.resource.config;
-  const waiting = plan.answer?.query.index ?? source.waiting;
-  throw waiting === undefined ? tooExpensive(query, conditions, indexes) : indexBuilding(waiting);
-}
-
-interface Source {
-  /** Of all objects that may match; absent when they are too many. */
-  readonly texts?: AsyncIterable<readonly string[]>;
-  /** An index that would find them, but is not ready. */
-  readonly waiting?: string;
-}
-
-/** The smallest set of candidates that an index names, or all objects that the caller sees. */
-async function scanSource(finding: Finding, { narrowings }: Plan): Promise<Source> {
-  const { store, scene, request } = finding;
-  const { collection } = scene;
-  const { visible } = scene.grant;
-  let [best, fewest, waiting]: [IndexUse | undefined, number, string | undefined] = [
-    undefined,
-    scanLimit + 1,
-    undefined,
-  ];
-  for (const use of narrowings.slice(0, mostCounted)) {
-    const page: FieldPage = await store.pageByField(collection, visible, use.query, onlyCount);
-    if (page.outcome === "not_ready") {
-      request.onIndexMissing();
-      waiting = use.query.index;
-    } else if (page.count < fewest) [best, fewest] = [use, page.count];
-  }
-  if (best !== undefined) {
-    const found = await store.candidates(collection, visible, best.query, scanLimit);
-    if (found.outcome === "found") return { texts: store.readObjects(collection, inOrder(found.ids)) };
-  }
-  if ((await store.count(collection, visible)) <= scanLimit) return { texts: store.scan(collection, visible) };
-  return waiting === undefined ? {} : { waiting };
-}
-
-/** Indexes of which a list is asked how much they would find. */
-const mostCounted = 4;
-const onlyCount = { offset: 0, limit: 0, descending: false } as const;
-
-/** Of creation. */
-function inOrder(ids: readonly string[]): readonly string[] {
-  return ids.toSorted();
 }
 
 function pageTooLong(): Problem {

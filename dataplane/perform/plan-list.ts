@@ -13,12 +13,16 @@ export interface Plan {
   readonly answer?: IndexUse;
   /** What finds all objects that may match, and not many more, if there are few. */
   readonly narrowings: readonly IndexUse[];
+  /** Whether what matches is shown in order of creation: of all sort keys, each match has the same value. */
+  readonly isByCreation: boolean;
 }
 
 export interface IndexUse {
   readonly query: FieldQuery;
   /** Encoded values of the index's fields that have only one; the index's order is that of its other fields, then of creation. */
   readonly constants: readonly string[];
+  /** True when it finds exactly what the conditions ask for. */
+  readonly isComplete: boolean;
 }
 
 /** What all conditions on one field say together. */
@@ -32,7 +36,7 @@ export type Restrictions = ReadonlyMap<string, Restriction>;
 
 export function planList(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): Plan {
   const answer = usualAnswer(conditions, order, indexes);
-  return answer === undefined ? anyPlan(conditions, order, indexes) : { answer, narrowings: [] };
+  return answer === undefined ? anyPlan(conditions, order, indexes) : { answer, narrowings: [], isByCreation: false };
 }
 
 /** Of a list with one sort key, or one value to find, which is what most ask for and what every microsecond counts in. */
@@ -50,8 +54,8 @@ function usualAnswer(
   if (constant === undefined && key?.descending !== descending) return undefined;
   const index = indexes.find((each) => each.name === name && each.parts === undefined);
   if (index === undefined) return undefined;
-  if (constant === undefined) return { query: { index: index.name }, constants: [] };
-  return { query: { index: index.name, equals: constant }, constants: [constant] };
+  if (constant === undefined) return { query: { index: index.name }, constants: [], isComplete: true };
+  return { query: { index: index.name, equals: constant }, constants: [constant], isComplete: true };
 }
 
 function anyPlan(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): Plan {
@@ -66,7 +70,7 @@ function anyPlan(conditions: readonly Condition[], order: Order, indexes: readon
   const uses = useful.map((index) => useOf(index, restrictions));
   const answer = uses.find((use) => use.isComplete && isInOrder(use.others, keys, order));
   const narrowings = uses.filter(({ isNarrow }) => isNarrow);
-  return { ...(answer && { answer }), narrowings };
+  return { ...(answer && { answer }), narrowings, isByCreation: keys.length === 0 };
 }
 
 export function restrictionsOf(conditions: readonly Condition[]): Restrictions {
@@ -100,8 +104,6 @@ export function decidingKeys({ keys }: Order, restrictions: Restrictions): reado
 interface Use extends IndexUse {
   /** Fields of the index that have several values. */
   readonly others: readonly string[];
-  /** True when it finds exactly what the conditions ask for. */
-  readonly isComplete: boolean;
   /** True when it finds less than everything. */
   readonly isNarrow: boolean;
 }

@@ -15,8 +15,7 @@ export function positionOf(cursor: Cursor, order: Order, use: IndexUse | undefin
 }
 
 export function cursorOf(position: Position, order: Order, use: IndexUse | undefined, known: Restrictions): Cursor {
-  if (use === undefined) return { values: [], id: position.id };
-  const deciding = position.value.split(betweenValues).slice(use.constants.length);
+  const deciding = use === undefined ? [] : position.value.split(betweenValues).slice(use.constants.length);
   const values = order.keys.map((_, at) => constantAt(order, at, known) ?? deciding.shift() ?? "");
   return { values, id: position.id };
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { pageLength } from "../../dataplane/perform/list-objects.ts";
+import { pageLength } from "../../dataplane/perform/list-request.ts";
 import { loneUnits } from "../../dataplane/perform/project-shares.ts";
 import { scanBytes } from "../../dataplane/perform/scan-objects.ts";
 import { mostWaiting as answersWaiting } from "../../dataplane/respond/answer-budget.ts";

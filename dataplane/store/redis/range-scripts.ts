@@ -3,7 +3,7 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import { code } from "./codes.ts";
-import type { CollectionKeys } from "./keys.ts";
+import { type CollectionKeys, separator } from "./keys.ts";
 import { bytesPerCall, type PageReply } from "./object-scripts.ts";
 import { scriptReply } from "./script-reply.ts";
 import { storeScript } from "./store-script.ts";
@@ -72,9 +72,14 @@ export function createRangeScripts(gateway: Gateway): RangeScripts {
       const args = [version, most, ...bounds(ranges)];
       const reply = scriptReply(await gateway.run(readCandidates, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";
-      return reply.code === code.more ? "too_many" : textsOf(reply.rest[0]);
+      return reply.code === code.more ? "too_many" : reply.rest.flatMap((members) => textsOf(members).map(idIn));
     },
   };
+}
+
+/** An index's member ends in the id. */
+function idIn(member: string): string {
+  return member.slice(member.lastIndexOf(separator) + separator.length);
 }
 
 function bounds(ranges: readonly LexRange[]): readonly string[] {

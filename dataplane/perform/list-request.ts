@@ -1,0 +1,37 @@
+// What answering a list goes by: the request, and what it may take of the process.
+
+import type { Turns } from "../../core/turns.ts";
+import type { ObjectStore, PageRange } from "../store/port.ts";
+import type { ListQuery } from "../validate/validate-list.ts";
+import type { ObjectScene } from "./objects.ts";
+
+export interface ListRequest {
+  readonly query: ListQuery;
+  /** The collection's absolute URL, as the request named it. */
+  readonly url: string;
+  /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */
+  readonly onIndexMissing: () => void;
+  /** Of all scans and long pages of this process (scan-objects.ts). */
+  readonly scanTurns: Turns;
+  /** Called before a scan, which takes long and has turns of its own. */
+  readonly onScan: () => void;
+}
+
+/**
+ * Characters of a page's objects. One is in memory four times on its way: as the store's reply, its texts, their join, and the bytes
+ * that are sent. Two of 64 MiB took a replica beyond the memory that the chart gives it.
+ */
+export const pageLength = 16 * 1024 * 1024;
+
+export interface Finding {
+  readonly store: ObjectStore;
+  readonly scene: ObjectScene;
+  readonly request: ListRequest;
+  /** Awaited once before a long page is read to its end. */
+  readonly beforeMore: () => Promise<void>;
+}
+
+export function rangeOf({ request, beforeMore }: Finding): PageRange {
+  const { offset, limit, order } = request.query;
+  return { offset, limit, descending: order.descending, maxLength: pageLength, beforeMore };
+}
