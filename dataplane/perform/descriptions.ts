@@ -4,6 +4,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { projectName } from "../../core/config/config-keys.ts";
+import type { Json } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { describeProject } from "../describe/describe-project.ts";
 
@@ -43,7 +44,7 @@ export function createDescriptions(): Descriptions {
   };
 
   const make = async (project: LiveProject): Promise<string> => {
-    const rest = `,${JSON.stringify(await inSteps(describeProject(project))).slice(1)}`;
+    const rest = `,${(await inSteps(textOf(project))).slice(1)}`;
     kept.set(projectName(project.config), { project, rest });
     return rest;
   };
@@ -54,6 +55,25 @@ export function createDescriptions(): Descriptions {
       return `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])}${rest}`;
     },
   };
+}
+
+function* textOf(project: LiveProject): Generator<void, string> {
+  return yield* jsonInSteps(yield* describeProject(project), stringifiedDepth);
+}
+
+/** Paths, and components of each section, are small enough to be written at once. */
+const stringifiedDepth = 3;
+
+function* jsonInSteps(value: Json, depth: number): Generator<void, string> {
+  if (depth === 0 || typeof value !== "object" || value === null || Array.isArray(value)) {
+    yield;
+    return JSON.stringify(value);
+  }
+  const members: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    members.push(`${JSON.stringify(name)}:${yield* jsonInSteps(member, depth - 1)}`);
+  }
+  return `{${members.join(",")}}`;
 }
 
 async function inSteps<T>(steps: Generator<void, T>): Promise<T> {
