@@ -57,6 +57,7 @@ import { type AccessRule, accessRule, allowedMethods, isWrite, type Target } fro
 import type { Store } from "./store/port.ts";
 import type { BodyBudgets } from "./validate/body-budget.ts";
 import { chosenFieldsOf } from "./validate/chosen-fields.ts";
+import { idempotencyKeyOf } from "./validate/idempotency-key.ts";
 import { acceptPatch, bodyDepth, type Patch, patchFormatOf, readPatch } from "./validate/patch.ts";
 import { type Preconditions, preconditionsOf } from "./validate/preconditions.ts";
 import { readBody } from "./validate/read-body.ts";
@@ -166,7 +167,8 @@ async function onObjects(
     const onScan = () => endWork(exchange, undefined);
     const { store, scanTurns } = deps;
     if (query) return listObjects(store, scene, { query, url, onIndexMissing, scanTurns, onScan });
-    return createObject(deps, scene, act.caller, { body: present(sent.body), base: url });
+    const creation = { project: project.config, caller: act.caller, body: present(sent.body), base: url };
+    return createObject(deps, scene, { ...creation, idempotencyKey: sent.idempotencyKey });
   }
   if (act.rule === "read") return readObject(deps.store, scene, target.id, chosenFieldsOf(act.query, resource.schema));
   if (act.rule === "delete") return deleteObject(deps, scene, target.id);
@@ -192,13 +194,14 @@ async function onDocument(
   const scene: DocumentScene = { project: config, rootKey, document, path, caller: act.caller, grant, preconditions };
   // A patch tells what is there: by its answer, and by its tests.
   if (exchange.request.method === "PATCH") demandReadToo(config, rootKey.access.read, act.caller);
-  const { body, patch } = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
+  const { body, patch, idempotencyKey } = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
   const waiting = beginWork(deps, exchange, act);
   if (waiting !== undefined) await waiting;
   if (act.rule === "read") return readDocument(deps.store, scene);
   if (act.rule === "delete") return deleteDocument(deps.store, scene);
   if (patch) return patchDocument(deps.store, scene, patch);
-  return (act.rule === "create" ? insertDocument : putDocument)(deps.store, scene, present(body));
+  if (act.rule === "create") return insertDocument(deps.store, scene, present(body), idempotencyKey);
+  return putDocument(deps.store, scene, present(body));
 }
 
 /** What the request says of the state that it wants to find; who may not read must not find that out by guessing. */
@@ -213,6 +216,7 @@ interface SentBody {
   readonly body?: CanonicalJson;
   /** The body of a PATCH, read. */
   readonly patch?: Patch;
+  readonly idempotencyKey?: string | undefined;
 }
 
 const noBody: SentBody = Object.freeze({});
@@ -225,8 +229,9 @@ async function admittedBody(deps: PipelineDeps, exchange: Exchange, act: Act): P
   }
   if (act.rule === "delete") return noBody;
   const format = patchFormatOf(exchange.request.raw);
+  const idempotencyKey = act.rule === "create" ? idempotencyKeyOf(exchange.request.headers) : undefined;
   const body = await bodyOf(deps, exchange, project, bodyDepth(format));
-  return format === undefined ? { body } : { body, patch: readPatch(format, body) };
+  return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
 }
 
 const readUnits = 1;

@@ -48,6 +48,7 @@ export const errorCatalogue = {
   document_too_large: { status: 413, title: "The stored value would become too large" },
   path_too_long: { status: 414, title: "The path is too long" },
   unsupported_media_type: { status: 415, title: "The body must be JSON" },
+  idempotency_key_reused: { status: 422, title: "The idempotency key was used for another body" },
   login_throttled: { status: 429, title: "Too many failed logins" },
   write_throttled: { status: 429, title: "Too many anonymous writes" },
   rate_limited: { status: 429, title: "Too many requests" },

@@ -17,11 +17,13 @@ import type {
   Expected,
   Expecting,
   Path,
+  ReceiptStore,
 } from "../store/port.ts";
 import { type Patch, patched } from "../validate/patch.ts";
 import type { Preconditions } from "../validate/preconditions.ts";
 import { maxDepth } from "../validate/read-body.ts";
 import { conflict, conflictBudgetMs, pause } from "./contention.ts";
+import { factsOf, receiptOf, replayed } from "./repetitions.ts";
 
 export interface DocumentScene {
   readonly project: ProjectConfig;
@@ -39,12 +41,28 @@ export async function readDocument(store: DocumentStore, scene: DocumentScene): 
   return currentAnswer(text, scene.preconditions);
 }
 
-export async function insertDocument(store: DocumentStore, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
+export async function insertDocument(
+  store: DocumentStore & ReceiptStore,
+  scene: DocumentScene,
+  body: CanonicalJson,
+  idempotencyKey: string | undefined,
+): Promise<Answer> {
   const limits = { maxBytes: scene.project.limits.maxDocumentBytes };
+  const receipt = idempotencyKey === undefined ? undefined : receiptOf({ ...scene, key: idempotencyKey, body }, []);
+  if (receipt) {
+    const before = await store.receipt(scene.document, receipt.key);
+    if (before !== undefined) return insertedBefore(before, body);
+  }
   const result = await conditioned(store, scene, (expecting) =>
-    store.insertAt(scene.document, scene.path, body.text, { ...limits, ...expecting }),
+    store.insertAt(scene.document, scene.path, body.text, { ...limits, ...expecting, ...(receipt && { receipt }) }),
   );
-  return written(result, scene);
+  return result.outcome === "repeated" ? insertedBefore(result.receipt, body) : written(result, scene);
+}
+
+/** What the first of several equal requests was answered with: its own value. */
+function insertedBefore(receipt: string, body: CanonicalJson): Answer {
+  factsOf(receipt, body);
+  return writtenAnswer(201, body.text, replayed);
 }
 
 export async function putDocument(store: DocumentStore, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
@@ -171,6 +189,8 @@ function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
       return new Problem("not_found", "The root key's value has nothing at this path");
     case "changed":
       return conflict("value");
+    case "repeated":
+      throw new Error("Only a POST with a key is told that it was repeated");
     case "missing_document":
       return new Problem("store_unavailable", "The root key's value was removed meanwhile; try again", {
         headers: { "Retry-After": "1" },

@@ -2,6 +2,7 @@
 // with 403 what it sees and may not change, and with 503 a write that lost too many races.
 
 import type { Clock } from "../../core/clock.ts";
+import type { ProjectConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Selection, selected } from "../../core/json/selection.ts";
@@ -10,10 +11,12 @@ import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
 import { type Answer, noContent } from "../respond/answer.ts";
 import { currentAnswer, demandCollection, demandPreconditions, writtenAnswer } from "../respond/conditional.ts";
-import type { CollectionRef, ObjectStore, Owner, StoredObject } from "../store/port.ts";
+import type { CollectionRef, ObjectStore, Owner, ReceiptStore, StoredObject } from "../store/port.ts";
 import type { Preconditions } from "../validate/preconditions.ts";
 import {
+  type Metadata,
   metadataOf,
+  newObjectText,
   type ObjectPatch,
   validateNew,
   validatePatch,
@@ -21,9 +24,10 @@ import {
 } from "../validate/validate-object.ts";
 import { conflict, conflictBudgetMs, pause } from "./contention.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
+import { factsOf, receiptOf, replayed } from "./repetitions.ts";
 
 export interface ObjectDeps {
-  readonly store: ObjectStore;
+  readonly store: ObjectStore & ReceiptStore;
   readonly clock: Clock;
   readonly newId: ObjectIds;
 }
@@ -38,23 +42,46 @@ export interface ObjectScene {
 /** Top-level fields to replace, or a patch. */
 export type ObjectChange = { readonly fields: CanonicalJson } | ObjectPatch;
 
-/** `base` is the collection's absolute URL. */
-export async function createObject(
-  deps: ObjectDeps,
-  scene: ObjectScene,
-  caller: Caller,
-  request: { readonly body: CanonicalJson; readonly base: string },
-): Promise<Answer> {
+export interface Creation {
+  readonly project: ProjectConfig;
+  readonly caller: Caller;
+  readonly body: CanonicalJson;
+  /** The collection's absolute URL. */
+  readonly base: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+export async function createObject(deps: ObjectDeps, scene: ObjectScene, creation: Creation): Promise<Answer> {
+  const { caller, body, base, idempotencyKey } = creation;
+  const post = idempotencyKey === undefined ? undefined : { ...creation, path: [], key: idempotencyKey };
+  if (post) {
+    // Before anything else: since the first request the schema may have changed, or the collection may be full.
+    const receipt = await deps.store.receipt(scene.collection, receiptOf(post, []).key);
+    if (receipt !== undefined) return createdBefore(creation, receipt);
+  }
   demandCollection(scene.preconditions);
   const { id, createdMs } = deps.newId();
-  const metadata = { created: Math.floor(createdMs / 1000), creator: creatorOf(caller), creator_type: caller.kind };
-  const text = validateNew(scene.resource.schema, request.body, id, metadata);
+  const created = Math.floor(createdMs / 1000);
+  const text = validateNew(scene.resource.schema, body, id, metadataBy(caller, created));
   const { maxObjects } = scene.resource.config;
-  const result = await deps.store.create(scene.collection, { id, owner: ownerOf(caller), text }, maxObjects);
+  const object = { id, owner: ownerOf(caller), text, ...(post && { receipt: receiptOf(post, [id, created]) }) };
+  const result = await deps.store.create(scene.collection, object, maxObjects);
+  if (result.outcome === "repeated") return createdBefore(creation, result.receipt);
   if (result.outcome === "quota_exceeded") {
     throw new Problem("quota_exceeded", `The resource holds at most ${maxObjects} objects; delete some first`);
   }
-  return writtenAnswer(201, result.text, { Location: `${request.base}/${id}` });
+  return writtenAnswer(201, result.text, { Location: `${base}/${id}` });
+}
+
+/** What the first of several equal requests was answered with: the body is the same, so only what the service added is remembered. */
+function createdBefore({ caller, body, base }: Creation, receipt: string): Answer {
+  const [id = "", created] = factsOf(receipt, body);
+  const text = newObjectText(body, id, metadataBy(caller, Number(created)));
+  return writtenAnswer(201, text, { Location: `${base}/${id}`, ...replayed });
+}
+
+function metadataBy(caller: Caller, created: number): Metadata {
+  return { created, creator: creatorOf(caller), creator_type: caller.kind };
 }
 
 export async function readObject(

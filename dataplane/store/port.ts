@@ -21,6 +21,27 @@ export interface StoredObject {
   readonly text: string;
 }
 
+/** What a write leaves behind in the same step, so that its repetition, which has the same key, is told from a new one. */
+export interface Receipt {
+  /** Of its collection or root key. */
+  readonly key: string;
+  readonly text: string;
+  /** How long it is kept. */
+  readonly seconds: number;
+}
+
+export interface Receipting {
+  /** Absent = none is left, and none is looked for. */
+  readonly receipt?: Receipt;
+}
+
+/** A receipt of this key is there: nothing was written. */
+export interface Repeated {
+  readonly outcome: "repeated";
+  /** Its text. */
+  readonly receipt: string;
+}
+
 export interface NewObject {
   /** UUIDv7; sorts by creation. */
   readonly id: string;
@@ -30,7 +51,8 @@ export interface NewObject {
 
 export type CreateOutcome =
   | { readonly outcome: "created"; readonly text: string }
-  | { readonly outcome: "quota_exceeded" };
+  | { readonly outcome: "quota_exceeded" }
+  | Repeated;
 
 export type ReplaceOutcome =
   | { readonly outcome: "replaced"; readonly text: string }
@@ -124,7 +146,7 @@ export interface ObjectStore {
   /** The indexes in force, as the store knows them now. */
   indexes(collection: CollectionRef): Promise<readonly IndexState[]>;
 
-  create(collection: CollectionRef, object: NewObject, maxObjects: number): Promise<CreateOutcome>;
+  create(collection: CollectionRef, object: NewObject & Receipting, maxObjects: number): Promise<CreateOutcome>;
   /** Undefined when there is none, or `visible.owner` doesn't own it. */
   read(collection: CollectionRef, id: string, visible: Visibility): Promise<StoredObject | undefined>;
   /** Compare-and-set: writes `text` only while the stored text is `previous.text`. The owner never changes. */
@@ -191,7 +213,7 @@ export interface Expecting {
  * `parent_not_found`: a segment before the last leads nowhere. `not_a_container`: the parent is a scalar.
  * `invalid_index`: the parent is an array and the last segment is no index. `index_out_of_range`, `index_not_found`: it
  * is one, past the end. `create_refused`: it would add a key and `mayCreate` is false. `changed`: not what was expected is
- * there; before `key_exists`, after the others.
+ * there; before `key_exists`, after the others. `repeated`: only of a write with a receipt, and first.
  *
  * `too_deep` depends on the path and the value alone and comes first, `document_too_large` and then `quota_exceeded` last;
  * nothing is written.
@@ -200,7 +222,8 @@ export type DocumentRefusal =
   | { readonly outcome: "missing_document" | "parent_not_found" | "not_a_container" | "invalid_index" }
   | { readonly outcome: "key_exists" | "not_found" | "create_refused" | "changed" }
   | { readonly outcome: "document_too_large" | "quota_exceeded" | "too_deep" }
-  | { readonly outcome: "index_out_of_range" | "index_not_found"; readonly length: number };
+  | { readonly outcome: "index_out_of_range" | "index_not_found"; readonly length: number }
+  | Repeated;
 
 /** `growth` = bytes by which the document grew; there when the write had a `maxGrowth`. */
 export type DocumentWrite =
@@ -213,7 +236,12 @@ export interface DocumentStore {
   /** `missing_document` is told from `not_found`: then nothing is stored under the root key at all. */
   readAt(document: DocumentRef, path: Path): Promise<DocumentRead | { readonly outcome: "missing_document" }>;
   /** Adds a new key, or inserts into an array at an index ≤ its length (`-` = the end). `path` is never empty. */
-  insertAt(document: DocumentRef, path: Path, text: string, limits: DocumentLimits & Expecting): Promise<DocumentWrite>;
+  insertAt(
+    document: DocumentRef,
+    path: Path,
+    text: string,
+    limits: DocumentLimits & Expecting & Receipting,
+  ): Promise<DocumentWrite>;
   /** Replaces a value; adds a missing last key of an object when `mayCreate`. An empty path replaces the whole value. */
   putAt(
     document: DocumentRef,
@@ -335,7 +363,19 @@ export interface StoreHealth {
   readonly reachable: boolean;
 }
 
-export interface Store extends ObjectStore, DocumentStore, FiguresStore, SessionStore, CounterStore, BucketStore {
+export interface ReceiptStore {
+  /** The text of a receipt that a write of this collection or root key left, as long as it is kept. */
+  receipt(of: CollectionRef | DocumentRef, key: string): Promise<string | undefined>;
+}
+
+export interface Store
+  extends ObjectStore,
+    DocumentStore,
+    ReceiptStore,
+    FiguresStore,
+    SessionStore,
+    CounterStore,
+    BucketStore {
   health(): StoreHealth;
   /** Waits for calls under way, then lets go of connections and files. */
   close(): Promise<void>;

@@ -34,7 +34,12 @@ export function validateNew(schema: CompiledSchema, body: CanonicalJson, id: str
     if (owned.has(name) || parameters.has(name)) throw reserved(name, "leave it out");
   }
   demandValid(schema, body.text);
-  const data = body.text === "{}" ? "" : `${body.text.slice(1, -1)},`;
+  return newObjectText(body, id, metadata);
+}
+
+/** The same of a body that was judged before. */
+export function newObjectText({ text }: CanonicalJson, id: string, metadata: Metadata): string {
+  const data = text === "{}" ? "" : `${text.slice(1, -1)},`;
   return `{"id":${JSON.stringify(id)},${data}"_metadata":${JSON.stringify(metadata)}}`;
 }
 

@@ -10,6 +10,7 @@ import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore } from "./contract/fixture.ts";
 import { describeObjectStore } from "./contract/objects.ts";
+import { describeReceipts } from "./contract/receipts.ts";
 import { describeSessionStore } from "./contract/sessions.ts";
 
 const inFolder: MakeStore = async () => {
@@ -40,6 +41,7 @@ for (const [name, make] of [
 ] as const) {
   describeObjectStore(name, make);
   describeDocumentStore(name, make);
+  describeReceipts(name, make);
   describeSessionStore(name, make);
   describeCounterStore(name, make);
   describeBucketStore(name, make);

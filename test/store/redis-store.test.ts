@@ -15,6 +15,7 @@ import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore, StoreUnderTest } from "./contract/fixture.ts";
 import { describeObjectStore } from "./contract/objects.ts";
+import { describeReceipts } from "./contract/receipts.ts";
 import { describeSessionStore } from "./contract/sessions.ts";
 
 describe("one Redis", () => {
@@ -32,6 +33,7 @@ describe("one Redis", () => {
   };
   describeObjectStore("Redis store", byMovedClock);
   describeDocumentStore("Redis store", byMovedClock);
+  describeReceipts("Redis store", () => replicas(url(), systemClock));
   describeSessionStore("Redis store", () => replicas(url(), systemClock));
   describeCounterStore("Redis store", byMovedClock);
   describeBucketStore("Redis store", byMovedClock);
@@ -50,6 +52,7 @@ describe("a Cluster of three", () => {
   };
   describeObjectStore("Redis Cluster store", make);
   describeDocumentStore("Redis Cluster store", make);
+  describeReceipts("Redis Cluster store", make);
   describeSessionStore("Redis Cluster store", make);
   describeCounterStore("Redis Cluster store", make);
   describeBucketStore("Redis Cluster store", make);

@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { insertAt, isTooDeep, putAt, readAt, removeAt, type SpliceRefusal } from "../../../core/json/splice.ts";
 import { asExpected } from "../expected.ts";
 import type { DocumentLimits, DocumentRef, DocumentStore, DocumentWrite, Expecting, Path } from "../port.ts";
+import type { Receipts } from "./receipts.ts";
 import type { Transactions } from "./transactions.ts";
 
 const maxDepth = 64;
@@ -24,7 +25,7 @@ interface Write {
 
 type Spliced = { readonly outcome: "created" | "replaced" | "removed"; readonly document: string } | SpliceRefusal;
 
-export function createDocuments(database: DatabaseSync, transactions: Transactions): DocumentStore {
+export function createDocuments(database: DatabaseSync, transactions: Transactions, receipts: Receipts): DocumentStore {
   const key = "namespace = ? AND project = ? AND root_key = ?";
   const statements = {
     select: database.prepare(`SELECT document, text FROM documents WHERE ${key}`),
@@ -70,7 +71,9 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
     insertAt(document, path, text, limits) {
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
       return transactions.write("insertAt", () =>
-        write(document, { path, value: text, limits }, (whole) => insertAt(whole, path, text, maxDepth)),
+        receipts.once(document, limits.receipt, () =>
+          write(document, { path, value: text, limits }, (whole) => insertAt(whole, path, text, maxDepth)),
+        ),
       );
     },
 

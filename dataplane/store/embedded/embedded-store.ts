@@ -17,6 +17,7 @@ import { createSlices } from "./object-slices.ts";
 import { createObjects } from "./objects.ts";
 import { openDatabase } from "./open-database.ts";
 import { createPages } from "./pages.ts";
+import { createReceipts } from "./receipts.ts";
 import { createSessions } from "./sessions.ts";
 import { createSweep } from "./sweep-dropped.ts";
 import { createTransactions } from "./transactions.ts";
@@ -43,7 +44,8 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   };
   const transactions = createTransactions(database, { observe, onRollback });
   const tables = { marks, entries: createEntries(database, marks), sliceAfter: createSlices(database) };
-  const parts = { database, transactions, collections, ...tables };
+  const receipts = createReceipts(database, transactions, clock);
+  const parts = { database, transactions, collections, receipts, ...tables };
   const sweep = createSweep(database, transactions);
   const indexes = createIndexes(parts);
   sweep.wake();
@@ -58,7 +60,8 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       sweep.wake();
       return states;
     },
-    ...createDocuments(database, transactions),
+    ...createDocuments(database, transactions, receipts),
+    receipt: receipts.receipt,
     ...createFigures(database, transactions, collections),
     ...createSessions(database, transactions, clock),
     ...createCounters(clock),

@@ -1,11 +1,21 @@
 // ObjectStore's calls about single objects: create, read, compare-and-set, remove, scan, purge. Refuses as the port says.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { CollectionRef, NewObject, ObjectStore, Owner, RemoveOutcome, StoredObject, Visibility } from "../port.ts";
+import type {
+  CollectionRef,
+  CreateOutcome,
+  NewObject,
+  ObjectStore,
+  Owner,
+  RemoveOutcome,
+  StoredObject,
+  Visibility,
+} from "../port.ts";
 import type { Collection, Collections } from "./collections.ts";
 import type { Entries, Indexed } from "./entries.ts";
 import type { Marks } from "./marks.ts";
 import type { Slice, SliceAfter } from "./object-slices.ts";
+import type { Receipts } from "./receipts.ts";
 import type { Transactions } from "./transactions.ts";
 
 export interface ObjectParts {
@@ -15,6 +25,7 @@ export interface ObjectParts {
   readonly entries: Entries;
   readonly sliceAfter: SliceAfter;
   readonly marks: Marks;
+  readonly receipts: Receipts;
 }
 
 type SingleObjects = Pick<ObjectStore, "create" | "read" | "replace" | "remove" | "removeUnchanged" | "scan" | "purge">;
@@ -27,6 +38,7 @@ export function createObjects({
   collections,
   entries,
   sliceAfter,
+  receipts,
 }: ObjectParts): SingleObjects {
   const statements = prepare(database);
 
@@ -104,7 +116,9 @@ export function createObjects({
   return {
     create: (ref, object, maxObjects) =>
       transactions.write("create", () =>
-        create(ref, object, maxObjects) ? { outcome: "created", text: object.text } : { outcome: "quota_exceeded" },
+        receipts.once<CreateOutcome>(ref, object.receipt, () =>
+          create(ref, object, maxObjects) ? { outcome: "created", text: object.text } : { outcome: "quota_exceeded" },
+        ),
       ),
     read: (ref, id, visible) =>
       transactions.read("read", () => {

@@ -88,5 +88,19 @@ UPDATE owners SET bytes = sums.bytes
   WHERE sums.collection = owners.collection AND owners.name = '';
 `;
 
+/** What writes with an Idempotency-Key left; `place` = `api/<resource>` or `json/<root key>`. */
+const receipts = `
+CREATE TABLE receipts (
+  namespace TEXT NOT NULL,
+  project TEXT NOT NULL,
+  place TEXT NOT NULL,
+  key TEXT NOT NULL,
+  text TEXT NOT NULL,
+  expires INTEGER NOT NULL,
+  PRIMARY KEY (namespace, project, place, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX receipts_by_expiry ON receipts (expires);
+`;
+
 /** The n-th step leads from version n to n + 1. */
-export const schemaSteps: readonly string[] = [first, bytesOfOwners];
+export const schemaSteps: readonly string[] = [first, bytesOfOwners, receipts];

@@ -8,6 +8,7 @@ export const code = {
   not_found: 4,
   busy: 5,
   more: 6,
+  repeated: 7,
   missing_document: 10,
   parent_not_found: 11,
   not_a_container: 12,

@@ -3,10 +3,11 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf } from "../../../core/redis/reply.ts";
-import type { DocumentRead, DocumentRefusal, Expected, Path } from "../port.ts";
+import type { DocumentRead, DocumentRefusal, Expected, Path, Receipt, Repeated } from "../port.ts";
 import { code } from "./codes.ts";
 import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";
+import { createWriter, repeatedBy } from "./remembered-script.ts";
 import { type ScriptReply, scriptReply, unexpectedCode } from "./script-reply.ts";
 import { storeScript } from "./store-script.ts";
 
@@ -17,6 +18,7 @@ export interface ChangeValue {
 }
 
 export interface WriteValue extends ChangeValue {
+  readonly receipt?: Receipt | undefined;
   readonly text: string;
   readonly maxBytes: number;
   readonly maxGrowth?: number | undefined;
@@ -41,19 +43,20 @@ export interface DocumentScripts {
   /** False when something is stored already. */
   initialise(keys: DocumentKeys, text: string): Promise<boolean>;
   read(keys: DocumentKeys, path: Path): Promise<DocumentRead | MissingDocument>;
-  insert(call: WriteValue): Promise<Created | DocumentRefusal>;
+  insert(call: WriteValue): Promise<Created | DocumentRefusal | Repeated>;
   put(call: WriteValue & { readonly mayCreate: boolean }): Promise<Created | Replaced | DocumentRefusal>;
   remove(call: ChangeValue): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
-  replaceContainer(call: ReplaceContainer): Promise<ContainerReplaced | ContainerKept>;
+  replaceContainer(call: ReplaceContainer): Promise<ContainerReplaced | ContainerKept | Repeated>;
 }
 
 export function createDocumentScripts(gateway: Gateway): DocumentScripts {
   const initialise = storeScript("initialise-document-2", "write");
   const read = storeScript("read-value-1", "read");
-  const insert = storeScript("insert-value-2", "write");
+  const insertScript = storeScript("insert-value-2", "write");
+  const insert = createWriter(gateway, insertScript);
   const put = storeScript("put-value-2", "write");
   const remove = storeScript("remove-value-2", "write");
-  const replaceContainer = storeScript("replace-container-2", "write");
+  const replaceContainer = createWriter(gateway, storeScript("replace-container-2", "write"));
   const both = ({ value, size }: DocumentKeys) => [value, size];
 
   return {
@@ -66,12 +69,11 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       if (reply.code === code.not_found) return { outcome: "not_found" };
       return { outcome: "found", text: withoutBrackets(textOf(reply.rest[0])) };
     },
-    async insert({ keys, path, text, maxBytes, maxGrowth, expected }) {
+    async insert({ keys, path, text, maxBytes, maxGrowth, expected, receipt }) {
       const args = [text, maxBytes, expectation(expected), maxGrowth ?? "", ...path];
-      const reply = scriptReply(await gateway.run(insert, both(keys), args));
-      return reply.code === code.created
-        ? { outcome: "created", ...grown(reply, maxGrowth) }
-        : refusal(insert.name, reply);
+      const reply = await insert({ keys: both(keys), args, receipt: placed(keys, receipt) });
+      if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
+      return repeatedBy(reply) ?? refusal(insertScript.name, reply);
     },
     async put({ keys, path, text, maxBytes, maxGrowth, mayCreate, expected }) {
       const args = [text, maxBytes, mayCreate ? 1 : 0, expectation(expected), maxGrowth ?? "", ...path];
@@ -84,9 +86,11 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       const reply = scriptReply(await gateway.run(remove, both(keys), [expectation(expected), ...path]));
       return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
     },
-    async replaceContainer({ keys, path, text, maxBytes, maxGrowth, previous }) {
+    async replaceContainer({ keys, path, text, maxBytes, maxGrowth, previous, receipt }) {
       const args = [previous, text, maxBytes, maxGrowth ?? "", ...path];
-      const reply = scriptReply(await gateway.run(replaceContainer, both(keys), args));
+      const reply = await replaceContainer({ keys: both(keys), args, receipt: placed(keys, receipt) });
+      const repeated = repeatedBy(reply);
+      if (repeated) return repeated;
       if (reply.code === code.done) return { outcome: "done", ...grown(reply, maxGrowth) };
       if (reply.code === code.conflict) return { outcome: "conflict" };
       return { outcome: reply.code === code.quota_exceeded ? "quota_exceeded" : "document_too_large" };
@@ -96,6 +100,10 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
 
 function grown({ rest }: ScriptReply, maxGrowth: number | undefined): Grown {
   return maxGrowth === undefined ? {} : { growth: numberOf(rest[0]) };
+}
+
+function placed(keys: DocumentKeys, receipt: Receipt | undefined): Receipt | undefined {
+  return receipt && { ...receipt, key: keys.receipt(receipt.key) };
 }
 
 /** As parts/expected-value.lua reads it. */

@@ -5,7 +5,7 @@ import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
 import { asExpected } from "../expected.ts";
-import type { DocumentRead, DocumentRef, DocumentStore, Path } from "../port.ts";
+import type { DocumentRead, DocumentRef, DocumentRefusal, DocumentStore, DocumentWrite, Path } from "../port.ts";
 import { addressableLength, unambiguousPath } from "./document-path.ts";
 import {
   createDocumentScripts,
@@ -15,6 +15,7 @@ import {
 } from "./document-scripts.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createOddPaths } from "./odd-paths.ts";
+import { createReceipts } from "./receipts.ts";
 
 /** Levels of nesting of a whole document. */
 const maxDepth = 64;
@@ -22,18 +23,21 @@ const maxDepth = 64;
 export function createDocuments(gateway: Gateway): DocumentStore {
   const scripts = createDocumentScripts(gateway);
   const odd = createOddPaths(scripts);
+  const receipts = createReceipts(gateway);
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
     readAt: (document, path) => read(gateway, scripts, document, path),
-    async insertAt(document, path, text, { maxBytes, maxGrowth, expected }) {
+    async insertAt(document, path, text, { maxBytes, maxGrowth, expected, receipt }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
-      const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
-      const answer = isPlain(path)
-        ? await scripts.insert(write)
-        : await odd.change(write, (container, { below, depth }) =>
-            asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
-          );
-      return answer.outcome === "created" ? { ...answer, text } : answer;
+      const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, receipt };
+      if (isPlain(path)) return withText(await scripts.insert(write), text);
+      const answer = await odd.change(write, (container, { below, depth }) =>
+        asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
+      );
+      if (answer.outcome === "created" || receipt === undefined) return withText(answer, text);
+      // What was refused here, and not by a script, may be the repetition of a write that others have just carried out.
+      const before = await receipts.receipt(document, receipt.key);
+      return before === undefined ? withText(answer, text) : { outcome: "repeated", receipt: before };
     },
     async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
@@ -59,6 +63,12 @@ export function createDocuments(gateway: Gateway): DocumentStore {
       await gateway.write(value, "UNLINK", value, size);
     },
   };
+}
+
+type Inserted = { readonly outcome: "created"; readonly growth?: number } | DocumentRefusal;
+
+function withText(answer: Inserted, text: string): DocumentWrite {
+  return answer.outcome === "created" ? { ...answer, text } : answer;
 }
 
 function isPlain(path: Path): boolean {

@@ -19,6 +19,8 @@ export interface CollectionKeys {
   /** What the key of each document begins with; its id follows. */
   readonly documentPrefix: string;
   document(id: string): string;
+  /** String: receipt of a write (parts/once.lua). */
+  receipt(key: string): string;
   /** Sorted set of one owner's ids. */
   owned(owner: Owner): string;
   /** Sorted set of `<value> 0 <id>` of index `slot`; of an index of two fields, `<value> 0 <value> 0 <id>`. */
@@ -37,6 +39,7 @@ export function collectionKeys(collection: CollectionRef): CollectionKeys {
     ids: `${base}ids`,
     documentPrefix: `${base}doc:`,
     document: (id) => `${base}doc:${id}`,
+    receipt: (key) => `${base}receipt:${key}`,
     owned: (owner) => `${base}owned:${owner}`,
     index: (slot) => `${base}index:${slot}`,
     ownIndex: (slot) => `${base}own-index:${slot}`,
@@ -47,11 +50,13 @@ export interface DocumentKeys {
   readonly value: string;
   /** Bytes of the value's canonical text. */
   readonly size: string;
+  /** String: receipt of a write (parts/once.lua). */
+  receipt(key: string): string;
 }
 
 export function documentKeys(document: DocumentRef): DocumentKeys {
   const base = `jp:{${projectTag(document.project)}/json/${safe(document.rootKey)}}:`;
-  return { value: `${base}value`, size: `${base}size` };
+  return { value: `${base}value`, size: `${base}size`, receipt: (key) => `${base}receipt:${key}` };
 }
 
 export interface SessionKeys {

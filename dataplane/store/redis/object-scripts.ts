@@ -3,10 +3,12 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
+import type { Receipt, Repeated } from "../port.ts";
 import type { Code } from "./codes.ts";
 import { code } from "./codes.ts";
 import type { StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
+import { createWriter, repeatedBy } from "./remembered-script.ts";
 import { type ScriptReply, scriptReply, unexpectedCode } from "./script-reply.ts";
 import { storeScript } from "./store-script.ts";
 
@@ -46,6 +48,7 @@ export interface CreateObject {
   readonly owner: string;
   readonly text: string;
   readonly entries: readonly IndexEntry[];
+  readonly receipt?: Receipt | undefined;
 }
 
 export interface ReplaceObject {
@@ -115,7 +118,7 @@ export interface ScanReply {
 export type ObjectCode = Extract<Code, 0 | 1 | 2 | 3 | 4>;
 
 export interface ObjectScripts {
-  create(call: CreateObject): Promise<ObjectCode>;
+  create(call: CreateObject): Promise<ObjectCode | Repeated>;
   replace(call: ReplaceObject): Promise<ObjectCode>;
   remove(call: RemoveObject): Promise<ObjectCode>;
   /** Undefined when there is none, or `owner` doesn't own it. */
@@ -133,7 +136,8 @@ export interface ObjectScripts {
 const objectsPerScan = 250;
 
 export function createObjectScripts(gateway: Gateway): ObjectScripts {
-  const create = storeScript("create-object-n", "write");
+  const createScript = storeScript("create-object-n", "write");
+  const create = createWriter(gateway, createScript);
   const replace = storeScript("replace-object-n", "write");
   const remove = storeScript("remove-object-n", "write");
   const read = storeScript("read-object-2", "read");
@@ -142,10 +146,15 @@ export function createObjectScripts(gateway: Gateway): ObjectScripts {
   const scan = storeScript("scan-objects-1", "read");
 
   return {
-    async create({ keys, version, maxObjects, id, owner, text, entries }) {
+    async create({ keys, version, maxObjects, id, owner, text, entries, receipt }) {
       const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
       const args = [version, maxObjects, id, owner, text, ...entries.map(({ value }) => value)];
-      return objectCode(create.name, scriptReply(await gateway.run(create, own, args)));
+      const reply = await create({
+        keys: own,
+        args,
+        receipt: receipt && { ...receipt, key: keys.receipt(receipt.key) },
+      });
+      return repeatedBy(reply) ?? objectCode(createScript.name, reply);
     },
     async replace({ keys, version, previous, id, owner, text, moves }) {
       const own = [keys.indexSet, keys.document(id), ...indexKeys(keys, moves)];

@@ -33,9 +33,11 @@ export function createObjects(
       const { id, owner, text } = checked(object);
       const answer = await known.withCurrent(keys, async (set) => {
         const entries = entriesOf(set, text);
-        const reply = await scripts.create({ keys, version: set.version, maxObjects, id, owner, text, entries });
+        const call = { keys, version: set.version, maxObjects, id, owner, text, entries, receipt: object.receipt };
+        const reply = await scripts.create(call);
         return reply === code.stale_index_set ? "stale" : reply;
       });
+      if (typeof answer === "object") return answer;
       if (answer === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
       return answer === code.quota_exceeded ? { outcome: "quota_exceeded" } : { outcome: "created", text };
     },

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { SpliceRefusal } from "../../../core/json/splice.ts";
-import type { DocumentRefusal, Path } from "../port.ts";
+import type { DocumentRefusal, Path, Receipt } from "../port.ts";
 import { addressableLength } from "./document-path.ts";
 import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
 import type { DocumentKeys } from "./keys.ts";
@@ -31,6 +31,7 @@ export interface OddWrite {
   readonly path: Path;
   readonly maxBytes: number;
   readonly maxGrowth?: number | undefined;
+  readonly receipt?: Receipt | undefined;
 }
 
 /** One object type per outcome. */
@@ -103,6 +104,7 @@ async function changeOnce<Outcome extends string>(
   const changed = change(text, { below: write.path.slice(path.length), depth: path.length });
   if (!("document" in changed)) return changed satisfies DocumentRefusal as Answer<Outcome>;
   const answer = await scripts.replaceContainer({ ...write, path, text: changed.document, previous: sha1(text) });
+  if (answer.outcome === "repeated") return answer;
   if (answer.outcome === "done") return { ...answer, outcome: changed.outcome } as unknown as Applied<Outcome>;
   return answer.outcome === "conflict" ? "conflict" : { outcome: answer.outcome };
 }

@@ -21,6 +21,7 @@ import { createObjects } from "./objects.ts";
 import { observedStore, outcomeOf } from "./observed-store.ts";
 import { createPages } from "./pages.ts";
 import { createRangeScripts } from "./range-scripts.ts";
+import { createReceipts } from "./receipts.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
 import { createWalks } from "./walks.ts";
@@ -63,6 +64,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createIndexes({ ...parts, scripts: indexScripts }),
     ...createDocuments(gateway),
     ...createFigures(gateway),
+    ...createReceipts(gateway),
     ...createSessions(createSessionScripts(gateway), clock),
     ...createCounters(gateway, clock),
     ...createBuckets(gateway, clock),

@@ -19,7 +19,7 @@ function newObject(id: string, text: string, value = "3x", version = "") {
   return { keys, version, maxObjects: 10, id, owner, text, entries: [{ index, value }] };
 }
 
-function create(id = "id1", text = '{"a":1}'): Promise<number> {
+function create(id = "id1", text = '{"a":1}'): Promise<unknown> {
   return scripts().create(newObject(id, text));
 }
 

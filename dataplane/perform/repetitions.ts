@@ -1,0 +1,49 @@
+// Tells the repetition of a POST from a new one by its Idempotency-Key. A write leaves a receipt in the same atomic step, so that its
+// repetition finds out what was done, on any replica and whoever crashed in between. Refuses with 422 a key that was used for another
+// body.
+
+import { hash } from "node:crypto";
+import type { ProjectConfig } from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { type Caller, ownerOf } from "../authenticate/caller.ts";
+import type { Path, Receipt } from "../store/port.ts";
+
+/** How long a repetition is known as one. */
+const receiptSeconds = 24 * 60 * 60;
+
+export interface Post {
+  readonly project: ProjectConfig;
+  readonly caller: Caller;
+  /** Below the collection or root key that the receipt is kept with. */
+  readonly path: Path;
+  /** Of the header. */
+  readonly key: string;
+  readonly body: CanonicalJson;
+}
+
+/** What a POST with a key leaves behind; `facts` = what its answer can't be made from again, without spaces. */
+export function receiptOf({ project, caller, path, key, body }: Post, facts: readonly (string | number)[]): Receipt {
+  // Of this project: one that is made anew under its name answers nothing for the one before.
+  const scope = JSON.stringify([project.uid, ownerOf(caller), path, key]);
+  const text = [fingerprint(body), ...facts].join(" ");
+  return { key: hash("sha256", scope, "base64url"), text, seconds: receiptSeconds };
+}
+
+/** The facts of the first request. Throws Problem `idempotency_key_reused`. */
+export function factsOf(receipt: string, body: CanonicalJson): readonly string[] {
+  const [first, ...facts] = receipt.split(" ");
+  if (first === fingerprint(body)) return facts;
+  throw new Problem(
+    "idempotency_key_reused",
+    "This Idempotency-Key was used for another body within 24 hours: send a new key with a new request",
+  );
+}
+
+/** Stands on an answer that was given before. */
+export const replayed = { "Idempotent-Replayed": "true" } as const;
+
+/** Of the canonical text: white space does not make another body. */
+function fingerprint({ text }: CanonicalJson): string {
+  return hash("sha256", text, "base64url");
+}

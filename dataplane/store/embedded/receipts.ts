@@ -1,0 +1,57 @@
+// Receipts of writes in a table: read by their key, and left in the transaction of the write that they tell of.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "../../../core/clock.ts";
+import type { CollectionRef, DocumentRef, Receipt, ReceiptStore } from "../port.ts";
+import type { Transactions } from "./transactions.ts";
+
+export interface Receipts extends ReceiptStore {
+  /** Inside a transaction: what `write` answers, or the receipt of the one before. */
+  once<T extends { readonly outcome: string }>(
+    of: CollectionRef | DocumentRef,
+    receipt: Receipt | undefined,
+    write: () => T,
+  ): T | { readonly outcome: "repeated"; readonly receipt: string };
+}
+
+/** Expired rows go a few at a time, with each write that leaves one. */
+const sweptPerWrite = 20;
+
+export function createReceipts(database: DatabaseSync, transactions: Transactions, clock: Clock): Receipts {
+  const place = "namespace = ? AND project = ? AND place = ?";
+  const statements = {
+    get: database.prepare(`SELECT text FROM receipts WHERE ${place} AND key = ? AND expires > ?`),
+    put: database.prepare("INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?, ?, ?)"),
+    sweep: database.prepare(
+      `DELETE FROM receipts WHERE (namespace, project, place, key) IN
+        (SELECT namespace, project, place, key FROM receipts WHERE expires <= ? LIMIT ?)`,
+    ),
+  };
+  const seconds = () => Math.floor(clock.now() / 1_000);
+
+  function find(of: CollectionRef | DocumentRef, key: string): string | undefined {
+    const row = statements.get.get(...placeOf(of), key, seconds());
+    return row === undefined ? undefined : String(row.text);
+  }
+
+  return {
+    receipt: (of, key) => transactions.read("receipt", () => find(of, key)),
+    once(of, receipt, write) {
+      if (receipt === undefined) return write();
+      const before = find(of, receipt.key);
+      if (before !== undefined) return { outcome: "repeated", receipt: before };
+      const result = write();
+      if (result.outcome === "created") {
+        statements.sweep.run(seconds(), sweptPerWrite);
+        statements.put.run(...placeOf(of), receipt.key, receipt.text, seconds() + receipt.seconds);
+      }
+      return result;
+    },
+  };
+}
+
+/** A resource and a root key may have one name. */
+function placeOf(of: CollectionRef | DocumentRef): [string, string, string] {
+  const { namespace, name } = of.project;
+  return [namespace, name, "resource" in of ? `api/${of.resource}` : `json/${of.rootKey}`];
+}
