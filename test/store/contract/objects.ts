@@ -16,6 +16,7 @@ import {
 import { describeIndexes } from "./indexes.ts";
 import { oddKeys } from "./odd-keys.ts";
 import { describePages } from "./pages.ts";
+import { describeRanges } from "./ranges.ts";
 
 const plenty = 1_000_000;
 
@@ -30,6 +31,7 @@ export function describeObjectStore(name: string, make: MakeStore): void {
     describeQuotaAndPurge(subject);
   });
   describePages(name, make);
+  describeRanges(name, make);
   describeIndexes(name, make);
   describeFigures(name, make);
 }

@@ -1,0 +1,242 @@
+// The promises of ObjectStore about ranges of an index: pages by several of them, walks by position, candidates, and reading objects by id.
+
+import { beforeAll, describe, expect, it } from "vitest";
+import type { IndexField } from "../../../core/config/types.ts";
+import { compareValues, encodeSortValue } from "../../../dataplane/store/order.ts";
+import type {
+  CollectionRef,
+  FieldQuery,
+  NewObject,
+  Position,
+  Store,
+  Visibility,
+  WalkPage,
+} from "../../../dataplane/store/port.ts";
+import {
+  above,
+  below,
+  equalTo,
+  everything,
+  outside,
+  united,
+  type ValueRange,
+} from "../../../dataplane/store/ranges.ts";
+import { idOf, idsIn, objectOf, shuffled } from "../../support/stored-objects.ts";
+import { freshCollection, type MakeStore, type StoreUnderTest, useStore } from "./fixture.ts";
+
+const plenty = 1_000_000;
+type Subject = () => StoreUnderTest;
+
+const value: IndexField = { name: "value", path: ["value"] };
+const both: IndexField = {
+  name: "value,other",
+  path: ["value"],
+  parts: [value, { name: "other", path: ["other"] }],
+};
+const values = ["null", "false", "true", "-5", "0", "7", '""', '"a"', '"ab"', '"b"', '"\\u0000"', '"😀"', "[]"];
+
+export function describeRanges(name: string, make: MakeStore): void {
+  describe(`${name}: ranges of an index`, () => describeQueries(useStore(make)));
+  describe(`${name}: reading by id`, () => describeReading(useStore(make)));
+}
+
+function describeQueries(subject: Subject): void {
+  let collection: CollectionRef;
+  const objects = [...values, ...values].map((text, n) =>
+    objectOf(n, { value: text, other: String(n % 3) }, n % 3 === 0 ? "user:bob" : "user:alice"),
+  );
+  const textOf = (object: NewObject) => values[Number.parseInt(object.id.slice(-12), 16) % values.length];
+  const ordered = objects.toSorted((x, y) => compareValues(textOf(x), textOf(y)) || (x.id < y.id ? -1 : 1));
+
+  beforeAll(async () => {
+    const { store } = subject();
+    collection = freshCollection();
+    await store.declareIndexes(collection, [value, both], 1);
+    for (const object of shuffled(objects)) await store.create(collection, object, plenty);
+  });
+
+  const cases: readonly (readonly [string, readonly ValueRange[], (text: string) => boolean])[] = [
+    ["everything", everything, () => true],
+    ["nothing", [], () => false],
+    ["numbers above -5", [above(encodeSortValue("-5"), false)], (text) => text === "0" || text === "7"],
+    ["strings up to ab", [below(encodeSortValue('"ab"'), true)], (text) => /^"(|a|ab|\\u0000)"$/.test(text)],
+    ["all but one", outside([equalTo(encodeSortValue('"a"'))]), (text) => text !== '"a"'],
+    [
+      "several",
+      united(['"😀"', "true", "7", '""'].map((text) => equalTo(encodeSortValue(text)))),
+      (text) => ['"😀"', "true", "7", '""'].includes(text),
+    ],
+  ];
+  const visibilities: readonly Visibility[] = [
+    {},
+    { owner: "user:alice" },
+    { owner: "user:bob" },
+    { owner: "user:none" },
+  ];
+
+  const ways = product(visibilities, [false, true]).map(([visible, descending]) => ({ visible, descending }));
+
+  for (const [what, ranges, matches] of cases) {
+    const expected = ({ owner }: Visibility) =>
+      ordered.filter((object) => matches(textOf(object) ?? "") && (owner === undefined || object.owner === owner));
+
+    const query: FieldQuery = { index: "value", ranges };
+
+    it.each(ways)(`pages through ${what}, counts it, and reverses it exactly: %j`, async ({ visible, descending }) => {
+      const all = idsOf(expected(visible), descending);
+      for (const [offset, limit] of product([0, 1, 5, all.length, 1_000], [0, 1, 4, 1_000])) {
+        const page = await subject().store.pageByField(collection, visible, query, { offset, limit, descending });
+        expect(page).toMatchObject({ outcome: "page", count: all.length });
+        expect("texts" in page && idsIn(page.texts)).toEqual(all.slice(offset, offset + limit));
+      }
+    });
+
+    it.each(ways)(`walks through ${what}: %j`, async ({ visible, descending }) => {
+      const all = idsOf(expected(visible), descending);
+      for (const limit of [1, 4, 1_000]) {
+        const walked = await walkAll(subject().store, collection, { visible, query, descending, limit });
+        expect(walked).toEqual({ ids: all, counts: new Set([all.length]) });
+      }
+    });
+
+    it.each(visibilities)(`names the candidates of ${what}: %j`, async (visible) => {
+      const { store } = subject();
+      const all = idsOf(expected(visible), false);
+      const found = await store.candidates(collection, visible, query, 100);
+      expect("ids" in found && found.ids.toSorted()).toEqual(all.toSorted());
+      const few = await store.candidates(collection, visible, query, Math.max(0, all.length - 1));
+      expect(few.outcome).toBe(all.length === 0 ? "found" : "too_many");
+    });
+  }
+
+  it("walks in order of creation, both ways", async () => {
+    for (const visible of visibilities) {
+      const visibleOnes = objects.filter(({ owner }) => visible.owner === undefined || visible.owner === owner);
+      for (const descending of [false, true]) {
+        const walked = await walkAll(subject().store, collection, { visible, descending, limit: 5 });
+        expect(walked).toEqual({ ids: idsOf(visibleOnes, descending), counts: new Set([visibleOnes.length]) });
+      }
+    }
+  });
+
+  it("walks through the second field where the first one has one value", async () => {
+    const from = encodeSortValue('"a"');
+    const query: FieldQuery = { index: "value,other", ranges: [equalTo(from)] };
+    const walked = await walkAll(subject().store, collection, { visible: {}, query, descending: false, limit: 1 });
+    const alike = objects.filter((object) => textOf(object) === '"a"');
+    const byOther = alike.toSorted((x, y) => otherOf(x) - otherOf(y) || (x.id < y.id ? -1 : 1));
+    expect(walked.ids).toEqual(idsOf(byOther, false));
+  });
+
+  it("goes on behind an object that is gone, and does not count when it is told not to", async () => {
+    const { store } = subject();
+    const own = freshCollection();
+    await store.declareIndexes(own, [value], 1);
+    for (const n of [1, 2, 3, 4]) await store.create(own, objectOf(n, { value: "1" }), plenty);
+    const query = { index: "value" };
+    const first = await store.walk(own, {}, query, { limit: 2, descending: false, counted: false });
+    expect(first).toMatchObject({ outcome: "page", count: 0, next: { value: encodeSortValue("1"), id: idOf(2) } });
+    for (const n of [2, 3]) await store.remove(own, idOf(n), {});
+    const after: Position = { value: encodeSortValue("1"), id: idOf(2) };
+    const second = await store.walk(own, {}, query, { limit: 2, descending: false, counted: true, after });
+    expect(second).toMatchObject({ outcome: "page", count: 2 });
+    expect("texts" in second && idsIn(second.texts)).toEqual([idOf(4)]);
+    expect(second).not.toHaveProperty("next");
+  });
+
+  it("says that an index is not ready", async () => {
+    const { store } = subject();
+    const query = { index: "none", ranges: everything };
+    const range = { limit: 1, descending: false, counted: true };
+    expect(await store.walk(collection, {}, query, range)).toEqual({ outcome: "not_ready" });
+    expect(await store.candidates(collection, {}, query, 1)).toEqual({ outcome: "not_ready" });
+    expect(await store.candidates(freshCollection(), {}, query, 1)).toEqual({ outcome: "not_ready" });
+  });
+
+  it("has nothing to walk through in a collection that nobody wrote to", async () => {
+    const range = { limit: 1, descending: false, counted: true };
+    expect(await subject().store.walk(freshCollection(), {}, undefined, range)).toMatchObject({
+      outcome: "page",
+      count: 0,
+      texts: [],
+    });
+  });
+}
+
+function describeReading(subject: Subject): void {
+  it("reads objects in the order of their ids as given, without those that are gone, in batches of at most 4 MiB", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    const pad = JSON.stringify("x".repeat(30_000));
+    const objects = Array.from({ length: 400 }, (_, n) => objectOf(n, { pad }));
+    await Promise.all(objects.map((object) => store.create(collection, object, plenty)));
+    for (const n of [0, 7, 399]) await store.remove(collection, idOf(n), {});
+    const asked = shuffled(objects.map(({ id }) => id));
+    const seen: string[] = [];
+    for await (const batch of store.readObjects(collection, [...asked, idOf(1_000)])) {
+      expect(Buffer.byteLength(batch.join(""))).toBeLessThanOrEqual(4 * 1024 * 1024);
+      seen.push(...idsIn(batch));
+    }
+    const gone = new Set([0, 7, 399].map(idOf));
+    expect(seen).toEqual(asked.filter((id) => !gone.has(id)));
+  });
+
+  it("reads nothing of nothing", async () => {
+    for (const ids of [[], [idOf(1)]]) {
+      const batches: (readonly string[])[] = [];
+      for await (const batch of subject().store.readObjects(freshCollection(), ids)) batches.push(batch);
+      expect(batches).toEqual([]);
+    }
+  });
+
+  it("cuts a page that is too long short, and says so", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    await store.declareIndexes(collection, [value], 1);
+    const pad = JSON.stringify("é".repeat(300_000));
+    for (let n = 0; n < 8; n += 1) await store.create(collection, objectOf(n, { value: String(n), pad }), plenty);
+    const query = { index: "value", ranges: everything };
+    const range = { limit: 8, descending: false, counted: true };
+    const whole = await store.walk(collection, {}, query, range);
+    expect("texts" in whole && idsIn(whole.texts)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map(idOf));
+    expect(await store.walk(collection, {}, query, { ...range, maxLength: 1_000_000 })).toMatchObject({ isCut: true });
+    const page = { offset: 1, limit: 8, descending: true, maxLength: 1_000_000 };
+    expect(await store.pageByField(collection, {}, query, page)).toMatchObject({ count: 8, isCut: true });
+  });
+}
+
+interface Walk {
+  readonly visible: Visibility;
+  readonly query?: FieldQuery;
+  readonly descending: boolean;
+  readonly limit: number;
+}
+
+async function walkAll(store: Store, collection: CollectionRef, { visible, query, descending, limit }: Walk) {
+  const ids: string[] = [];
+  const counts = new Set<number>();
+  for (let after: Position | undefined; ; ) {
+    const range = { limit, descending, counted: true, ...(after && { after }) };
+    const page = await store.walk(collection, visible, query, range);
+    if (page.outcome === "not_ready") throw new Error("The index is not ready");
+    const { texts, count, next }: WalkPage = page;
+    ids.push(...idsIn(texts));
+    counts.add(count);
+    if (next === undefined) return { ids, counts };
+    expect(texts).toHaveLength(limit);
+    after = next;
+  }
+}
+
+function idsOf(objects: readonly NewObject[], descending: boolean): readonly string[] {
+  const ids = objects.map(({ id }) => id);
+  return descending ? ids.reverse() : ids;
+}
+
+function otherOf({ id }: NewObject): number {
+  return Number.parseInt(id.slice(-12), 16) % 3;
+}
+
+function product<A, B>(some: readonly A[], others: readonly B[]): readonly (readonly [A, B])[] {
+  return some.flatMap((one) => others.map((other) => [one, other] as const));
+}

@@ -1,0 +1,121 @@
+// The scripts that read ranges of a sorted set: what each one answers.
+
+import { beforeEach, describe, expect, it } from "vitest";
+import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
+import { createRangeScripts, type ReadRanges } from "../../../dataplane/store/redis/range-scripts.ts";
+import { useScriptBench } from "../../support/script-bench.ts";
+
+const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
+const bench = useScriptBench();
+const scripts = () => createRangeScripts(bench.gateway);
+
+const ids = Array.from({ length: 6 }, (_, n) => `0199b1c0-0000-7000-8000-00000000000${n}`);
+const textOf = (n: number) => `{"n":${n}}`;
+const all = { from: "[3", to: "(4" };
+
+/** Members `3<n> 0 <id n>`, each with its document. */
+beforeEach(async () => {
+  for (const [n, id] of ids.entries()) {
+    await bench.client.zadd(keys.index(1), 0, `3${n}\0${id}`);
+    await bench.client.call("JSON.SET", keys.document(id), "$", textOf(n));
+  }
+  await bench.client.hset(keys.indexSet, "version", "v1");
+});
+
+const read = (more: Partial<ReadRanges>) =>
+  scripts().ranges({
+    keys,
+    set: keys.index(1),
+    version: "v1",
+    idIs: "last",
+    offset: 0,
+    limit: 10,
+    descending: false,
+    counted: [],
+    shown: [all],
+    ...more,
+  });
+
+describe("read-ranges", () => {
+  it("answers the texts of the members in the ranges, and what was to be counted", async () => {
+    expect(await read({ counted: [all] })).toEqual({
+      count: 6,
+      texts: [0, 1, 2, 3, 4, 5].map(textOf),
+      rest: [],
+      last: undefined,
+    });
+    const shown = [
+      { from: "[31", to: "(32" },
+      { from: `(34\0${ids[3]}`, to: "+" },
+    ];
+    expect(await read({ shown })).toMatchObject({ count: 0, texts: [1, 4, 5].map(textOf) });
+  });
+
+  it("names the last member while there are more", async () => {
+    expect(await read({ limit: 2 })).toMatchObject({ texts: [0, 1].map(textOf), last: `31\0${ids[1]}` });
+    expect(await read({ limit: 2, descending: true })).toMatchObject({
+      texts: [5, 4].map(textOf),
+      last: `34\0${ids[4]}`,
+    });
+    expect(await read({ limit: 6 })).toMatchObject({ last: undefined });
+    expect(await read({ limit: 0 })).toMatchObject({ texts: [], last: undefined });
+  });
+
+  it("skips an offset over the borders of ranges, both ways", async () => {
+    const [low, high] = [
+      { from: "[30", to: "(33" },
+      { from: "[34", to: "(36" },
+    ];
+    expect(await read({ shown: [low, high], offset: 2 })).toMatchObject({ texts: [2, 4, 5].map(textOf) });
+    expect(await read({ shown: [low, high], offset: 3, limit: 1 })).toMatchObject({ texts: [textOf(4)] });
+    const descending = { shown: [high, low], descending: true } as const;
+    expect(await read({ ...descending, offset: 1 })).toMatchObject({ texts: [4, 2, 1, 0].map(textOf) });
+    expect(await read({ ...descending, offset: 9 })).toMatchObject({ texts: [] });
+    expect(await read({ shown: [{ from: "-", to: "+" }], offset: 4 })).toMatchObject({ texts: [4, 5].map(textOf) });
+  });
+
+  it("leaves the ids for another call that would make more than a mebibyte", async () => {
+    const large = `"${"x".repeat(600 * 1024)}"`;
+    for (const id of ids.slice(0, 3)) await bench.client.call("JSON.SET", keys.document(id), "$", large);
+    expect(await read({ limit: 3 })).toMatchObject({ texts: [large], rest: ids.slice(1, 3), last: `32\0${ids[2]}` });
+  });
+
+  it("reads a set that is no index whatever the version, where ids stand first", async () => {
+    await bench.client.zadd(keys.ids, 0, `${ids[2]}\0user:al`, 0, `${ids[1]}\0user:al`);
+    const call = { set: keys.ids, idIs: "first", shown: [{ from: "-", to: "+" }] } as const;
+    const reply = await scripts().ranges({ ...call, keys, offset: 0, limit: 5, descending: false, counted: [] });
+    expect(reply).toMatchObject({ texts: [1, 2].map(textOf) });
+  });
+
+  it("refuses a version that is no longer in force", async () => {
+    expect(await read({ version: "v0" })).toBe("stale");
+  });
+
+  it("fails on a set of a wrong type", async () => {
+    await bench.client.set(keys.index(1), "foreign");
+    await expect(read({ counted: [all] })).rejects.toMatchObject({ name: "RedisFault" });
+  });
+});
+
+describe("read-candidates", () => {
+  const ask = (version: string, most: number) =>
+    scripts().candidates({
+      keys,
+      set: keys.index(1),
+      version,
+      most,
+      ranges: [
+        { from: "[30", to: "(32" },
+        { from: "[34", to: "(35" },
+      ],
+    });
+
+  it("answers the ids of all ranges", async () => {
+    expect(await ask("v1", 3)).toEqual([ids[0], ids[1], ids[4]]);
+  });
+
+  it("says when there are more than are wanted, and when the version is no longer in force", async () => {
+    expect(await ask("v1", 2)).toBe("too_many");
+    expect(await ask("v0", 3)).toBe("stale");
+  });
+});
