@@ -161,7 +161,7 @@ function operation(entry: OperationEntry, scene: Surroundings, terms: CallerTerm
   const mayLackRights = addsByRight && scene.policies?.project.authentication === "Enabled";
   const sources: ProblemSource[] = ["everyRequest", ...entry.problems, ...terms.problems];
   if (entry.body !== undefined) sources.push("body");
-  if (scene.policies !== undefined && entry.takes !== undefined && entry.operation !== undefined) {
+  if (scene.policies !== undefined && entry.takes?.includes("IfMatch") && entry.operation !== undefined) {
     sources.push(...preconditionProblems(scene.policies, entry.operation));
   }
   // A PUT that adds a key needs the right to create, which the caller may lack.

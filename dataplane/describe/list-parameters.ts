@@ -1,4 +1,5 @@
 // The query parameters of a list, each one entry: paging, sorting, and a filter for each declared property that has a value to compare.
+// Without examples: viewers send those of a request that a person tries, asked or not.
 
 import type { JsonObject, ProjectLimits } from "../../core/config/types.ts";
 import type { DeclaredProperty, JsonType } from "../../core/schema/compile-schema.ts";
@@ -28,7 +29,7 @@ const cursor = query(
   { type: "string" },
 );
 
-/** Without examples: what is chosen has fewer members than the schemas of answers say. */
+/** What is chosen has fewer members than the schemas of answers say. */
 export const fieldsParameter = query(
   "_fields",
   "Names of fields with commas between them: objects then have these and `id` only, whatever is required otherwise.",
@@ -43,8 +44,8 @@ function sort({ config }: LiveResource): JsonObject {
   const first = config.indexes[0]?.name ?? "id";
   return query(
     "_sort",
-    `Up to four fields with commas between them; a leading \`-\` is descending. ${indexed} By default in order of creation.`,
-    { type: "string", minLength: 1, examples: [first, `-${first}`] },
+    `Up to four fields with commas between them; a leading \`-\` is descending: \`${first}\`, \`-${first}\`. ${indexed} By default in order of creation.`,
+    { type: "string", minLength: 1 },
   );
 }
 

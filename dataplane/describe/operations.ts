@@ -22,9 +22,9 @@ export type Shape =
   | "Description";
 
 /** Parts of the document. */
-export type AnswerHeader = "Location" | "ETag";
+export type AnswerHeader = "Location" | "ETag" | "Idempotent-Replayed";
 /** Of a write, they need the right to read as well. */
-export type RequestHeader = "IfMatch" | "IfNoneMatch";
+export type RequestHeader = "IfMatch" | "IfNoneMatch" | "IdempotencyKey";
 
 export interface SuccessAnswer {
   readonly status: 200 | 201 | 204 | 304;
@@ -58,6 +58,7 @@ const patchOf = (merged: Shape) =>
   ({ "application/merge-patch+json": merged, "application/json-patch+json": "JsonPatch" }) as const;
 const patchDescription = "As RFC 7396 (merge patch) or RFC 6902 (JSON Patch) says: all of it takes place, or nothing.";
 const tagged = ["ETag"] as const;
+const replayed = ["Idempotent-Replayed"] as const;
 /** Reads that a client may make only of what it does not have. */
 const unchanged: SuccessAnswer = { status: 304, description: "It is what If-None-Match names.", headers: tagged };
 const conditional = ["IfMatch", "IfNoneMatch"] as const;
@@ -79,11 +80,17 @@ export const collectionOperations: readonly OperationEntry[] = [
     name: "create",
     summary: "Create an object",
     operation: "create",
+    takes: ["IdempotencyKey"],
     body: { [json]: "sent" },
     answers: [
-      { status: 201, description: "The object, as it is stored.", shape: "stored", headers: ["Location", "ETag"] },
+      {
+        status: 201,
+        description: "The object, as it is stored.",
+        shape: "stored",
+        headers: ["Location", ...tagged, ...replayed],
+      },
     ],
-    problems: ["preconditions", "objectBody", "creation", "storedData", "write"],
+    problems: ["idempotency", "preconditions", "objectBody", "creation", "storedData", "write"],
   },
 ];
 
@@ -187,11 +194,13 @@ export const partOperations: readonly OperationEntry[] = [
     summary: "Add a key to an object, or insert into an array",
     description: "Later elements of an array move up by one. A key that is there already is refused.",
     operation: "create",
-    takes: conditional,
+    takes: [...conditional, "IdempotencyKey"],
     body: { [json]: "Value" },
-    answers: [{ status: 201, description: "The value that was added.", shape: "Value", headers: tagged }],
+    answers: [
+      { status: 201, description: "The value that was added.", shape: "Value", headers: [...tagged, ...replayed] },
+    ],
     problems: [
-      ...(["preconditions", "pathWithParameters", "partWrite", "partInsert"] as const),
+      ...(["idempotency", "preconditions", "pathWithParameters", "partWrite", "partInsert"] as const),
       ...(["contended", "storedData", "write"] as const),
     ],
   },

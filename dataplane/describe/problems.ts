@@ -26,6 +26,7 @@ export const problemsOf = {
   fields: ["invalid_parameter"],
   patch: ["invalid_patch", "patch_conflict", "patch_too_large"],
   contended: ["write_conflict"],
+  idempotency: ["invalid_header", "idempotency_key_reused"],
   preconditions: ["invalid_header", "precondition_failed"],
   list: ["invalid_parameter", "sort_not_indexed", "query_too_expensive", "index_building"],
   creation: ["quota_exceeded"],

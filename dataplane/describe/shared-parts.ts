@@ -131,6 +131,10 @@ export const sharedHeaders: Readonly<Record<string, JsonObject>> = {
     description: "A strong entity tag: equal as long as the value is.",
     schema: { type: "string", pattern: '^"[^"]*"$' },
   },
+  "Idempotent-Replayed": {
+    description: "`true` where this is the answer to the first request with the same Idempotency-Key.",
+    schema: { type: "string", const: "true" },
+  },
   AcceptPatch: { description: "Of a PATCH: the content types that it may have.", schema: text },
   Challenge: { description: "How to show who calls, RFC 9110.", required: true, schema: text },
   RateLimitPolicy: {
@@ -174,6 +178,12 @@ export const requestHeaders = {
     in: "header",
     description: "Entity tags of which one has to be the value's of now, or `*`: else 412.",
     schema: { type: "string" },
+  },
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description: "A name for this request, such as a fresh UUID: repeated within 24 hours, it takes place once.",
+    schema: { type: "string", minLength: 1, maxLength: 257 },
   },
   IfNoneMatch: {
     name: "If-None-Match",
