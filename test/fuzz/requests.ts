@@ -157,9 +157,17 @@ function queriesOf(parts: ProjectParts, place: Place): fc.Arbitrary<string> {
     "nothing",
     "__proto__",
   ];
-  const name = fc.constantFrom("_limit", "_offset", "_sort", "_", "_fields", "_cursor", ...fields);
+  const operators = ["gt", "ge", "lt", "le", "ne", "in", "contains", "starts", "exists", "like", ""];
+  const filters = fields.flatMap((field) => operators.map((operator) => `${field}:${operator}`));
+  const own = ["_limit", "_offset", "_sort", "_", "_fields", "_count", "_cursor", "_cursor"];
+  const name = fc.oneof(fc.constantFrom(...own), fc.constantFrom(...fields), fc.constantFrom(...filters));
+  const cursor = fc
+    .tuple(fc.constantFrom("1", "2"), fc.uuid(), fc.string({ unit: "binary", maxLength: 8 }))
+    .map((parts) => Buffer.from([parts[0], "00000000", ...parts.slice(1)].join("\0")).toString("base64url"));
   const value = fc.oneof(
     fc.nat({ max: 200 }).map(String),
+    cursor,
+    fc.constantFrom(`${fields[0]},-${fields[1]}`, "a%5C%2Cb,c", "a%5C", ",", "false"),
     fc.constantFrom(
       ...fields,
       ...fields.map((field) => `-${field}`),
