@@ -48,6 +48,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "respond",
     "reference",
     "perform",
+    "act",
     "observe",
   ],
 };

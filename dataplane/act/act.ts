@@ -1,0 +1,59 @@
+// An allowed method on a known target by a known caller: what every kind of target is acted on with.
+
+import type { Permission } from "../../core/config/types.ts";
+import type { Turns } from "../../core/turns.ts";
+import type { Authentication } from "../authenticate/authentication.ts";
+import type { Caller } from "../authenticate/caller.ts";
+import { demandReadToo } from "../authorize/authorize.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Descriptions } from "../perform/descriptions.ts";
+import type { ObjectDeps } from "../perform/objects.ts";
+import type { CollectionPreparer } from "../perform/prepare-collection.ts";
+import type { ProjectShares } from "../perform/project-shares.ts";
+import type { Quotas } from "../quotas/quotas.ts";
+import type { ReferencePage } from "../reference/reference-page.ts";
+import { requestOrigin } from "../respond/request-base.ts";
+import type { Place } from "../route/find-project.ts";
+import type { PublicAddress } from "../route/public-address.ts";
+import type { Subject } from "../route/subject.ts";
+import type { AccessRule } from "../route/targets.ts";
+import type { Store } from "../store/port.ts";
+import type { BodyBudgets } from "../validate/body-budget.ts";
+import { type Preconditions, preconditionsOf } from "../validate/preconditions.ts";
+
+export interface ActDeps extends ObjectDeps {
+  readonly store: Store;
+  readonly authentication: Authentication;
+  readonly preparer: CollectionPreparer;
+  readonly scanTurns: Turns;
+  readonly shares: ProjectShares;
+  readonly bodies: BodyBudgets;
+  readonly descriptions: Descriptions;
+  readonly quotas: Quotas;
+  readonly referencePage: ReferencePage;
+  /** Its origin is that of links when a request names no host. */
+  readonly address: PublicAddress;
+}
+
+export interface Act {
+  readonly place: Place;
+  readonly subject: Subject;
+  readonly rule: AccessRule;
+  readonly caller: Caller;
+  readonly query: string;
+}
+
+/** The part of a subject that one kind of act is about. */
+export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { kind: K }>;
+
+/** What the request says of the state that it wants to find; who may not read must not find that out by guessing. */
+export function admittedPreconditions(exchange: Exchange, act: Act, read: Permission): Preconditions | undefined {
+  const preconditions = preconditionsOf(exchange.request.headers);
+  if (preconditions !== undefined) demandReadToo(act.place.project.config, read, act.caller);
+  return preconditions;
+}
+
+/** What links begin with. */
+export function baseUrl(deps: ActDeps, exchange: Exchange, place: Place): string {
+  return requestOrigin(exchange.request, deps.address.origin) + place.base;
+}

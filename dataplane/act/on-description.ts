@@ -1,0 +1,25 @@
+// Shows what a project says of itself: its OpenAPI document and the page to read it on.
+
+import { authorizeDescription, authorizeReferencePage } from "../authorize/authorize.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Answer } from "../respond/answer.ts";
+import { currentAnswer } from "../respond/conditional.ts";
+import { preconditionsOf } from "../validate/preconditions.ts";
+import { type Act, type ActDeps, baseUrl, type SubjectOf } from "./act.ts";
+
+export async function onDescription(
+  deps: ActDeps,
+  exchange: Exchange,
+  act: Act,
+  target: SubjectOf<"description">["target"],
+): Promise<Answer> {
+  const { project } = act.place;
+  if (target.kind === "docs") {
+    authorizeReferencePage(project.config, act.caller);
+    const { headers } = exchange.request;
+    return deps.referencePage({ file: target.file, target: exchange.rawUrl, headers });
+  }
+  authorizeDescription(project.config, act.caller);
+  const text = await deps.descriptions.textOf(project, baseUrl(deps, exchange, act.place));
+  return currentAnswer(text, preconditionsOf(exchange.request.headers));
+}

@@ -1,0 +1,42 @@
+// Acts on the value of a root key, at any path: authorize, read and validate, then perform.
+
+import { authorizeDocument, demandReadToo } from "../authorize/authorize.ts";
+import type { Exchange } from "../exchange.ts";
+import {
+  type DocumentScene,
+  deleteDocument,
+  insertDocument,
+  patchDocument,
+  putDocument,
+  readDocument,
+} from "../perform/documents.ts";
+import type { Answer } from "../respond/answer.ts";
+import { isWrite } from "../route/targets.ts";
+import { type Act, type ActDeps, admittedPreconditions, type SubjectOf } from "./act.ts";
+import { admittedBody, noBody, present } from "./sent-body.ts";
+import { beginWork } from "./work.ts";
+
+export async function onDocument(
+  deps: ActDeps,
+  exchange: Exchange,
+  act: Act,
+  { target, rootKey }: SubjectOf<"document">,
+): Promise<Answer> {
+  const { config } = act.place.project;
+  if (act.rule === "own" || act.rule === "public") throw new Error("A document route has no operation");
+  const grant = authorizeDocument(config, rootKey, act.rule, act.caller);
+  const document = { project: config, rootKey: rootKey.key };
+  const preconditions = admittedPreconditions(exchange, act, rootKey.access.read);
+  const { path } = target;
+  const scene: DocumentScene = { project: config, rootKey, document, path, caller: act.caller, grant, preconditions };
+  // A patch tells what is there: by its answer, and by its tests.
+  if (exchange.request.method === "PATCH") demandReadToo(config, rootKey.access.read, act.caller);
+  const { body, patch, idempotencyKey } = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
+  const waiting = beginWork(deps, exchange, act);
+  if (waiting !== undefined) await waiting;
+  if (act.rule === "read") return readDocument(deps.store, scene);
+  if (act.rule === "delete") return deleteDocument(deps.store, scene);
+  if (patch) return patchDocument(deps.store, scene, patch);
+  if (act.rule === "create") return insertDocument(deps.store, scene, present(body), idempotencyKey);
+  return putDocument(deps.store, scene, present(body));
+}

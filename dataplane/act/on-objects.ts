@@ -1,0 +1,61 @@
+// Acts on the objects of a resource: authorize, read and validate, then perform.
+
+import { authorizeObjects } from "../authorize/authorize.ts";
+import type { LiveProject } from "../config/directory.ts";
+import type { Exchange } from "../exchange.ts";
+import { listObjects } from "../perform/list-objects.ts";
+import {
+  createObject,
+  deleteObject,
+  type ObjectChange,
+  type ObjectScene,
+  readObject,
+  updateObject,
+} from "../perform/objects.ts";
+import type { Answer } from "../respond/answer.ts";
+import { isWrite } from "../route/targets.ts";
+import { chosenFieldsOf } from "../validate/chosen-fields.ts";
+import { validateList } from "../validate/validate-list.ts";
+import { type Act, type ActDeps, admittedPreconditions, baseUrl, type SubjectOf } from "./act.ts";
+import { admittedBody, noBody, present, type SentBody } from "./sent-body.ts";
+import { beginWork, endWork } from "./work.ts";
+
+export async function onObjects(
+  deps: ActDeps,
+  exchange: Exchange,
+  act: Act,
+  { target, resource }: SubjectOf<"objects">,
+): Promise<Answer> {
+  const { project } = act.place;
+  if (act.rule === "own" || act.rule === "public") throw new Error("An object route has no operation");
+  const grant = authorizeObjects(project.config, resource.config, act.rule, act.caller);
+  const preconditions = admittedPreconditions(exchange, act, resource.config.access.read);
+  const collection = { project: project.config, resource: target.resource };
+  const scene: ObjectScene = { collection, resource, grant, preconditions };
+  const query =
+    target.kind === "collection" && act.rule === "read"
+      ? validateList(act.query, resource.schema, project.config)
+      : undefined;
+  const sent = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
+  const waiting = beginWork(deps, exchange, act);
+  if (waiting !== undefined) await waiting;
+  const preparing = deps.preparer.prepare(resource, scene.collection);
+  if (preparing !== undefined) await preparing;
+
+  if (target.kind === "collection") {
+    const url = `${baseUrl(deps, exchange, act.place)}/api/${target.resource}`;
+    const onIndexMissing = () => deps.preparer.forget(resource);
+    const onScan = () => endWork(exchange, undefined);
+    const { store, scanTurns } = deps;
+    if (query) return listObjects(store, scene, { query, url, onIndexMissing, scanTurns, onScan });
+    const creation = { project: project.config, caller: act.caller, body: present(sent.body), base: url };
+    return createObject(deps, scene, { ...creation, idempotencyKey: sent.idempotencyKey });
+  }
+  if (act.rule === "read") return readObject(deps.store, scene, target.id, chosenFieldsOf(act.query, resource.schema));
+  if (act.rule === "delete") return deleteObject(deps, scene, target.id);
+  return updateObject(deps, scene, target.id, changeOf(project, sent));
+}
+
+function changeOf({ config }: LiveProject, { body, patch }: SentBody): ObjectChange {
+  return patch ? { patch, maxBytes: config.limits.maxBodyBytes } : { fields: present(body) };
+}

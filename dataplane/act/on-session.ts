@@ -1,0 +1,43 @@
+// Acts on sessions: log in, refresh, look at them, end them; and shows the public keys.
+
+import type { Caller } from "../authenticate/caller.ts";
+import { authenticationRequired } from "../authorize/authorize.ts";
+import type { LiveProject } from "../config/directory.ts";
+import type { Exchange } from "../exchange.ts";
+import { endSession, listSessions, login, readSession, refresh } from "../perform/sessions.ts";
+import { type Answer, ok } from "../respond/answer.ts";
+import { type Act, type ActDeps, baseUrl, type SubjectOf } from "./act.ts";
+
+export async function onSession(
+  deps: ActDeps,
+  exchange: Exchange,
+  act: Act,
+  target: SubjectOf<"session">["target"],
+): Promise<Answer> {
+  const { authentication } = deps;
+  const { project } = act.place;
+  const { headers, ip } = exchange.request;
+  switch (target.kind) {
+    case "keys":
+      return ok(JSON.stringify(authentication.jwks(project)));
+    case "refresh":
+      return refresh(authentication, project, headers.authorization);
+    case "sessions": {
+      const url = `${baseUrl(deps, exchange, act.place)}/sessions`;
+      if (act.rule === "public") {
+        return login(authentication, project, { authorization: headers.authorization, address: ip, url });
+      }
+      return listSessions(authentication, project, known(project, act.caller));
+    }
+    case "session": {
+      const caller = known(project, act.caller);
+      const ends = exchange.request.method === "DELETE";
+      return (ends ? endSession : readSession)(authentication, project, caller, target.id);
+    }
+  }
+}
+
+function known(project: LiveProject, caller: Caller): Caller {
+  if (caller.kind === "anonymous") throw authenticationRequired(project.config);
+  return caller;
+}

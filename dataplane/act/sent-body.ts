@@ -1,0 +1,51 @@
+// Reads what a write says, once the write is admitted: nothing of a body is read before.
+
+import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { demandAnonymousWrite } from "../authenticate/anonymous-writes.ts";
+import type { LiveProject } from "../config/directory.ts";
+import type { Exchange } from "../exchange.ts";
+import { idempotencyKeyOf } from "../validate/idempotency-key.ts";
+import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../validate/patch.ts";
+import { readBody } from "../validate/read-body.ts";
+import type { Act, ActDeps } from "./act.ts";
+
+/** What a write says. */
+export interface SentBody {
+  readonly body?: CanonicalJson;
+  /** The body of a PATCH, read. */
+  readonly patch?: Patch;
+  readonly idempotencyKey?: string | undefined;
+}
+
+export const noBody: SentBody = Object.freeze({});
+
+/** The body of a write that has one, once the write is admitted. */
+export async function admittedBody(deps: ActDeps, exchange: Exchange, act: Act): Promise<SentBody> {
+  const { project } = act.place;
+  if (act.caller.kind === "anonymous") {
+    await demandAnonymousWrite(deps.store, project.config, exchange.request.ip);
+  }
+  if (act.rule === "delete") return noBody;
+  const format = patchFormatOf(exchange.request.raw);
+  const idempotencyKey = act.rule === "create" ? idempotencyKeyOf(exchange.request.headers) : undefined;
+  const body = await bodyOf(deps, exchange, project, bodyDepth(format));
+  return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
+}
+
+function bodyOf(deps: ActDeps, exchange: Exchange, project: LiveProject, depth: number): Promise<CanonicalJson> {
+  const body = {
+    budget: deps.bodies.of(project),
+    message: exchange.request.raw,
+    refused: exchange.bodyRefused,
+    hold: (release: () => void) => {
+      exchange.releaseBody = release;
+    },
+    invite: () => exchange.inviteBody?.(),
+  };
+  return readBody(project.config.limits.maxBodyBytes, body, depth);
+}
+
+export function present(body: CanonicalJson | undefined): CanonicalJson {
+  if (!body) throw new Error("A write was performed without its body");
+  return body;
+}

@@ -1,0 +1,35 @@
+// Takes a request's part in its project's share of the replica, and gives it back.
+
+import type { Exchange } from "../exchange.ts";
+import type { Work } from "../perform/project-shares.ts";
+import { isWrite } from "../route/targets.ts";
+import type { Act, ActDeps } from "./act.ts";
+
+const readUnits = 1;
+const writeUnits = 2;
+const usualBytes = 1024 * 1024;
+
+/**
+ * Takes the request's part in its project's share; a promise when it has to wait for that. From here on nothing is waited for
+ * that the client decides, so a slow client holds no share.
+ */
+export function beginWork(deps: ActDeps, exchange: Exchange, act: Act): Promise<void> | undefined {
+  const begun = (work: Work): void => {
+    exchange.work = work;
+  };
+  const { limits } = act.place.project.config;
+  // Where values may be larger than usual, fewer are under way before their sizes are known.
+  const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes);
+  const units = (isWrite(act.rule) ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes));
+  const work = deps.shares.of(act.place.project).begin(units);
+  if (work instanceof Promise) return work.then(begun);
+  begun(work);
+  return undefined;
+}
+
+/** `length` = characters of the answer, if there is one. Does nothing for a request that has no work under way, or none any more. */
+export function endWork(exchange: Exchange, length: number | undefined): void {
+  const { work } = exchange;
+  exchange.work = undefined;
+  work?.end(length);
+}
