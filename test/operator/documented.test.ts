@@ -14,7 +14,9 @@ import { pasteShell } from "../support/paste-shell.ts";
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 const guides = (await readdir(join(docs, "how-to"))).map((name) => `how-to/${name}`);
 const texts = await Promise.all(
-  ["tutorial.md", ...guides].map(async (page) => [page, await readFile(join(docs, page), "utf8")] as const),
+  ["tutorial.md", "gitops.md", ...guides].map(
+    async (page) => [page, await readFile(join(docs, page), "utf8")] as const,
+  ),
 );
 const wantsCluster = ([, text]: readonly [string, string]): boolean =>
   fencedBlocks(text).some(({ language, words }) => language === "sh" && words.includes("cluster"));

@@ -15,7 +15,7 @@ import { startRedis } from "../support/redis.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const guides = (await readdir(join(root, "docs/how-to"))).map((name) => `docs/how-to/${name}`);
-const pages = ["docs/tutorial.md", ...guides.filter((name) => !name.endsWith("README.md"))];
+const pages = ["docs/tutorial.md", "docs/gitops.md", ...guides.filter((name) => !name.endsWith("README.md"))];
 const closing: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
