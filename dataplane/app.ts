@@ -24,7 +24,7 @@ import { createCollectionPreparer } from "./perform/prepare-collection.ts";
 import { createProjectShares } from "./perform/project-shares.ts";
 import { createScanTurns } from "./perform/scan-objects.ts";
 import { serve } from "./pipeline.ts";
-import { createQuotas } from "./quotas/quotas.ts";
+import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
 import { createReferencePage } from "./reference/reference-page.ts";
 import { createAnswerBudget } from "./respond/answer-budget.ts";
 import { publicAddress } from "./route/public-address.ts";
@@ -71,6 +71,8 @@ export interface DataPlane {
   readonly logger: Logger;
   /** Which indexes are being built, for the operator's status. */
   buildingIndexes(): readonly BuildingIndexes[];
+  /** How much of their quotas projects use, likewise. */
+  usageReports(): readonly UsageReport[];
   /**
    * Says that it is not ready and takes requests for `drainMs` more, answers those under way as long as `closeTimeoutMs`
    * allows, then lets go of everything but the store's owner's store.
@@ -164,6 +166,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     metrics,
     logger,
     buildingIndexes: preparer.building,
+    usageReports: quotas.reports,
     async close() {
       stopping = true;
       await closeInOrder(options, server, [preparer, quotas, authentication], admin);

@@ -252,6 +252,7 @@ async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: Re
     reach,
     refusals: acknowledgements.refusalsOf(objects.ref),
     building: acknowledgements.buildingOf(objects.ref),
+    uses: acknowledgements.usesOf(objects.ref),
     dataWaits: carried.waiting,
     baseUrl: deps.baseUrlOf(objects.ref),
     gone: carried.gone,

@@ -41,6 +41,7 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
   const arrivals = new Map<string, number>();
   let refused: ReadonlySet<string> = new Set();
   let building: ReadonlyMap<string, string> = new Map();
+  let uses: ReturnType<Acknowledgements["uses"]> = new Map();
   let noting = false;
 
   const put = (object: CustomResource): readonly string[] => {
@@ -99,10 +100,10 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
       for (const key of now.symmetricDifference(refused)) add(key);
       refused = now;
       const builds = buildsIn(acknowledgements);
-      for (const key of new Set([...building.keys(), ...builds.keys()])) {
-        if (building.get(key) !== builds.get(key)) add(key, "bulk");
-      }
+      const used = acknowledgements.uses();
+      for (const key of [...differing(building, builds), ...differing(uses, used)]) add(key, "bulk");
       building = builds;
+      uses = used;
     },
     programmed(uid) {
       const since = arrivals.get(uid);
@@ -110,6 +111,12 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
       return since === undefined ? undefined : (monotonic() - since) / 1000;
     },
   };
+}
+
+/** Keys of what is in one of them only, or not the same in both. */
+function differing<T>(one: ReadonlyMap<string, T>, other: ReadonlyMap<string, T>): readonly string[] {
+  const keys = new Set([...one.keys(), ...other.keys()]);
+  return [...keys].filter((key) => one.get(key) !== other.get(key));
 }
 
 /** By project, in a form that can be compared. */

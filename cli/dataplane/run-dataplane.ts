@@ -12,6 +12,7 @@ import { startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
+import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { type Closers, runProgram } from "../run-program.ts";
@@ -81,8 +82,14 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     onFailed: (error) => logFailure(logger, "Purge failed", error),
   });
   closers.push(() => purges.stop());
+  const reporter = reportUsage({ gateway: config.gateway, replica: nameOf(options), reports: plane.usageReports });
+  closers.push(() => reporter.stop());
   logger.info("Data plane listening", { url: plane.url, adminUrl: plane.adminUrl });
   logger.flush();
+}
+
+function nameOf({ replica = hostname() }: DataplaneOptions): string {
+  return replica;
 }
 
 interface FollowParts {
@@ -96,7 +103,7 @@ function follow(options: DataplaneOptions, { url, keyring, logger }: FollowParts
     url,
     keyring,
     clock: systemClock,
-    replica: options.replica ?? hostname(),
+    replica: nameOf(options),
     maxLoaded: options.maxProjects,
     onNacks(nacks) {
       for (const { project, field, reason } of nacks) logger.warn("Config field refused", { project, field, reason });

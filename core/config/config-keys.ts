@@ -42,6 +42,14 @@ export function acknowledgementKey(replica: string): string {
   return `${tag}:ack:${replica}`;
 }
 
+/**
+ * Hash of what a replica knows of quotas: `<namespace>/<name>` → quota-uses.ts as JSON. It begins as the acknowledgement does, so that
+ * the same rights cover it, and expires likewise.
+ */
+export function usageKey(replica: string): string {
+  return `${acknowledgementKey(replica)}:usage`;
+}
+
 export function projectName(ref: ProjectRef): string {
   return `${ref.namespace}/${ref.name}`;
 }

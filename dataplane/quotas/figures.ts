@@ -1,9 +1,6 @@
 // What a quota counts, and sums of it. Pure.
 
-import type { ProjectQuota } from "../../core/config/types.ts";
-
-export const quotaKinds = ["objects", "bytes", "documentKeys"] as const;
-export type QuotaKind = (typeof quotaKinds)[number];
+import type { QuotaKind } from "../../core/config/quota-uses.ts";
 
 export type Figures = Readonly<Record<QuotaKind, number>>;
 export type SomeFigures = Readonly<Partial<Figures>>;
@@ -18,9 +15,4 @@ export function plus(figures: Figures, change: SomeFigures, times: 1 | -1 = 1): 
     bytes: figures.bytes + times * bytes,
     documentKeys: figures.documentKeys + times * documentKeys,
   };
-}
-
-/** The figures that a quota limits. */
-export function limitedKinds(quota: ProjectQuota): readonly QuotaKind[] {
-  return quotaKinds.filter((kind) => quota[kind] !== undefined);
 }

@@ -5,9 +5,10 @@
 // come in, and before it refuses. So together they exceed a quota by what the others write within two seconds, one alone never.
 
 import type { Clock } from "../../core/clock.ts";
+import { type QuotaKind, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { type Figures, noFigures, plus, type QuotaKind, quotaKinds, type SomeFigures } from "./figures.ts";
+import { type Figures, noFigures, plus, type SomeFigures } from "./figures.ts";
 
 /** After this time the store is asked again beside the writes that come in, and after the next one before them. */
 const freshMs = 1_000;
@@ -36,7 +37,7 @@ export interface ProjectUsage {
   added(figures: SomeFigures): void;
   /** Something shrank: before a write is refused, the store is asked again. */
   freed(): void;
-  /** Asks the store, unless it was asked within this time. */
+  /** Asks the store, unless it was asked within this time and nothing was written here since. */
   refreshAfter(milliseconds: number): Promise<void>;
   /** What is known may be of other things than what counts now: asks the store before the next write. */
   forget(): void;
@@ -68,8 +69,10 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
     foundAt = askedAt;
     written = plus(written, before, -1);
     // What was written meanwhile may be counted twice now: that is only ever too careful, and asked again before a refusal.
-    if (quotaKinds.some((kind) => written[kind] !== 0)) isDoubtful = true;
+    if (hasChanged()) isDoubtful = true;
   };
+
+  const hasChanged = (): boolean => isDoubtful || quotaKinds.some((kind) => written[kind] !== 0);
 
   const refresh = (): Promise<void> => {
     reading ??= ask().finally(() => {
@@ -130,7 +133,7 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
       isDoubtful = true;
     },
     async refreshAfter(milliseconds) {
-      if (age() > milliseconds) await refresh();
+      if (age() > (hasChanged() ? freshMs : milliseconds)) await refresh();
     },
     forget() {
       foundAt = Number.NEGATIVE_INFINITY;

@@ -2,25 +2,19 @@
 // keep it current; what nobody writes to is looked at now and then, for metrics and for those who follow reports.
 
 import type { Clock } from "../../core/clock.ts";
+import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota, ProjectRef } from "../../core/config/types.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Store } from "../store/port.ts";
 import { createByteCounter } from "./count-bytes.ts";
-import { type Figures, type QuotaKind, quotaKinds } from "./figures.ts";
+import type { Figures } from "./figures.ts";
 import { guardedStore } from "./guarded-store.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
 import { readFigures } from "./read-figures.ts";
 
-/** How much of a quota is used. */
-export interface QuotaUse {
-  readonly used: number;
-  readonly limit: number;
-}
-
 export interface UsageReport {
   readonly project: ProjectRef;
-  /** Of the quotas that the project has. */
-  readonly quotas: Readonly<Partial<Record<QuotaKind, QuotaUse>>>;
+  readonly quotas: QuotaUses;
 }
 
 export interface Quotas {

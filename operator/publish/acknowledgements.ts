@@ -2,9 +2,11 @@
 // away the last look stands, and nothing new is programmed; before the first look everything waits.
 
 import { projectName } from "../../core/config/config-keys.ts";
+import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { pause, type Timers } from "../../core/timers.ts";
+import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
+import { createQuotaBook } from "./quota-book.ts";
 import { liveReplicas, type ReplicaState } from "./replicas.ts";
 
 /** `programmed` = every live replica can no longer serve anything older than the revision. */
@@ -25,6 +27,10 @@ export interface Acknowledgements {
   buildingOf(ref: ProjectRef): ReadonlyMap<string, readonly string[]>;
   /** What is being built, by project. */
   building(): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+  /** How much of its quotas the project uses; undefined when no live replica says so. */
+  usesOf(ref: ProjectRef): QuotaUses | undefined;
+  /** Likewise, by project. */
+  uses(): ReadonlyMap<string, QuotaUses>;
   /** Resolves when the revision is programmed, or with what holds after `withinMs`. Looks every 25 ms meanwhile. */
   reached(revision: number, withinMs: number, signal?: AbortSignal): Promise<Reach>;
   /** Names of the projects of which some live replica can't use a field. */
@@ -37,28 +43,45 @@ export interface Acknowledgements {
 export interface AcknowledgementsDeps {
   readonly gateway: Gateway;
   readonly timers: Timers;
+  readonly monotonic?: Monotonic;
   /** Told after a look that saw something else than the one before. */
   readonly onChange?: () => void;
 }
 
 const eagerMs = 25;
 const idleMs = 1_000;
+/** Between two looks at what projects use. */
+const usesMs = 10_000;
 
-export function createAcknowledgements({ gateway, timers, onChange }: AcknowledgementsDeps): Acknowledgements {
+export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgements {
+  const { gateway, timers, monotonic = systemMonotonic, onChange } = deps;
+  const quotas = createQuotaBook(gateway, monotonic);
+  let usesAt = Number.NEGATIVE_INFINITY;
   /** Undefined until Redis has said it once: not to know of any is not the same as that there is none. */
   let replicas: readonly ReplicaState[] | undefined;
   let seen = "";
+  let usesText = "";
   let stopped = false;
   let stopTimer: (() => void) | undefined;
   /** One look at a time, whoever asks. */
   let looking: Promise<void> | undefined;
 
+  const lookAtReplicas = async (): Promise<readonly ReplicaState[]> => {
+    const found = await liveReplicas(gateway);
+    if (monotonic() - usesAt < usesMs) return found;
+    usesAt = monotonic();
+    // Nothing waits for it: what was said before stands.
+    await quotas.read(found.map(({ replica }) => replica)).catch(() => undefined);
+    usesText = JSON.stringify([...quotas.uses()]);
+    return found;
+  };
+
   const look = (): Promise<void> => {
-    looking ??= liveReplicas(gateway)
+    looking ??= lookAtReplicas()
       .then(
         (found) => {
           replicas = found;
-          const now = JSON.stringify(found);
+          const now = JSON.stringify(found) + usesText;
           if (now === seen || stopped) return;
           seen = now;
           onChange?.();
@@ -89,6 +112,8 @@ export function createAcknowledgements({ gateway, timers, onChange }: Acknowledg
   return {
     reachOf,
     building,
+    uses: quotas.uses,
+    usesOf: (ref) => quotas.uses().get(projectName(ref)),
     buildingOf: (ref) => building().get(projectName(ref)) ?? new Map(),
     refusalsOf(ref) {
       const project = projectName(ref);

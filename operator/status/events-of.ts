@@ -9,6 +9,11 @@ import { clipped } from "./messages.ts";
 /** Events about conditions and data that are no reason of a condition. */
 export const statusEventCatalogue = {
   Ready: { type: "Normal", action: "Reconcile", meaning: "Every data-plane replica serves the newest spec" },
+  QuotaNearlyFull: {
+    type: "Warning",
+    action: "Reconcile",
+    meaning: "80 % of a quota of the Project are used, or more",
+  },
   DataPurged: { type: "Normal", action: "Purge", meaning: "Stored data were deleted, as deletionPolicy says" },
   DataRetained: {
     type: "Normal",

@@ -1,6 +1,7 @@
 // Makes the whole `status` of an object of each kind out of what the stages found. What only the resolve stage knows, and did
 // not say anew, stays as it was.
 
+import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
 import type { EndWait } from "../finalize/purge-doomed.ts";
@@ -11,6 +12,7 @@ import type { UserStatus } from "../resolve/resolve-user.ts";
 import type { Notice, Verdict } from "../verdict.ts";
 import { type Condition, conditionsOf, type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
 import { clipped } from "./messages.ts";
+import { quotaMembers } from "./quota-status.ts";
 
 /** `status` as it is applied: no member is undefined. */
 export interface Status {
@@ -30,6 +32,8 @@ export interface StatusInput {
   readonly parts?: ProjectParts;
   /** Names of indexes that replicas are building, by resource; absent when that is not known. */
   readonly building?: ReadonlyMap<string, readonly string[]>;
+  /** How much of its quotas the Project uses; absent when nothing is known anew. */
+  readonly uses?: QuotaUses;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
   /** The address that clients use for the Project. */
@@ -74,7 +78,11 @@ type Found = StatusInput & { readonly live: boolean };
 function ownMembers(object: CustomResource, former: FormerStatus, found: Found): object {
   switch (object.kind) {
     case "Project":
-      return { ...(found.live && { baseURL: found.baseUrl }), children: childCounts(found.objects) };
+      return {
+        ...(found.live && { baseURL: found.baseUrl }),
+        children: childCounts(found.objects),
+        ...quotaMembers(object, former, found.uses),
+      };
     case "ApiResource":
       return {
         ...(found.live && { url: childUrl(found.baseUrl, "api", resourceNameOf(object)) }),

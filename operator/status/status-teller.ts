@@ -2,6 +2,7 @@
 // something turned. Objects that are gone are left alone.
 
 import type { Clock } from "../../core/clock.ts";
+import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../objects.ts";
@@ -14,6 +15,7 @@ import type { Verdict } from "../verdict.ts";
 import { type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
 import type { DataWait } from "./messages.ts";
+import { quotaEventsOf } from "./quota-status.ts";
 import { refusalsByUid, type Status, statusOf } from "./status-of.ts";
 import { writeStatus } from "./write-status.ts";
 
@@ -26,6 +28,8 @@ export interface ProjectFindings {
   readonly refusals: readonly ReplicaRefusal[];
   /** Names of indexes that are being built, by resource. */
   readonly building: ReadonlyMap<string, readonly string[]>;
+  /** Of the Project's quotas; undefined when nothing is known anew. */
+  readonly uses: QuotaUses | undefined;
   /** By UID. */
   readonly dataWaits: ReadonlyMap<string, DataWait>;
   readonly projectWait?: DataWait;
@@ -67,8 +71,8 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
     const former = formerConditions(object);
     const { kind } = object;
     const { namespace, name, uid } = object.metadata;
-    for (const event of eventsOf(former, status.conditions))
-      deps.recorder.record({ kind, namespace, name, uid }, event);
+    const events = [...eventsOf(former, status.conditions), ...quotaEventsOf(object.status, status)];
+    for (const event of events) deps.recorder.record({ kind, namespace, name, uid }, event);
     const { generation = 0 } = object.metadata;
     if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
   };
@@ -114,7 +118,7 @@ interface Finding extends ProjectFindings {
 }
 
 function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf>[1] {
-  const { objects, facts, reach, refusal, building, dataWaits, projectWait, baseUrl, parts, now } = finding;
+  const { objects, facts, reach, refusal, building, uses, dataWaits, projectWait, baseUrl, parts, now } = finding;
   const dataWait = (verdict.kind === "Project" ? projectWait : undefined) ?? dataWaits.get(verdict.uid);
   const fact = facts.get(verdict.uid);
   return {
@@ -124,6 +128,7 @@ function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf
     building,
     baseUrl,
     now,
+    ...(uses !== undefined && { uses }),
     ...(dataWait !== undefined && { dataWait }),
     ...(fact !== undefined && { facts: fact }),
     ...(parts !== undefined && { parts }),

@@ -183,6 +183,27 @@ export interface ProjectStatus {
     readonly rootKeys?: number;
   };
   /**
+   * How much of spec.limits.quota is used, as replicas that serve this Project tell: written at most once a minute, and when it changed by a hundredth of the limit. Kept when no replica tells.
+   */
+  readonly usage?: {
+    /**
+     * objects, bytes or documentKeys.
+     */
+    readonly quota: string;
+    /**
+     * How much is held.
+     */
+    readonly used: number;
+    /**
+     * How much may be held, as replicas apply it.
+     */
+    readonly limit: number;
+    /**
+     * true from 80 % of the limit on, until it is below 75 % again.
+     */
+    readonly nearlyFull: boolean;
+  }[];
+  /**
    * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both. Reconciling and Stalled are present only while they are true: Reconciling heals by itself, Stalled needs a person.
    */
   readonly conditions?: readonly ProjectCondition[];

@@ -72,6 +72,26 @@ describe("what a replica knows of a project's usage", () => {
     await usage.hold(quota, one);
   });
 
+  it("is looked at again soon after something was written, and seldom where nothing was", async () => {
+    const { usage, clock, asked } = knowing({ objects: 1 });
+    (await usage.hold(quota, one)).settle({ objects: 1 });
+    clock.advance(900);
+    await usage.refreshAfter(60_000);
+    expect(asked()).toBe(1);
+    clock.advance(200);
+    await usage.refreshAfter(60_000);
+    expect(asked()).toBe(2);
+    clock.advance(50_000);
+    await usage.refreshAfter(60_000);
+    expect(asked()).toBe(2);
+    usage.freed();
+    await usage.refreshAfter(60_000);
+    expect(asked()).toBe(3);
+    clock.advance(60_001);
+    await usage.refreshAfter(60_000);
+    expect(asked()).toBe(4);
+  });
+
   it("asks anew after the clock was put back", async () => {
     const { usage, clock, asked } = knowing({});
     await usage.hold(quota, one);

@@ -1,0 +1,14 @@
+// How much of its quotas a project uses: what a replica knows, tells the operator as JSON, and the operator says in the Project's status.
+
+import type { ProjectQuota } from "./types.ts";
+
+export const quotaKinds = ["objects", "bytes", "documentKeys"] as const satisfies readonly (keyof ProjectQuota)[];
+export type QuotaKind = (typeof quotaKinds)[number];
+
+export interface QuotaUse {
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** Of the quotas that the project has. */
+export type QuotaUses = Readonly<Partial<Record<QuotaKind, QuotaUse>>>;

@@ -1,0 +1,62 @@
+// Tells the operator how much of their quotas projects use: in a hash of this replica's own, only what changed, and nothing at all
+// where no project has a quota. It expires when the replica dies.
+
+import { usageKey } from "../../core/config/config-keys.ts";
+import type { QuotaUses } from "../../core/config/quota-uses.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { numberOf } from "../../core/redis/reply.ts";
+
+export interface ReportUsageDeps {
+  readonly gateway: Gateway;
+  readonly replica: string;
+  readonly reports: () => readonly { readonly project: ProjectRef; readonly quotas: QuotaUses }[];
+  /** Between two rounds, 10,000 by default. */
+  readonly everyMs?: number;
+}
+
+const usualEveryMs = 10_000;
+const expirySeconds = 60;
+
+export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs }: ReportUsageDeps): {
+  stop(): Promise<void>;
+} {
+  const key = usageKey(replica);
+  const told = new Map<string, string>();
+
+  const tell = async (changed: readonly (readonly [string, string])[], gone: readonly string[]): Promise<void> => {
+    if (gone.length > 0) await gateway.write(key, "HDEL", key, ...gone);
+    for (const name of gone) told.delete(name);
+    if (changed.length > 0) await gateway.write(key, "HSET", key, ...changed.flat());
+    for (const [name, text] of changed) told.set(name, text);
+  };
+
+  const round = async (): Promise<void> => {
+    const now = new Map(reports().map(({ project, quotas }) => [nameOf(project), JSON.stringify(quotas)]));
+    const changed = [...now].filter(([name, text]) => told.get(name) !== text);
+    const gone = [...told.keys()].filter((name) => !now.has(name));
+    if (now.size === 0 && gone.length === 0) return;
+    await tell(changed, gone);
+    // Without the key, Redis was emptied, or away for longer than it lives: all is told anew.
+    if (numberOf(await gateway.write(key, "EXPIRE", key, expirySeconds)) === 0) told.clear();
+  };
+
+  let running: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    // What is lost now, the next round makes up for: nothing counts as told before Redis has said so.
+    running = running.then(round).catch(() => undefined);
+  }, everyMs).unref();
+
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+      // Should Redis be away, it ends by itself.
+      await gateway.write(key, "DEL", key).catch(() => undefined);
+    },
+  };
+}
+
+function nameOf({ namespace, name }: ProjectRef): string {
+  return `${namespace}/${name}`;
+}

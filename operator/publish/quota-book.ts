@@ -1,0 +1,87 @@
+// What the live replicas say of quotas, as the statuses of Projects are to say it: often enough to be useful, and seldom enough that
+// an API server does not feel the writes of clients. Of several replicas the one that knows of more is right, or was a moment ago.
+
+import { usageKey } from "../../core/config/config-keys.ts";
+import { type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { fieldsOf } from "../../core/redis/reply.ts";
+
+/** From this part of a quota on it is nearly full, and below the second one no more. */
+export const nearlyFullFrom = 0.8;
+export const nearlyFullUntil = 0.75;
+/** A change of less than this part of the limit is not worth a write. */
+const worthTelling = 0.01;
+
+export interface QuotaBook {
+  /** Takes down what the replicas say now. */
+  read(replicas: readonly string[]): Promise<void>;
+  /** By `<namespace>/<name>`: changes at most once in `restMs` while the limits stay the same. */
+  uses(): ReadonlyMap<string, QuotaUses>;
+}
+
+interface Entry {
+  readonly uses: QuotaUses;
+  readonly at: number;
+}
+
+/** `now` counts milliseconds and never goes back. */
+export function createQuotaBook(gateway: Gateway, now: () => number, restMs = 60_000): QuotaBook {
+  let entries: ReadonlyMap<string, Entry> = new Map();
+  let uses: ReadonlyMap<string, QuotaUses> = new Map();
+
+  const next = (name: string, found: QuotaUses): Entry => {
+    const former = entries.get(name);
+    if (former === undefined || !hasSameLimits(former.uses, found)) return { uses: found, at: now() };
+    const isDue = now() - former.at >= restMs && isWorthTelling(former.uses, found);
+    return isDue ? { uses: found, at: now() } : former;
+  };
+
+  return {
+    async read(replicas) {
+      const said = await Promise.all(replicas.map((replica) => saidBy(gateway, replica)));
+      const found = new Map<string, QuotaUses>();
+      for (const [name, each] of said.flatMap((one) => [...one])) found.set(name, larger(found.get(name), each));
+      entries = new Map([...found].map(([name, each]) => [name, next(name, each)]));
+      uses = new Map([...entries].map(([name, entry]) => [name, entry.uses]));
+    },
+    uses: () => uses,
+  };
+}
+
+async function saidBy(gateway: Gateway, replica: string): Promise<ReadonlyMap<string, QuotaUses>> {
+  const key = usageKey(replica);
+  const fields = fieldsOf(await gateway.read(key, "HGETALL", key));
+  return new Map([...fields].map(([name, text]) => [name, JSON.parse(text) as QuotaUses]));
+}
+
+function larger(one: QuotaUses | undefined, other: QuotaUses): QuotaUses {
+  if (one === undefined) return other;
+  const kinds = quotaKinds.flatMap((kind) => {
+    const use = most(one[kind], other[kind]);
+    return use === undefined ? [] : [[kind, use] as const];
+  });
+  return Object.fromEntries(kinds);
+}
+
+function most(one: QuotaUse | undefined, other: QuotaUse | undefined): QuotaUse | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one.used >= other.used ? one : other;
+}
+
+function hasSameLimits(before: QuotaUses, after: QuotaUses): boolean {
+  return quotaKinds.every((kind) => before[kind]?.limit === after[kind]?.limit);
+}
+
+function isWorthTelling(before: QuotaUses, after: QuotaUses): boolean {
+  return quotaKinds.some((kind) => {
+    const [former, use] = [before[kind], after[kind]];
+    if (former === undefined || use === undefined || former.used === use.used) return false;
+    const isFar = Math.abs(use.used - former.used) >= worthTelling * use.limit;
+    return isFar || isNearlyFull(use, false) !== isNearlyFull(former, false);
+  });
+}
+
+/** `was` = whether it is said to be so: what goes up and down around the mark is told of once. */
+export function isNearlyFull({ used, limit }: QuotaUse, was: boolean): boolean {
+  return used >= (was ? nearlyFullUntil : nearlyFullFrom) * limit;
+}

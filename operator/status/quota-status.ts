@@ -1,0 +1,50 @@
+// What a Project's status says of its quotas, and the Event when one of them becomes nearly full: once, until it had room again.
+
+import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
+import type { Project } from "../objects.ts";
+import { isNearlyFull } from "../publish/quota-book.ts";
+import type { EventNote } from "../record/event-recorder.ts";
+import { statusEventCatalogue } from "./events-of.ts";
+
+interface ToldUse {
+  readonly quota: string;
+  readonly used: number;
+  readonly limit: number;
+  readonly nearlyFull: boolean;
+}
+
+/** What was told before stays where nothing is known anew, as long as the Project has the quota. */
+export function quotaMembers(
+  { spec }: Project,
+  former: { readonly [member: string]: unknown },
+  uses: QuotaUses | undefined,
+): object {
+  const quota = spec.limits.quota;
+  if (quota === undefined) return {};
+  const told = toldIn(former);
+  const usage = quotaKinds.flatMap((kind): readonly ToldUse[] => {
+    if (quota[kind] === undefined) return [];
+    const before = told.find((each) => each.quota === kind);
+    const use = uses?.[kind] ?? before;
+    if (use === undefined) return [];
+    const { used, limit } = use;
+    return [{ quota: kind, used, limit, nearlyFull: isNearlyFull(use, before?.nearlyFull ?? false) }];
+  });
+  return usage.length === 0 ? {} : { usage };
+}
+
+/** `before` and `after` are statuses; one without quotas has nothing to tell. */
+export function quotaEventsOf(before: unknown, after: unknown): readonly EventNote[] {
+  const told = toldIn(before);
+  const { type, action } = statusEventCatalogue.QuotaNearlyFull;
+  return toldIn(after)
+    .filter(({ quota, nearlyFull }) => nearlyFull && told.find((each) => each.quota === quota)?.nearlyFull !== true)
+    .map(({ quota, used, limit }) => {
+      const note = `${used} of ${limit} are used of the quota ${quota}; a write that exceeds it is refused with 403`;
+      return { type, action, reason: "QuotaNearlyFull", note };
+    });
+}
+
+function toldIn(status: unknown): readonly ToldUse[] {
+  return (status as { readonly usage?: readonly ToldUse[] } | undefined)?.usage ?? [];
+}

@@ -1,0 +1,55 @@
+// A quota from the custom resource to its status, on a whole fleet.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type Fleet, startFleet } from "../support/fleet.ts";
+import { send } from "../support/http-client.ts";
+
+let fleet: Fleet;
+
+beforeAll(async () => {
+  fleet = await startFleet({ operators: 1, replicas: 2 });
+}, 120_000);
+afterAll(() => fleet?.stop());
+
+const manifests = `
+apiVersion: jsonplane.io/v1alpha1
+kind: Project
+metadata: {name: shop}
+spec: {authentication: {policy: Disabled}, limits: {quota: {objects: 5, bytes: 1048576}}}
+---
+apiVersion: jsonplane.io/v1alpha1
+kind: ApiResource
+metadata: {name: books}
+spec: {projectRef: {name: shop}, schema: {type: object}}
+`;
+
+test("a quota is applied by every replica; the status says how much is used, and one Event that it is nearly full", async () => {
+  const namespace = await fleet.api.namespace();
+  await fleet.api.apply(manifests, { namespace });
+  await fleet.ready(namespace);
+  const create = (at: number) =>
+    send(fleet.replicas[at % 2]?.origin ?? "", `/${namespace}/shop/api/books`, { method: "POST", body: { at } });
+  for (let at = 0; at < 4; at += 1) expect((await create(at)).status).toBe(201);
+  await eventually(
+    async () => {
+      const { status } = await fleet.get("jproj", namespace, "shop");
+      expect(status?.usage).toEqual([
+        { quota: "objects", used: 4, limit: 5, nearlyFull: true },
+        { quota: "bytes", used: expect.any(Number), limit: 1_048_576, nearlyFull: false },
+      ]);
+    },
+    { withinMs: 100_000, everyMs: 500 },
+  );
+  const said = async () => {
+    const events = await fleet.api.kubectl(["get", "events", "--namespace", namespace, "-o", "json"]);
+    const { items } = JSON.parse(events) as { items: readonly { reason: string; message: string }[] };
+    return items.filter(({ reason }) => reason === "QuotaNearlyFull").map(({ message }) => message);
+  };
+  const note = "4 of 5 are used of the quota objects; a write that exceeds it is refused with 403";
+  await eventually(async () => expect(await said()).toEqual([note]), { withinMs: 20_000, everyMs: 250 });
+  await eventually(async () => {
+    const statuses = [(await create(0)).status, (await create(1)).status];
+    expect(statuses).toEqual([403, 403]);
+  });
+}, 180_000);

@@ -1,0 +1,145 @@
+// What replicas tell the operator of quotas, on real Redis with the rights that docs/reference/redis.md names.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys, usageKey } from "../../core/config/config-keys.ts";
+import type { QuotaUses } from "../../core/config/quota-uses.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { reportUsage } from "../../dataplane/config/report-usage.ts";
+import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
+import { createQuotaBook, type QuotaBook } from "../../operator/publish/quota-book.ts";
+import { eventually } from "../support/eventually.ts";
+import { manualTime } from "../support/manual-time.ts";
+import { openGateway } from "../support/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis.ts";
+import { allowAsDocumented, documentedUrl } from "../support/redis-acl.ts";
+
+const project = { namespace: "default", name: "shop" };
+const objects = (used: number, limit = 1_000): QuotaUses => ({ objects: { used, limit } });
+
+let redis: TestRedis;
+let everything: Gateway;
+let dataplane: Gateway;
+let operator: Gateway;
+const reporters: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  await allowAsDocumented(redis);
+  everything = await openGateway(redis.url);
+  dataplane = await openGateway(documentedUrl(redis, "jsonplane-dataplane"));
+  operator = await openGateway(documentedUrl(redis, "jsonplane-operator"));
+});
+afterAll(async () => {
+  for (const gateway of [everything, dataplane, operator]) gateway.disconnect();
+  await redis.stop();
+});
+afterEach(async () => {
+  for (const reporter of reporters.splice(0)) await reporter.stop();
+});
+
+/** A replica that tells what its table says, again and again. */
+function telling(replica: string, uses: Record<string, QuotaUses>): void {
+  const reports = () =>
+    Object.entries(uses).map(([name, quotas]) => ({ project: { namespace: "default", name }, quotas }));
+  reporters.push(reportUsage({ gateway: dataplane, replica, reports, everyMs: 20 }));
+}
+
+describe("what the operator is told of quotas", () => {
+  let now: number;
+  let book: QuotaBook;
+  beforeEach(() => {
+    now = 0;
+    book = createQuotaBook(operator, () => now);
+  });
+  const told = async (...replicas: readonly string[]) => {
+    await book.read(replicas);
+    return book.uses().get("default/shop");
+  };
+
+  it("is what a replica knows, of several the most, and goes with the project or the replica", async () => {
+    const [one, other] = [{ shop: objects(5), gone: objects(1) } as Record<string, QuotaUses>, { shop: objects(7) }];
+    telling("a", one);
+    telling("b", other);
+    await eventually(async () => expect(await told("a", "b", "none")).toEqual(objects(7)));
+    await eventually(async () => {
+      await book.read(["a"]);
+      expect([...book.uses().keys()].sort()).toEqual(["default/gone", "default/shop"]);
+    });
+    delete one.gone;
+    await eventually(async () => {
+      await book.read(["a"]);
+      expect([...book.uses().keys()]).toEqual(["default/shop"]);
+    });
+    for (const reporter of reporters.splice(0)) await reporter.stop();
+    expect(await everything.read(usageKey("a"), "EXISTS", usageKey("a"), usageKey("b"))).toBe(0);
+  });
+
+  it("is told anew after Redis was emptied, and expires with a replica that died", async () => {
+    telling("a", { shop: objects(5) });
+    await eventually(async () => expect(await told("a")).toEqual(objects(5)));
+    await everything.write(configKeys.meta, "FLUSHALL");
+    await eventually(async () => expect(await told("a")).toEqual(objects(5)));
+    const seconds = Number(await everything.read(usageKey("a"), "TTL", usageKey("a")));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(60);
+  });
+
+  it("writes nothing to Redis where no project has a quota", async () => {
+    telling("idle", {});
+    telling("busy", { shop: objects(1) });
+    await eventually(async () => expect(await told("busy")).toEqual(objects(1)));
+    expect(await everything.read(usageKey("idle"), "EXISTS", usageKey("idle"))).toBe(0);
+  });
+
+  it("changes once a minute at most, when it changed by a hundredth of the limit or became nearly full", async () => {
+    const uses = { shop: objects(100) };
+    telling("a", uses);
+    const set = async (used: number, limit = 1_000) => {
+      uses.shop = objects(used, limit);
+      await eventually(async () => {
+        const text = await everything.read(usageKey("a"), "HGET", usageKey("a"), "default/shop");
+        expect(JSON.parse(String(text))).toEqual(objects(used, limit));
+      });
+    };
+    await set(100);
+    expect(await told("a")).toEqual(objects(100));
+    await set(500);
+    now += 59_000;
+    expect(await told("a")).toEqual(objects(100));
+    now += 1_000;
+    expect(await told("a")).toEqual(objects(500));
+    now += 60_000;
+    await set(509);
+    expect(await told("a")).toEqual(objects(500));
+    await set(510);
+    expect(await told("a")).toEqual(objects(510));
+    now += 60_000;
+    await set(799);
+    expect(await told("a")).toEqual(objects(799));
+    now += 60_000;
+    await set(800);
+    expect(await told("a")).toEqual(objects(800));
+    // Another limit is another spec, whose status is written anyway.
+    await set(800, 900);
+    expect(await told("a")).toEqual(objects(800, 900));
+  });
+
+  it("reaches whoever follows the acknowledgements of live replicas, and says so when it changed", async () => {
+    telling("a", { shop: objects(5) });
+    await everything.write(configKeys.replicas, "ZADD", configKeys.replicas, Date.now() + 5_000, "a");
+    await eventually(async () => expect(await told("a")).toEqual(objects(5)));
+    const time = manualTime();
+    let changes = 0;
+    const { timers, monotonic } = time;
+    const acknowledgements = createAcknowledgements({
+      gateway: operator,
+      timers,
+      monotonic,
+      onChange: () => (changes += 1),
+    });
+    await eventually(() => expect(acknowledgements.usesOf(project)).toEqual(objects(5)));
+    await eventually(() => expect(changes).toBe(1));
+    expect(acknowledgements.usesOf({ namespace: "default", name: "other" })).toBeUndefined();
+    acknowledgements.stop();
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import type { QuotaUses } from "../../../../core/config/quota-uses.ts";
+import type { JsonObject } from "../../../../core/config/types.ts";
+import type { Project } from "../../../../operator/objects.ts";
+import { quotaEventsOf, quotaMembers } from "../../../../operator/status/quota-status.ts";
+import { stored } from "../../../support/stored-crs.ts";
+
+const limited = (quota?: JsonObject) =>
+  stored("Project", "shop", { spec: { limits: quota === undefined ? {} : { quota } } }) as Project;
+const objects = (used: number): QuotaUses => ({ objects: { used, limit: 100 } });
+const told = (used: number, nearlyFull: boolean, quota = "objects") => ({
+  usage: [{ quota, used, limit: 100, nearlyFull }],
+});
+const quota = { objects: 100 };
+
+describe("a Project's status", () => {
+  it("says how much of its quotas is used, in the order of the spec's fields", () => {
+    const uses = { documentKeys: { used: 5, limit: 6 }, objects: { used: 1, limit: 100 } };
+    expect(quotaMembers(limited({ objects: 100, documentKeys: 6 }), {}, uses)).toEqual({
+      usage: [
+        { quota: "objects", used: 1, limit: 100, nearlyFull: false },
+        { quota: "documentKeys", used: 5, limit: 6, nearlyFull: true },
+      ],
+    });
+  });
+
+  it("says nothing of a quota that the Project does not have, or has no more, or of which nothing is known yet", () => {
+    expect(quotaMembers(limited(), told(90, true), objects(90))).toEqual({});
+    expect(quotaMembers(limited({ bytes: 5_000 }), told(90, true), objects(90))).toEqual({});
+    expect(quotaMembers(limited(quota), {}, undefined)).toEqual({});
+  });
+
+  it("keeps what was said while nobody says anything anew", () => {
+    expect(quotaMembers(limited(quota), told(90, true), undefined)).toEqual(told(90, true));
+  });
+
+  it.each<readonly [used: number, was: boolean, is: boolean]>([
+    [79, false, false],
+    [80, false, true],
+    [120, false, true],
+    [79, true, true],
+    [75, true, true],
+    [74, true, false],
+  ])("calls %i of 100 nearly full, where it was so: %s, → %s", (used, was, is) => {
+    expect(quotaMembers(limited(quota), told(50, was), objects(used))).toEqual(told(used, is));
+  });
+});
+
+describe("the Event of a quota", () => {
+  it("is told when it becomes nearly full, and not again until it had room", () => {
+    const note = "80 of 100 are used of the quota objects; a write that exceeds it is refused with 403";
+    const event = { type: "Warning", reason: "QuotaNearlyFull", action: "Reconcile", note };
+    expect(quotaEventsOf(undefined, told(80, true))).toEqual([event]);
+    expect(quotaEventsOf(told(10, false), told(80, true))).toEqual([event]);
+    expect(quotaEventsOf(told(80, true), told(99, true))).toEqual([]);
+    expect(quotaEventsOf(told(99, true), told(10, false))).toEqual([]);
+    expect(quotaEventsOf(told(99, true, "bytes"), told(80, true))).toEqual([event]);
+    expect(quotaEventsOf({}, {})).toEqual([]);
+  });
+});
