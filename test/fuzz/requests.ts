@@ -205,6 +205,7 @@ const headers = fc.record(
     origin: fc.constantFrom("https://www.example.org", "null", "https://evil.example"),
     "if-match": fc.constantFrom("*", '"x"', "x"),
     "if-none-match": fc.constantFrom("*", 'W/"x", "y"', "x"),
+    "idempotency-key": fc.constantFrom("a", '"a"', "b", "x y"),
     "x-forwarded-host": fc.constantFrom("other.example", "a/b"),
     "x-forwarded-for": fc.constantFrom("192.0.2.1", "x"),
     "x-http-method-override": fc.constantFrom("DELETE", "PUT"),

@@ -59,8 +59,8 @@ export class Stored {
     const { method, reply } = write;
     const now = await this.#document(rootKey);
     this.#documents.set(rootKey, now);
-    if (reply.status >= 300)
-      return now === before ? [] : [`a refused ${method} changed ${rootKey}: ${before} → ${now}`];
+    if (isWithoutEffect(reply))
+      return now === before ? [] : [`a refused or repeated ${method} changed ${rootKey}: ${before} → ${now}`];
     if (method === "DELETE" || path.endsWith("/-")) return [];
     const read = await this.#audit(path);
     return read.text === reply.text ? [] : [`${path} reads ${read.status} ${read.text}, and not ${reply.text}`];
@@ -75,9 +75,14 @@ export class Stored {
   }
 }
 
+/** Refused, or told again what was done before. */
+function isWithoutEffect({ status, headers }: Reply): boolean {
+  return status >= 300 || headers["idempotent-replayed"] !== undefined;
+}
+
 /** Takes over what an answer said was done; returns the id that it was about. */
 function noted(known: Map<string, string>, id: string | undefined, { method, reply }: Write): string | undefined {
-  if (reply.status >= 300) return id;
+  if (isWithoutEffect(reply)) return id;
   const at = method === "POST" ? reply.json<{ id: string }>().id : id;
   if (at === undefined) return undefined;
   if (method === "DELETE") known.delete(at);
