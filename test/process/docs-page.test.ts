@@ -15,6 +15,7 @@ import {
   withKey,
   withResource,
   withRootKey,
+  withSessions,
   withUser,
 } from "../support/projects.ts";
 import { type Served, serveFrom } from "../support/served.ts";
@@ -25,7 +26,6 @@ const shop = project(
   withUser("ada"),
   withHosts("shop.localhost"),
   withResource("books", {
-    access: { read: "Anyone" },
     scope: { read: "All" },
     indexes: ["title"],
     schema: {
@@ -139,6 +139,28 @@ describe("the reference page", () => {
     await page.evaluate("document.querySelector('#sign-out').click()");
     await page.until("document.querySelector('#gate').hidden === false");
     expect(await live()).toBe(0);
+  });
+
+  it("goes on after the access token has expired, with another one", async () => {
+    served.change(withSessions({ accessTokenSeconds: 1 }));
+    try {
+      const page = await browser.open(wide);
+      await page.goto(`${served.origin}${served.base}/docs`);
+      await page.until("!document.querySelector('#gate').hidden");
+      await page.evaluate("document.querySelector('#username').focus()");
+      await page.type("ada");
+      await page.evaluate("document.querySelector('#password').focus()");
+      await page.type(passwordOf("ada"));
+      await page.evaluate("document.querySelector('#with-password').requestSubmit()");
+      await page.until(`${shownText}.includes('api/books')`);
+      await page.evaluate("new Promise((resume) => setTimeout(resume, 2500))");
+      const body = JSON.stringify({ title: "Persuasion" });
+      const sent = `send("api/books", { method: "POST", body: ${JSON.stringify(body)} })`;
+      expect(await page.evaluate(`${sent}.then(({ status }) => status)`)).toBe(201);
+      expect(page.requests.filter((url) => url.endsWith("/sessions/refresh")).length).toBeGreaterThan(0);
+    } finally {
+      served.change(withSessions({ accessTokenSeconds: 300 }));
+    }
   });
 
   it("works at a host's root and with a trailing slash, and asks nobody where the description is for Anyone", async () => {

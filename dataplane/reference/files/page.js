@@ -13,7 +13,9 @@ const element = (id) => document.getElementById(id);
 /** Adds the credential to what goes to this project, unless the request has one of its own; an expired token is replaced once. */
 async function send(input, init) {
   const request = new Request(input, { ...init, ...omit });
-  const isOwn = request.url.startsWith(here.href) && !request.headers.has("Authorization");
+  // The viewer sends the name of a scheme alone, `Bearer`, where nothing was entered in its own fields.
+  const isEmpty = /^\s*\w*\s*$/.test(request.headers.get("Authorization") ?? "");
+  const isOwn = request.url.startsWith(here.href) && isEmpty;
   if (!isOwn || credential === undefined) return fetch(request);
   const again = request.clone();
   request.headers.set("Authorization", credential.authorization);
