@@ -177,6 +177,52 @@ describeServed("a quota of bytes", (serve) => {
   }
 });
 
+describeServed("every kind of write", (serve) => {
+  const text = (bytes: number) => "x".repeat(bytes);
+
+  it("keeps to a quota of bytes: PATCH of an object and of a value, at any depth", async () => {
+    const served = await serve(shopWith({ bytes: 1_200 }));
+    const { id } = await make(served, "books", { text: text(500) }, as);
+    expect((await served.send("/json/kv/a", { method: "POST", body: { b: text(300) }, as })).status).toBe(201);
+    const patch = (path: string, body: unknown, type = "merge-patch+json") =>
+      served.send(path, {
+        method: "PATCH",
+        body: JSON.stringify(body),
+        as,
+        headers: { "content-type": `application/${type}` },
+      });
+    const replaceText = (bytes: number) => [{ op: "replace", path: "/text", value: text(bytes) }];
+    expect(outcome(await patch(`/api/books/${id}`, { more: text(400) }))).toEqual([403, "quota_exceeded"]);
+    expect(outcome(await patch(`/api/books/${id}`, replaceText(900), "json-patch+json"))).toEqual([
+      403,
+      "quota_exceeded",
+    ]);
+    expect(outcome(await patch("/json/kv/a", { b: text(900) }))).toEqual([403, "quota_exceeded"]);
+    expect(outcome(await patch("/json/kv", { c: text(900) }))).toEqual([403, "quota_exceeded"]);
+    expect((await patch(`/api/books/${id}`, replaceText(100), "json-patch+json")).status).toBe(200);
+    expect((await patch("/json/kv/a", { b: text(500) })).status).toBe(200);
+    expect((await patch("/json/kv/a", { b: null })).status).toBe(200);
+    expect((await patch(`/api/books/${id}`, { more: text(400) })).status).toBe(200);
+  });
+
+  it("answers the repetition of a POST as at first although the quota is full by now", async () => {
+    const served = await serve(shopWith({ objects: 1, documentKeys: 1 }));
+    const once = (path: string) =>
+      served.send(path, { method: "POST", body: { n: 1 }, as, headers: { "idempotency-key": "one" } });
+    for (const path of ["/api/books", "/json/kv/a"]) {
+      const first = await once(path);
+      const again = await once(path);
+      expect([first.status, again.status]).toEqual([201, 201]);
+      expect(again.text).toBe(first.text);
+      const other = { method: "POST", body: { n: 1 }, as };
+      expect(outcome(await served.send(path === "/api/books" ? path : "/json/kv/b", other))).toEqual([
+        403,
+        "quota_exceeded",
+      ]);
+    }
+  });
+});
+
 describeServed("a quota of document keys", (serve) => {
   const post = (served: Served, path: string) => served.send(path, { method: "POST", body: 1, as });
   const put = (served: Served, path: string, body: unknown = 2) => served.send(path, { method: "PUT", body, as });

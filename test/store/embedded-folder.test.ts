@@ -12,6 +12,7 @@ import { systemClock } from "../../core/clock.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { DataFolderUnusable } from "../../dataplane/store/embedded/open-database.ts";
+import { applicationId, schemaSteps } from "../../dataplane/store/embedded/schema.ts";
 import type { CollectionRef, Store } from "../../dataplane/store/port.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { eventually } from "../support/eventually.ts";
@@ -49,6 +50,24 @@ describe("the data folder of an embedded store", () => {
     await openStore(directory);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect((await stat(join(directory, "jsonplane.db"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("of a version before takes every step of the schema, and has the bytes of its objects from then on", async () => {
+    const database = new DatabaseSync(file());
+    database.exec(schemaSteps[0] ?? "");
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 1;
+      INSERT INTO collections VALUES (1, 'ns', 'shop', 'books', NULL), (2, 'ns', 'shop', 'films', NULL);
+      INSERT INTO orderings (ordering, collection, state) VALUES (1, 1, 'ready'), (2, 2, 'ready');
+      INSERT INTO owners VALUES (1, 1, '', 2), (2, 1, 'user:ann', 1), (3, 1, 'user:bob', 1), (4, 2, '', 0);
+      INSERT INTO objects VALUES (1, 2, '{"id":"a"}'), (2, 3, '{"id":"b","é":1}');
+      INSERT INTO entries VALUES (1, 1, '', 'a', 1), (1, 2, '', 'a', 1), (1, 1, '', 'b', 2), (1, 3, '', 'b', 2);`);
+    database.close();
+    const store = await openStore();
+    const of = (resource: string) => ({ project: { namespace: "ns", name: "shop" }, resource });
+    expect(await store.collectionFigures(of("books"))).toEqual({ objects: 2, bytes: 27, isCounted: true });
+    expect(await store.collectionFigures(of("films"))).toEqual({ objects: 0, bytes: 0, isCounted: true });
+    await store.remove(of("books"), "b", {});
+    expect(await store.collectionFigures(of("books"))).toEqual({ objects: 1, bytes: 10, isCounted: true });
   });
 
   it("keeps everything over a restart, dropped indexes being swept", async () => {
