@@ -72,6 +72,9 @@ function inRanges(given: readonly ValueRange[]): Judgement {
 function equalToAny(values: readonly string[]): Judgement {
   const wanted = values.map((value) => ({ value, key: encodeSortValue(value), exact: encodesExactly(value) }));
   const isExact = wanted.every(({ exact }) => exact);
+  // Of many values most are exact, and an array may have a million elements.
+  const keys = new Set(wanted.filter(({ exact }) => exact).map(({ key }) => key));
+  const long = wanted.filter(({ exact }) => !exact);
   const [only, ...others] = wanted;
   return {
     ranges: others.length === 0 ? wanted.map(({ key }) => equalTo(key)) : united(wanted.map(({ key }) => equalTo(key))),
@@ -79,7 +82,7 @@ function equalToAny(values: readonly string[]): Judgement {
     ...(isExact && only !== undefined && others.length === 0 && { constant: only.key }),
     meets(value) {
       const key = encodeSortValue(value);
-      return wanted.some((each) => each.key === key && (each.exact || each.value === value));
+      return keys.has(key) || long.some((each) => each.key === key && each.value === value);
     },
   };
 }

@@ -23,6 +23,8 @@ const freeBytes = 256 * 1024;
 /** Each holds up to twice what createMatches keeps, and those who wait some `freeBytes`. */
 const concurrency = 2;
 const maxWaiting = 32;
+/** How long a scan works before it lets others in. */
+const spellMilliseconds = 5;
 
 export interface Scan {
   readonly collection: CollectionRef;
@@ -87,7 +89,7 @@ async function readAll({ texts, turns, collection }: Scan, onText: (text: string
     for await (const batch of texts) {
       seen += batch.length;
       bytes += batch.reduce((sum, text) => sum + text.length, 0);
-      const step = stepOf(batch, onText);
+      const step = await judgeEach(batch, onText);
       if (step !== "go on") return step;
       if (seen > scanLimit || bytes > scanBytes) return "too much";
       if (!hasTurn && bytes > freeBytes) {
@@ -103,10 +105,15 @@ async function readAll({ texts, turns, collection }: Scan, onText: (text: string
   }
 }
 
-function stepOf(batch: readonly string[], onText: (text: string) => Step): Step {
+/** A batch of large objects under many conditions is a second's work: others come in between. */
+async function judgeEach(batch: readonly string[], onText: (text: string) => Step): Promise<Step> {
+  let since = performance.now();
   for (const text of batch) {
     const step = onText(text);
     if (step !== "go on") return step;
+    if (performance.now() - since < spellMilliseconds) continue;
+    await othersFirst();
+    since = performance.now();
   }
   return "go on";
 }

@@ -29,6 +29,8 @@ export interface Filter {
 /** A filter costs as much as reading a field of every candidate. */
 export const mostOperators = 20;
 export const mostListed = 100;
+/** Each looks at every element of every candidate's array. */
+const mostContains = 4;
 
 /** `reserved` = the parameters that are no fields. */
 export function fieldFilters(
@@ -42,6 +44,9 @@ export function fieldFilters(
   }
   if (filters.filter(({ operator }) => operator !== "eq").length > mostOperators) {
     throw new Problem("invalid_parameter", `A list takes at most ${mostOperators} filters with an operator`);
+  }
+  if (filters.filter(({ operator }) => operator === "contains").length > mostContains) {
+    throw new Problem("invalid_parameter", `A list takes at most ${mostContains} filters with \`:contains\``);
   }
   return filters;
 }

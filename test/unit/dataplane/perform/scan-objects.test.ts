@@ -82,6 +82,33 @@ describe("a scan that reads much", () => {
     await turns.take("shop");
   });
 
+  it("leaves the event loop to others within a batch that takes long to judge", async () => {
+    let turns = 0;
+    let running = true;
+    const count = (): void => {
+      turns += 1;
+      if (running) setImmediate(count);
+    };
+    setImmediate(count);
+    const slow = {
+      name: "n",
+      isExact: false,
+      holds() {
+        for (const end = performance.now() + 6; performance.now() < end; );
+        return true;
+      },
+    };
+    async function* oneBatch() {
+      yield Array.from({ length: 20 }, (_, n) => `{"id":"${newId().id}","n":${n}}`);
+    }
+    const collection = { project, resource: "any" };
+    const order = { keys: [], descending: false };
+    const page = { offset: 0, limit: 5, counted: true, turns: oneTurn() };
+    await scanObjects({ collection, texts: oneBatch(), conditions: [slow], order, ...page });
+    running = false;
+    expect(turns).toBeGreaterThanOrEqual(20);
+  });
+
   it("leaves the event loop to others between its steps", async () => {
     const turns = oneTurn();
     let others = 0;

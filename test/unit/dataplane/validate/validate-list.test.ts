@@ -193,6 +193,9 @@ describe("filters", () => {
     );
     expect(read(all.slice(0, 20).join("&")).filters).toHaveLength(20);
     expect(() => read(all.slice(0, 21).join("&"))).toThrow(/at most 20 filters/);
+    const texts = ["title", "a.b", "c,d", "e", "choice"].map((name) => `${name}:contains=x`);
+    expect(read(texts.slice(1).join("&")).filters).toHaveLength(4);
+    expect(() => read(texts.join("&"))).toThrow(/at most 4 filters with `:contains`/);
   });
 
   it.each([
