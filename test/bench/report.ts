@@ -57,9 +57,9 @@ function missedLines(rows: readonly Row[]): readonly string[] {
   return [
     "## Budgets that are missed",
     "",
-    `${missed.map((row) => `${row.name}: ${median(ratiosOf(row.plane, row.bare)).toFixed(2)} of ${row.budget}`).join("; ")}. A miss stands here until it is closed; where the time goes`,
-    "says the [next section](#where-the-time-goes). A create's script spends half of its time in Redis on eight sorted-set entries (ids,",
-    "owner, and two for each of three indexes), where the bare one sets a document.",
+    `${missed.map((row) => `${row.name}: ${median(ratiosOf(row.plane, row.bare)).toFixed(2)} of ${row.budget}`).join("; ")}. A miss stands here until it is closed. The`,
+    "[next section](#where-the-time-goes) says where the time goes. A create's script spends half of its time in Redis on eight sorted-set",
+    "entries (ids, owner, and two for each of three indexes), where the bare one sets a document.",
     "",
   ];
 }
