@@ -2,10 +2,24 @@
 // time with something new to do where it writes.
 
 import { type Reply, type SentRequest, send } from "./http-client.ts";
-import { apikey, basic, bearer, project, withKey, withResource, withRootKey, withUser } from "./projects.ts";
+import {
+  apikey,
+  basic,
+  bearer,
+  changed,
+  project,
+  withConfig,
+  withKey,
+  withLimits,
+  withResource,
+  withRootKey,
+  withUser,
+} from "./projects.ts";
 
 export interface CountedFixture {
   readonly ids: readonly string[];
+  /** An object of the project that has quotas. */
+  readonly limitedId: string;
   /** ETags of the objects. */
   readonly tags: readonly string[];
   readonly accessToken: string;
@@ -14,7 +28,12 @@ export interface CountedFixture {
   readonly sessionIds: readonly string[];
 }
 
-export interface CountedRequest extends SentRequest {
+/** Of `shop` unless it says otherwise. */
+interface ProjectRequest extends SentRequest {
+  readonly project?: string;
+}
+
+export interface CountedRequest extends ProjectRequest {
   readonly path: string;
   readonly status: number;
 }
@@ -142,6 +161,30 @@ export const countedRequests: Readonly<Record<string, (fixture: CountedFixture, 
   }),
   "key/value DELETE": (_, time) => ({ path: `/json/kv/gone/k${time}`, method: "DELETE", as: admin, status: 200 }),
   "key/value POST without a credential": () => ({ path: "/json/open/list/-", method: "POST", body: "1", status: 201 }),
+  "create under quotas, three indexes": (_, time) => ({
+    project: "limited",
+    path: "/api/books",
+    method: "POST",
+    body: book(100 + time),
+    as: admin,
+    status: 201,
+  }),
+  "PUT under quotas, one index of three": ({ limitedId }, time) => ({
+    project: "limited",
+    path: `/api/books/${limitedId}`,
+    method: "PUT",
+    body: { stock: 10 ** (3 + time) },
+    as: admin,
+    status: 200,
+  }),
+  "key/value PUT under quotas": (_, time) => ({
+    project: "limited",
+    path: "/json/kv/theme/colour",
+    method: "PUT",
+    body: `"#33445${time}"`,
+    as: admin,
+    status: 200,
+  }),
   login: () => ({ path: "/sessions", method: "POST", as: basic("ann"), status: 201 }),
   "login with a wrong password": () => ({
     path: "/sessions",
@@ -177,11 +220,19 @@ export const countedProject = project(
 );
 
 /** Of the project that is counted. */
-export function ask(origin: string, path: string, sent: SentRequest): Promise<Reply> {
-  return send(origin, `/default/shop${path}`, sent);
+export function ask(origin: string, path: string, request: ProjectRequest): Promise<Reply> {
+  const { project: name = "shop", ...sent } = request;
+  return send(origin, `/default/${name}${path}`, sent);
 }
 
 /** What the requests ask for. */
+/** The same with every quota, none of them full. */
+export const limitedProject = changed(
+  countedProject,
+  withConfig({ name: "limited", uid: "limited" }),
+  withLimits({ quota: { objects: 1_000, bytes: 1_000_000, documentKeys: 1_000 } }),
+);
+
 export async function fillCounted(origin: string): Promise<CountedFixture> {
   const ids: string[] = [];
   const tags: string[] = [];
@@ -197,12 +248,24 @@ export async function fillCounted(origin: string): Promise<CountedFixture> {
   for (const path of ["/json/kv/list/-", "/json/open/list/-"]) {
     demand(await ask(origin, path, { method: "POST", body: "2", as: admin }), 201);
   }
+  const limited = { project: "limited", as: admin };
+  const made = await ask(origin, "/api/books", { ...limited, method: "POST", body: book(0) });
+  demand(made, 201);
+  demand(await ask(origin, "/json/kv/theme/colour", { ...limited, method: "PUT", body: "1" }), 200);
   const logins: Record<string, string>[] = [];
   for (let at = 0; at < 3; at += 1) {
     logins.push((await ask(origin, "/sessions", { method: "POST", as: basic("ann") })).json<Record<string, string>>());
   }
   const [{ access_token: accessToken = "", refresh_token: refreshToken = "" } = {}, ...others] = logins;
-  return { ids, tags, accessToken, refreshToken, sessionIds: others.map((login) => login["session_id"] ?? "") };
+  const limitedId = made.json<{ id: string }>().id;
+  return {
+    ids,
+    limitedId,
+    tags,
+    accessToken,
+    refreshToken,
+    sessionIds: others.map((login) => login["session_id"] ?? ""),
+  };
 }
 
 function demand({ status, text }: Reply, expected: number): void {
