@@ -37,7 +37,7 @@ export interface DocumentScene {
 
 export async function readDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
   const text = await currentText(store, scene);
-  if (text === undefined) throw new Problem("not_found", "The root key's value has nothing at this path");
+  if (text === undefined) throw nothingThere();
   return currentAnswer(text, scene.preconditions);
 }
 
@@ -48,7 +48,10 @@ export async function insertDocument(
   idempotencyKey: string | undefined,
 ): Promise<Answer> {
   const limits = { maxBytes: scene.project.limits.maxDocumentBytes };
-  const receipt = idempotencyKey === undefined ? undefined : receiptOf({ ...scene, key: idempotencyKey, body }, []);
+  const receipt =
+    idempotencyKey === undefined
+      ? undefined
+      : receiptOf({ ...scene, uid: scene.rootKey.uid, key: idempotencyKey, body }, []);
   if (receipt) {
     const before = await store.receipt(scene.document, receipt.key);
     if (before !== undefined) return insertedBefore(before, body);
@@ -87,9 +90,19 @@ export async function patchDocument(store: DocumentStore, scene: DocumentScene, 
 }
 
 export async function deleteDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
+  if (leadsTooDeep(scene.path)) throw nothingThere();
   const result = await conditioned(store, scene, (expecting) => store.removeAt(scene.document, scene.path, expecting));
   if (result.outcome !== "removed") throw refused(result, scene);
   return ok("{}");
+}
+
+/** No value nests so deep: the store, which looks at a path step by step, need not be asked. */
+function leadsTooDeep(path: Path): boolean {
+  return path.length > maxDepth;
+}
+
+function nothingThere(): Problem {
+  return new Problem("not_found", "The root key's value has nothing at this path");
 }
 
 /** Carries a write out under the request's preconditions, if it has any: they hold in the very step that writes. */
@@ -129,6 +142,7 @@ function asExpectation(text: string | undefined): Expected {
 
 /** What is at the path; undefined = nothing. */
 async function currentText(store: DocumentStore, scene: DocumentScene): Promise<string | undefined> {
+  if (leadsTooDeep(scene.path)) return undefined;
   const result = await store.readAt(scene.document, scene.path);
   // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
   const found = result.outcome === "missing_document" ? readAt(scene.rootKey.initialValue, scene.path) : result;

@@ -53,7 +53,10 @@ export interface Creation {
 
 export async function createObject(deps: ObjectDeps, scene: ObjectScene, creation: Creation): Promise<Answer> {
   const { caller, body, base, idempotencyKey } = creation;
-  const post = idempotencyKey === undefined ? undefined : { ...creation, path: [], key: idempotencyKey };
+  const post =
+    idempotencyKey === undefined
+      ? undefined
+      : { ...creation, uid: scene.resource.config.uid, path: [], key: idempotencyKey };
   if (post) {
     // Before anything else: since the first request the schema may have changed, or the collection may be full.
     const receipt = await deps.store.receipt(scene.collection, receiptOf(post, []).key);

@@ -14,6 +14,8 @@ const receiptSeconds = 24 * 60 * 60;
 
 export interface Post {
   readonly project: ProjectConfig;
+  /** UID of the ApiResource or RootKey. */
+  readonly uid: string;
   readonly caller: Caller;
   /** Below the collection or root key that the receipt is kept with. */
   readonly path: Path;
@@ -23,9 +25,12 @@ export interface Post {
 }
 
 /** What a POST with a key leaves behind; `facts` = what its answer can't be made from again, without spaces. */
-export function receiptOf({ project, caller, path, key, body }: Post, facts: readonly (string | number)[]): Receipt {
-  // Of this project: one that is made anew under its name answers nothing for the one before.
-  const scope = JSON.stringify([project.uid, ownerOf(caller), path, key]);
+export function receiptOf(
+  { project, uid, caller, path, key, body }: Post,
+  facts: readonly (string | number)[],
+): Receipt {
+  // Of this project and this resource: what is made anew under a name, perhaps without its data, answers nothing for the one before.
+  const scope = JSON.stringify([project.uid, uid, ownerOf(caller), path, key]);
   const text = [fingerprint(body), ...facts].join(" ");
   return { key: hash("sha256", scope, "base64url"), text, seconds: receiptSeconds };
 }

@@ -258,3 +258,44 @@ describeServed("encodings of a segment", (serve) => {
     expect(reply.json().instance).toBe(`${served.base}/json/doc/%E2%82%AC`);
   });
 });
+
+describeServed("a path of more segments than values nest levels", (serve) => {
+  const zeros = (count: number) => `/json/doc${"/0".repeat(count)}`;
+
+  it("leads nowhere, and the store is not asked: it looks at a path step by step", async () => {
+    const served = await serve(shop);
+    expect((await served.send("/json/doc", { method: "PUT", as, body: {} })).status).toBe(200);
+    const asked = async () =>
+      (await served.plane.metrics.registry.metrics())
+        .split("\n")
+        .filter((line) => /^jsonplane_store_duration_seconds_count\{/.test(line));
+    const before = await asked();
+    const merge = { "content-type": "application/merge-patch+json" };
+    for (const [method, sent] of [
+      ["GET", {}],
+      ["HEAD", {}],
+      ["DELETE", { as }],
+      ["DELETE", { as, headers: { "if-match": '"a"' } }],
+    ] as const) {
+      for (const count of [65, 4_050]) {
+        expect([method, count, (await served.send(zeros(count), { method, ...sent })).status]).toEqual([
+          method,
+          count,
+          404,
+        ]);
+      }
+    }
+    expect(await asked()).toEqual(before);
+    for (const headers of [{ "if-match": "*" }, merge]) {
+      const method = headers === merge ? "PATCH" : "PUT";
+      expect((await served.send(zeros(4_050), { method, as, headers, body: {} })).code).toBe("too_deep");
+    }
+  });
+
+  it("of 64 segments still leads to a value", async () => {
+    const served = await serve(shop);
+    const body = `${'{"0":'.repeat(64)}1${"}".repeat(64)}`;
+    expect((await served.send("/json/doc", { method: "PUT", as, body })).status).toBe(200);
+    expect((await served.send(zeros(64))).text).toBe("1");
+  });
+});

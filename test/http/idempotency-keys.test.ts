@@ -210,6 +210,20 @@ describeServed("an Idempotency-Key of the project before", (serve) => {
   });
 });
 
+describeServed("a resource that is made anew", (serve) => {
+  it("answers a key of the one before with a new object", async () => {
+    const served = await serve(shop);
+    const first = await post(served, "/api/books", "seed", { n: 1 });
+    served.change((parts) => {
+      const books = parts.resources.get("books") as NonNullable<ReturnType<typeof parts.resources.get>>;
+      return { ...parts, resources: new Map(parts.resources).set("books", { ...books, uid: "another" }) };
+    });
+    const again = await post(served, "/api/books", "seed", { n: 1 });
+    expect([again.status, again.headers["idempotent-replayed"]]).toEqual([201, undefined]);
+    expect(again.json().id).not.toBe(first.json().id);
+  });
+});
+
 describeReplicas("a POST with an Idempotency-Key", (serveTwice) => {
   it("takes place once when it arrives many times at once on two replicas, and all hear one answer", async () => {
     const planes = await serveTwice(shop);
