@@ -26,7 +26,7 @@ export function chosenFields(text: string | undefined, schema: CompiledSchema): 
 
 /** Of a request for one object, which ignores all other parameters. */
 export function chosenFieldsOf(query: string, schema: CompiledSchema): Selection | undefined {
-  return query.includes("_fields") ? chosenFields(queryParameters(query).get("_fields"), schema) : undefined;
+  return query.includes("fields") ? chosenFields(queryParameters(query).get("_fields"), schema) : undefined;
 }
 
 function pathOfChosen(name: string, schema: CompiledSchema): readonly string[] {

@@ -27,7 +27,7 @@ export interface Filter {
 }
 
 /** A filter costs as much as reading a field of every candidate. */
-export const mostOperators = 20;
+export const mostFilters = 20;
 export const mostListed = 100;
 /** Each looks at every element of every candidate's array. */
 const mostContains = 4;
@@ -42,8 +42,8 @@ export function fieldFilters(
   for (const [name, value] of parameters) {
     if (!reserved.has(name)) filters.push(filterOf(name, value, { schema, reserved }));
   }
-  if (filters.filter(({ operator }) => operator !== "eq").length > mostOperators) {
-    throw new Problem("invalid_parameter", `A list takes at most ${mostOperators} filters with an operator`);
+  if (filters.length > mostFilters) {
+    throw new Problem("invalid_parameter", `A list takes at most ${mostFilters} filters`);
   }
   if (filters.filter(({ operator }) => operator === "contains").length > mostContains) {
     throw new Problem("invalid_parameter", `A list takes at most ${mostContains} filters with \`:contains\``);

@@ -11,7 +11,7 @@ import { mostWaiting as answersWaiting } from "../../dataplane/respond/answer-bu
 import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/split-path.ts";
 import { mostHeld } from "../../dataplane/validate/body-budget.ts";
 import { mostFields } from "../../dataplane/validate/chosen-fields.ts";
-import { mostListed, mostOperators, operators } from "../../dataplane/validate/field-filters.ts";
+import { mostFilters, mostListed, operators } from "../../dataplane/validate/field-filters.ts";
 import { maxDepth } from "../../dataplane/validate/read-body.ts";
 import { mostKeys } from "../../dataplane/validate/sort-keys.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
@@ -45,7 +45,7 @@ describe("docs/queries.md", () => {
     const text = page("docs/queries.md");
     for (const operator of operators) expect(text).toContain(`\`:${operator}`);
     expect(text).toContain(`${mostListed} values at most`);
-    expect(text).toContain(`A list takes ${mostOperators} operators`);
+    expect(text).toContain(`A list takes ${mostFilters} filters`);
     expect(mostKeys).toBe(4);
     expect(text).toContain("sorts by up to four fields");
     expect(text).toContain(`${mostFields} fields at most`);

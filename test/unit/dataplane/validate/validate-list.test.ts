@@ -186,7 +186,14 @@ describe("filters", () => {
     );
   });
 
-  it("refuses more work than twenty operators", () => {
+  it("refuses names of more parts than objects nest levels, in fields and sort keys", () => {
+    const deep = ["x", ...Array.from({ length: 12_000 }, () => "y")].join(".");
+    for (const query of [`_fields=${deep}`, `_sort=${deep}`]) {
+      expect(() => read(query, open)).toThrow(/at most 64 names/);
+    }
+  });
+
+  it("refuses more work than twenty filters", () => {
     const names = ["title", "price", "stock", "code"];
     const all = names.flatMap((name) =>
       ["gt", "ge", "lt", "le", "ne", "in"].map((operator) => `${name}:${operator}=1`),
