@@ -54,7 +54,11 @@ function filters({ schema, config }: LiveResource): readonly JsonObject[] {
   // A bare `_` is what caches are got past with, and ignored.
   const filtered = [...schema.properties.values()].filter((property) => property.name !== "_").filter(isComparable);
   const equal = filtered.map((property) => equalTo(property, indexed.has(property.name)));
-  const others = filtered.filter(({ name }) => indexed.has(name)).flatMap(withOperators);
+  // A property whose name ends as an operator does is itself, and the other's filter of that name is not to be had.
+  const others = filtered
+    .filter(({ name }) => indexed.has(name))
+    .flatMap(withOperators)
+    .filter(({ name }) => !schema.properties.has(String(name)));
   return [...equal, ...others].slice(0, mostFilters);
 }
 

@@ -9,7 +9,7 @@ import type { Components } from "./components.ts";
 export const problemsOf = {
   everyRequest: ["invalid_request", "request_timeout", "headers_too_large"],
   pathWithParameters: ["invalid_path", "path_too_long"],
-  rates: ["rate_limited"],
+  rates: ["rate_limited", "store_unavailable"],
   credentials: ["invalid_credentials", "token_expired", "project_unavailable"],
   anonymousCaller: ["authentication_required"],
   weakCaller: ["insufficient_access"],

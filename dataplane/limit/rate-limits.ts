@@ -5,6 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { addressGroup } from "../authenticate/address-group.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import type { BucketStore } from "../store/port.ts";
@@ -55,7 +56,7 @@ export function createRateLimits(store: BucketStore, clock: Clock, observe: Obse
     async demand(project, buckets) {
       for (const [at, bucket] of buckets.entries()) {
         const taken = bucket.take();
-        const waitMs = typeof taken === "number" ? taken : await taken;
+        const waitMs = typeof taken === "number" ? taken : await taken.catch(nothingDone);
         if (waitMs === 0) continue;
         for (const earlier of buckets.slice(0, at)) earlier.giveBack();
         observe(project, bucket.policy.name);
@@ -63,6 +64,12 @@ export function createRateLimits(store: BucketStore, clock: Clock, observe: Obse
       }
     },
   };
+}
+
+/** Whether tokens were drawn or not, the request itself did nothing yet. */
+function nothingDone(error: unknown): never {
+  if (error instanceof OutcomeUnknown) throw new StoreUnavailable("The rates could not be asked", { cause: error });
+  throw error;
 }
 
 /** Headers of every answer to a request that was counted. */

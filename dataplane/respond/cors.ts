@@ -3,7 +3,8 @@
 
 import type { CorsConfig } from "../../core/config/types.ts";
 
-const exposed = "ETag, Location, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
+const exposed =
+  "Accept-Patch, ETag, Idempotent-Replayed, Location, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
 const requestHeaders =
   "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Accept, Cache-Control";
 

@@ -23,7 +23,8 @@ const shop = project(
 );
 const allowing = (...allowedOrigins: string[]) => withConfig({ cors: { allowedOrigins, maxAgeSeconds: 60 } });
 const origin = "https://app.test";
-const exposed = "ETag, Location, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
+const exposed =
+  "Accept-Patch, ETag, Idempotent-Replayed, Location, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
 
 const preflight = (served: Served, path: string, method: string, from = origin) =>
   served.send(path, {

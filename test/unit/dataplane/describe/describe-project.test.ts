@@ -251,3 +251,13 @@ describe("the OpenAPI document of a project", () => {
     expect(JSON.stringify({ schemas, rest }).length).toBeLessThan(20 * 1024 * 1024);
   });
 });
+
+it("a property whose name ends as an operator does is described once, as itself", async () => {
+  const properties = { s: { type: "string" }, "s:gt": { type: "string" } };
+  const parts = project("shop", withResource("notes", { schema: { type: "object", properties }, indexes: ["s"] }));
+  const document = await documentOf(parts);
+  const { parameters } = document.paths["/api/notes"]?.get as unknown as { parameters: { name?: string }[] };
+  const names = parameters.flatMap(({ name }) => name ?? []);
+  expect(names.filter((name) => name === "s:gt")).toHaveLength(1);
+  expect(names).toContain("s:ge");
+});
