@@ -1,6 +1,7 @@
 // The version that is upgraded from: chart and program of an earlier commit, unpacked, built and packed in a folder of its own.
-// JSONPLANE_E2E_FROM names the commit. Without it, it is the commit that changed the chart before the last change of it; where no
-// such history is at hand (a shallow clone, an archive), this tree itself is upgraded to itself, under another image name.
+// JSONPLANE_E2E_FROM names the commit. Without it, it is the last one whose whole suite passed: a commit between two landings may have
+// a defect of its own. Where no such history is at hand (a shallow clone, an archive), this tree itself is upgraded to itself, under
+// another image name.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,6 +11,9 @@ import type { Environment } from "../../tools/parts/cache.ts";
 import { type Finished, lastWords, runCommand } from "../../tools/parts/run-command.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Moved on with each landing. */
+const lastGood = "51126fa4a034ee1f442bbc7890b765b12196d4da";
 
 export interface EarlierVersion {
   /** Path of its chart. */
@@ -22,7 +26,7 @@ export interface EarlierVersion {
 /** Undefined where no earlier one is at hand. Throws for a named commit that is not there. */
 export async function findEarlierVersion(env: Environment): Promise<EarlierVersion | undefined> {
   const named = env.JSONPLANE_E2E_FROM;
-  const commit = named ? await commitOf(named) : await commitBefore();
+  const commit = named ? await commitOf(named) : await lastGoodCommit();
   if (commit === undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-earlier-"));
   const tree = join(folder, "tree");
@@ -59,9 +63,9 @@ async function commitOf(name: string): Promise<string> {
   );
 }
 
-async function commitBefore(): Promise<string | undefined> {
-  const { code, stdout } = await git("log", "-2", "--format=%H", "--", "charts/jsonplane");
-  return code === 0 ? stdout.trim().split("\n")[1] : undefined;
+async function lastGoodCommit(): Promise<string | undefined> {
+  const { code } = await git("cat-file", "-e", `${lastGood}^{commit}`);
+  return code === 0 ? lastGood : undefined;
 }
 
 function git(...args: readonly string[]): Promise<Finished> {
