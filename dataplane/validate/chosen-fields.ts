@@ -8,6 +8,8 @@ import { fieldNames, pathOf } from "./field-names.ts";
 import { queryParameters } from "./query-parameters.ts";
 
 export const mostFields = 100;
+/** Objects nest no deeper, and what is chosen is kept level by level. */
+const mostSegments = 64;
 const ownFields: ReadonlyMap<string, readonly string[]> = new Map(
   ["id", "_metadata", "_metadata.created", "_metadata.creator", "_metadata.creator_type"].map((name) => [
     name,
@@ -37,6 +39,12 @@ function pathOfChosen(name: string, schema: CompiledSchema): readonly string[] {
     );
   }
   const path = ownFields.get(name) ?? pathOf(name, schema);
+  if (path !== undefined && path.length > mostSegments) {
+    throw new Problem(
+      "invalid_parameter",
+      `\`_fields\` takes names of at most ${mostSegments} parts with dots between them`,
+    );
+  }
   if (path !== undefined) return path;
   throw new Problem(
     "invalid_parameter",
