@@ -110,18 +110,6 @@ export function elementAt(text: string, start: number, index: number): ElementPl
   return { start: at };
 }
 
-/** The texts of an array's elements. */
-export function elementsOf(text: string): readonly string[] {
-  const elements: string[] = [];
-  let at = 1;
-  while (text.charCodeAt(at) !== closeArray) {
-    const end = endOfValue(text, at);
-    elements.push(text.slice(at, end));
-    at = text.charCodeAt(end) === comma ? end + 1 : end;
-  }
-  return elements;
-}
-
 export type ElementPlace = { readonly start: number } | { readonly length: number };
 
 export interface MemberPlace {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { depthOf, elementsOf, endOfString, endOfValue } from "../../../../core/json/walk.ts";
+import { elementsOf } from "../../../../core/json/elements.ts";
+import { depthOf, endOfString, endOfValue } from "../../../../core/json/walk.ts";
 
 /** Many quotes and backslashes, short and long. */
 const texts = fc
