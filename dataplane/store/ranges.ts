@@ -4,6 +4,7 @@
 // in NUL, so that it holds an entry exactly when it holds the entry's encoding alone.
 
 import { compareEncoded } from "./order.ts";
+import type { FieldQuery } from "./port.ts";
 
 export interface ValueRange {
   readonly from: string;
@@ -22,6 +23,11 @@ export const present: readonly ValueRange[] = [{ from: "1", to: top }];
 
 export function equalTo(encoded: string): ValueRange {
   return { from: encoded, to: encoded + behind };
+}
+
+/** What a query of an index reads: its ranges, its one value, or everything. */
+export function rangesOf({ ranges, equals }: Pick<FieldQuery, "ranges" | "equals">): readonly ValueRange[] {
+  return ranges ?? (equals === undefined ? everything : [equalTo(equals)]);
 }
 
 /** Values of the same JSON type that follow `encoded`, or also equal it. */

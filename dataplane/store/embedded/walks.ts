@@ -12,7 +12,7 @@ import type {
   WalkPage,
   WalkRange,
 } from "../port.ts";
-import { equalTo, everything, type ValueRange } from "../ranges.ts";
+import { rangesOf, type ValueRange } from "../ranges.ts";
 import type { Collection } from "./collections.ts";
 import type { ObjectParts } from "./objects.ts";
 import { createPageReader, readyOrdering } from "./pages.ts";
@@ -136,10 +136,6 @@ function startIn({ from, to }: ValueRange, after: Position | undefined, descendi
   if (after === undefined) return own;
   const order = compareEncoded(after.value, own.value) || compareEncoded(after.id, own.id);
   return (descending ? order < 0 : order > 0) ? after : own;
-}
-
-function rangesOf({ ranges, equals }: FieldQuery): readonly ValueRange[] {
-  return ranges ?? (equals === undefined ? everything : [equalTo(equals)]);
 }
 
 function prepare(database: DatabaseSync) {

@@ -2,7 +2,7 @@
 
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { FieldQuery, ObjectStore, Owner, WalkPage, WalkRange } from "../port.ts";
-import { equalTo, everything } from "../ranges.ts";
+import { rangesOf } from "../ranges.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type Place, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import { batchAfter, unknownBatch } from "./object-scripts.ts";
@@ -94,10 +94,6 @@ function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQue
 
 function placeOf({ owner, range }: Pick<Step, "owner" | "range">): Place {
   return { owner, descending: range.descending, after: range.after };
-}
-
-function rangesOf({ ranges, equals }: FieldQuery) {
-  return ranges ?? (equals === undefined ? everything : [equalTo(equals)]);
 }
 
 /** A member of ids begins with one. */
