@@ -1,7 +1,7 @@
 // Tells the operator how much of their quotas projects use: in a hash of this replica's own, only what changed, and nothing at all
 // where no project has a quota. It expires when the replica dies.
 
-import { usageKey } from "../../core/config/config-keys.ts";
+import { projectName, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
@@ -32,7 +32,7 @@ export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs 
   };
 
   const round = async (): Promise<void> => {
-    const now = new Map(reports().map(({ project, quotas }) => [nameOf(project), JSON.stringify(quotas)]));
+    const now = new Map(reports().map(({ project, quotas }) => [projectName(project), JSON.stringify(quotas)]));
     const changed = [...now].filter(([name, text]) => told.get(name) !== text);
     const gone = [...told.keys()].filter((name) => !now.has(name));
     if (now.size === 0 && gone.length === 0) return;
@@ -55,8 +55,4 @@ export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs 
       await gateway.write(key, "DEL", key).catch(() => undefined);
     },
   };
-}
-
-function nameOf({ namespace, name }: ProjectRef): string {
-  return `${namespace}/${name}`;
 }

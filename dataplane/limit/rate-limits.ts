@@ -3,6 +3,7 @@
 
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
+import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -46,7 +47,7 @@ export function createRateLimits(store: BucketStore, clock: Clock, observe: Obse
 
   return {
     of(project, rates, { caller, address }) {
-      const place = `${project.namespace}/${project.name}`;
+      const place = projectName(project);
       const who = caller.kind === "anonymous" ? `address:${addressGroup(address)}` : ownerOf(caller);
       return [
         ...(rates.caller ? [bucketOf("caller", `rate-of:${place}:${who}`, rates.caller)] : []),

@@ -2,6 +2,7 @@
 // cluster's own network.
 
 import Fastify, { type FastifyInstance } from "fastify";
+import { projectName } from "../../core/config/config-keys.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Quotas, UsageReport } from "../quotas/quotas.ts";
 import type { Store } from "../store/port.ts";
@@ -75,7 +76,7 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
 }
 
 function quotasByName(reports: readonly UsageReport[]): ReadonlyMap<string, UsageReport["quotas"]> {
-  return new Map(reports.map(({ project, quotas }) => [`${project.namespace}/${project.name}`, quotas]));
+  return new Map(reports.map(({ project, quotas }) => [projectName(project), quotas]));
 }
 
 /** A project without a quota has no such member. */

@@ -2,6 +2,7 @@
 // request waits for it. Replicas that count the same collection do so together: each step goes on where the last one ended.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { projectName } from "../../core/config/config-keys.ts";
 import type { CollectionRef, FiguresStore } from "../store/port.ts";
 
 /** Rest between two steps, so that requests come first. */
@@ -23,7 +24,7 @@ export function createByteCounter(store: Pick<FiguresStore, "countBytes">): Byte
 
   return {
     start(collection) {
-      const name = `${collection.project.namespace}/${collection.project.name}/${collection.resource}`;
+      const name = `${projectName(collection.project)}/${collection.resource}`;
       if (isClosed || running.has(name)) return;
       // Whoever reads figures next begins it again.
       const work = count(collection).catch(() => undefined);

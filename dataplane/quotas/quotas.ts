@@ -2,6 +2,7 @@
 // keep it current; what nobody writes to is looked at now and then, for metrics and for those who follow reports.
 
 import type { Clock } from "../../core/clock.ts";
+import { projectName } from "../../core/config/config-keys.ts";
 import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota, ProjectRef } from "../../core/config/types.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
@@ -57,12 +58,12 @@ export function createQuotas({ store, clock, directory }: QuotasDeps): Quotas {
   const make = (project: LiveProject, quota: ProjectQuota): Guarded => {
     const usage = createProjectUsage(() => read(made.project), clock);
     const made: Guarded = { usage, project, quota, store: guardedStore(store, usage, quota) };
-    guarded.set(nameOf(project.config), made);
+    guarded.set(projectName(project.config), made);
     return made;
   };
 
   const guardOf = (project: LiveProject, quota: ProjectQuota): Guarded => {
-    const known = guarded.get(nameOf(project.config)) ?? make(project, quota);
+    const known = guarded.get(projectName(project.config)) ?? make(project, quota);
     if (known.project !== project) {
       Object.assign(known, { project, quota, store: guardedStore(store, known.usage, quota) });
       // Something else may be to be counted now.
@@ -131,10 +132,6 @@ function repeated(work: (isEnded: () => boolean) => Promise<void>): { end(): Pro
 
 /** A project that is not loaded may be written to by other replicas alone: what was known of it grows wrong. */
 function forgetOthers(guarded: Map<string, Guarded>, projects: readonly LiveProject[]): void {
-  const names = new Set(projects.map(({ config }) => nameOf(config)));
+  const names = new Set(projects.map(({ config }) => projectName(config)));
   for (const name of guarded.keys()) if (!names.has(name)) guarded.delete(name);
-}
-
-function nameOf({ namespace, name }: ProjectRef): string {
-  return `${namespace}/${name}`;
 }
