@@ -17,5 +17,9 @@ export interface Script {
 export function loadScript(folder: URL, name: string, kind: Script["kind"]): Script {
   const read = (file: string) => readFileSync(new URL(`${file}.lua`, folder), "utf8");
   const lua = read(name).replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) => read(`parts/${part}`));
+  return scriptOf(name, lua, kind);
+}
+
+export function scriptOf(name: string, lua: string, kind: Script["kind"]): Script {
   return { name, lua, sha: createHash("sha1").update(lua).digest("hex"), kind };
 }

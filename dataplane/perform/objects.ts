@@ -24,7 +24,7 @@ import {
 } from "../validate/validate-object.ts";
 import { conflict, conflictBudgetMs, pause } from "./contention.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
-import { factsOf, receiptOf, replayed } from "./repetitions.ts";
+import { factsOf, receiptKeyOf, receiptOf, replayed } from "./repetitions.ts";
 
 export interface ObjectDeps {
   readonly store: ObjectStore & ReceiptStore;
@@ -59,7 +59,7 @@ export async function createObject(deps: ObjectDeps, scene: ObjectScene, creatio
       : { ...creation, uid: scene.resource.config.uid, path: [], key: idempotencyKey };
   if (post) {
     // Before anything else: since the first request the schema may have changed, or the collection may be full.
-    const receipt = await deps.store.receipt(scene.collection, receiptOf(post, []).key);
+    const receipt = await deps.store.receipt(scene.collection, receiptKeyOf(post));
     if (receipt !== undefined) return createdBefore(creation, receipt);
   }
   demandCollection(scene.preconditions);

@@ -25,14 +25,15 @@ export interface Post {
 }
 
 /** What a POST with a key leaves behind; `facts` = what its answer can't be made from again, without spaces. */
-export function receiptOf(
-  { project, uid, caller, path, key, body }: Post,
-  facts: readonly (string | number)[],
-): Receipt {
+export function receiptOf(post: Post, facts: readonly (string | number)[]): Receipt {
+  const text = [fingerprint(post.body), ...facts].join(" ");
+  return { key: receiptKeyOf(post), text, seconds: receiptSeconds };
+}
+
+/** What the receipt of such a POST is found by. */
+export function receiptKeyOf({ project, uid, caller, path, key }: Omit<Post, "body">): string {
   // Of this project and this resource: what is made anew under a name, perhaps without its data, answers nothing for the one before.
-  const scope = JSON.stringify([project.uid, uid, ownerOf(caller), path, key]);
-  const text = [fingerprint(body), ...facts].join(" ");
-  return { key: hash("sha256", scope, "base64url"), text, seconds: receiptSeconds };
+  return hash("sha256", JSON.stringify([project.uid, uid, ownerOf(caller), path, key]), "base64url");
 }
 
 /** The facts of the first request. Throws Problem `idempotency_key_reused`. */

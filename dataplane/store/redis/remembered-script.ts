@@ -1,10 +1,9 @@
 // Makes of a script that writes one that leaves a receipt in the same step, and finds out when it is a repetition (parts/once.lua).
 
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textOf } from "../../../core/redis/reply.ts";
-import type { Script } from "../../../core/redis/script.ts";
+import { type Script, scriptOf } from "../../../core/redis/script.ts";
 import type { Receipt, Repeated } from "../port.ts";
 import { code } from "./codes.ts";
 import { type ScriptReply, scriptReply } from "./script-reply.ts";
@@ -33,5 +32,5 @@ export function repeatedBy({ code: found, rest }: ScriptReply): Repeated | undef
 function rememberedScript({ name, lua, kind }: Script): Script {
   const once = readFileSync(new URL("./scripts/parts/once.lua", import.meta.url), "utf8");
   const both = once.replace(/^-- the script$/m, () => lua);
-  return { name: `${name}, once`, lua: both, sha: createHash("sha1").update(both).digest("hex"), kind };
+  return scriptOf(`${name}, once`, both, kind);
 }
