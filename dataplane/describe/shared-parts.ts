@@ -209,5 +209,3 @@ export const securitySchemes = {
   },
   refresh: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The `refresh_token` of a login." },
 } as const satisfies Readonly<Record<string, JsonObject>>;
-
-export type SecurityScheme = keyof typeof securitySchemes;

@@ -7,7 +7,7 @@ import { judge, type Preconditions, type Verdict } from "../validate/preconditio
 import type { Answer } from "./answer.ts";
 
 /** SHA-1: a microsecond for most objects. It tells states apart; nothing is trusted because of it. */
-export function entityTag(text: string): string {
+function entityTag(text: string): string {
   return `"${hash("sha1", text, "base64url")}"`;
 }
 

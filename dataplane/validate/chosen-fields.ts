@@ -6,10 +6,9 @@ import { type Selection, selectionOf } from "../../core/json/selection.ts";
 import { type CompiledSchema, resolveField } from "../../core/schema/compile-schema.ts";
 import { fieldNames, pathOf } from "./field-names.ts";
 import { queryParameters } from "./query-parameters.ts";
+import { maxDepth } from "./read-body.ts";
 
 export const mostFields = 100;
-/** Objects nest no deeper, and what is chosen is kept level by level. */
-const mostSegments = 64;
 const ownFields: ReadonlyMap<string, readonly string[]> = new Map(
   ["id", "_metadata", "_metadata.created", "_metadata.creator", "_metadata.creator_type"].map((name) => [
     name,
@@ -39,10 +38,11 @@ function pathOfChosen(name: string, schema: CompiledSchema): readonly string[] {
     );
   }
   const path = ownFields.get(name) ?? pathOf(name, schema);
-  if (path !== undefined && path.length > mostSegments) {
+  // Objects nest no deeper, and what is chosen is kept level by level.
+  if (path !== undefined && path.length > maxDepth) {
     throw new Problem(
       "invalid_parameter",
-      `\`_fields\` takes names of at most ${mostSegments} parts with dots between them`,
+      `\`_fields\` takes names of at most ${maxDepth} parts with dots between them`,
     );
   }
   if (path !== undefined) return path;
