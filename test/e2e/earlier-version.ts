@@ -26,7 +26,12 @@ export interface EarlierVersion {
 /** Undefined where no earlier one is at hand. Throws for a named commit that is not there. */
 export async function findEarlierVersion(env: Environment): Promise<EarlierVersion | undefined> {
   const named = env.JSONPLANE_E2E_FROM;
-  const commit = named ? await commitOf(named) : await lastGoodCommit();
+  const commit = await commitOf(named || lastGood);
+  if (commit === undefined && named) {
+    throw new Error(
+      `JSONPLANE_E2E_FROM is ${named}: this clone has no such commit (git fetch --unshallow fetches all of them)`,
+    );
+  }
   if (commit === undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-earlier-"));
   const tree = join(folder, "tree");
@@ -55,21 +60,12 @@ async function packTree(tree: string): Promise<{ file: string; name: string }> {
   return { file, name };
 }
 
-async function commitOf(name: string): Promise<string> {
-  const { code, stdout } = await git("rev-parse", "--verify", "--quiet", `${name}^{commit}`);
-  if (code === 0) return stdout.trim();
-  throw new Error(
-    `JSONPLANE_E2E_FROM is ${name}: this clone has no such commit (git fetch --unshallow fetches all of them)`,
-  );
-}
-
-async function lastGoodCommit(): Promise<string | undefined> {
-  const { code } = await git("cat-file", "-e", `${lastGood}^{commit}`);
-  return code === 0 ? lastGood : undefined;
-}
-
-function git(...args: readonly string[]): Promise<Finished> {
-  return runCommand("git", args, { cwd: root });
+/** Undefined when this clone has no such commit. */
+async function commitOf(name: string): Promise<string | undefined> {
+  const { code, stdout } = await runCommand("git", ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], {
+    cwd: root,
+  });
+  return code === 0 ? stdout.trim() : undefined;
 }
 
 async function succeed(running: Promise<Finished>): Promise<Finished> {
