@@ -7,18 +7,21 @@ import { kindOf, membersOf } from "../../core/json/members.ts";
 import type { CollectionRef, DocumentRef, DocumentWrite, NewObject, Path, Store, StoredObject } from "../store/port.ts";
 import type { SomeFigures } from "./figures.ts";
 import type { Held, ProjectUsage, Want } from "./project-usage.ts";
+import { createRepeatableWrite } from "./repeated-writes.ts";
 
 export function guardedStore(store: Store, usage: ProjectUsage, quota: ProjectQuota): Store {
   const guard = { store, usage, quota };
   const freeing = <T>(removal: Promise<T>): Promise<T> => removal.finally(usage.freed);
+  const repeatable = createRepeatableWrite(store);
   return {
     ...store,
-    async create(collection, object, maxObjects) {
-      const added = { objects: 1, ...(quota.bytes !== undefined && { bytes: Buffer.byteLength(object.text) }) };
-      const held = await usage.hold(quota, { sure: added });
-      const write = store.create(collection, object, maxObjects);
-      return settled(held, write, added, ({ outcome }) => (outcome === "created" ? added : {}));
-    },
+    create: (collection, object, maxObjects) =>
+      repeatable(collection, object.receipt, async () => {
+        const added = { objects: 1, ...(quota.bytes !== undefined && { bytes: Buffer.byteLength(object.text) }) };
+        const held = await usage.hold(quota, { sure: added });
+        const write = store.create(collection, object, maxObjects);
+        return settled(held, write, added, ({ outcome }) => (outcome === "created" ? added : {}));
+      }),
     async initialise(document, text) {
       // What a root key begins with its owner wrote: it counts, and is never refused.
       const isStored = await store.initialise(document, text);
@@ -29,9 +32,9 @@ export function guardedStore(store: Store, usage: ProjectUsage, quota: ProjectQu
     insertAt(document, path, text, limits) {
       const sure = path.length === 1 && quota.documentKeys !== undefined ? { documentKeys: 1 } : {};
       const want = { sure, upTo: growth(quota, path, text) };
-      return written(guard, want, sure, ({ bytes }) =>
-        store.insertAt(document, path, text, { ...limits, ...(bytes !== undefined && { maxGrowth: bytes }) }),
-      );
+      const write = ({ bytes }: SomeFigures) =>
+        store.insertAt(document, path, text, { ...limits, ...(bytes !== undefined && { maxGrowth: bytes }) });
+      return repeatable(document, limits.receipt, () => written(guard, want, sure, write));
     },
     putAt: (document, path, text, limits) => put(guard, { document, path, text, limits }),
     remove: (...args) => freeing(store.remove(...args)),

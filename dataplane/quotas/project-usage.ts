@@ -109,7 +109,7 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
       const { sure = {}, upTo = {} } = want;
       await beCurrentEnough(quota, want);
       const kind = lacking(quota, sure);
-      if (kind !== undefined) throw refusalOf(quota, kind, used()[kind]);
+      if (kind !== undefined) throw refusalOf(quota, kind);
       const room = plus(used(), sure);
       const granted: Partial<Record<QuotaKind, number>> = {};
       for (const each of quotaKinds) {
@@ -139,7 +139,7 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
       foundAt = Number.NEGATIVE_INFINITY;
     },
     figures: () => found && used(),
-    refusal: (quota, kind) => refusalOf(quota, kind, used()[kind]),
+    refusal: refusalOf,
   };
 }
 
@@ -153,7 +153,8 @@ const nouns: Readonly<Record<QuotaKind, string>> = {
   documentKeys: "members at the top of its root keys' values",
 };
 
-function refusalOf(quota: ProjectQuota, kind: QuotaKind, usage: number): Problem {
-  const detail = `The project's quota ${kind} has no room for this: it holds ${usage} of at most ${limit(quota, kind)} ${nouns[kind]}; delete some first`;
+/** Without what the project holds: whoever may create one object need not know what others stored. */
+function refusalOf(quota: ProjectQuota, kind: QuotaKind): Problem {
+  const detail = `The project's quota ${kind} has no room for this: at most ${limit(quota, kind)} ${nouns[kind]}; delete some first`;
   return new Problem("quota_exceeded", detail);
 }

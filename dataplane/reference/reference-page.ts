@@ -6,9 +6,11 @@ import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Answer } from "../respond/answer.ts";
-import { judge, preconditionsOf } from "../validate/preconditions.ts";
+import { isKnown } from "../respond/conditional.ts";
+import { preconditionsOf } from "../validate/preconditions.ts";
 import { viewerScript } from "./viewer.ts";
 
 export interface PageRequest {
@@ -72,13 +74,12 @@ export function createReferencePage(): ReferencePage {
 }
 
 function answerWith(asset: Asset, headers: PageRequest["headers"], own: Readonly<Record<string, string>>): Answer {
-  const isCompressed = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(String(headers["accept-encoding"] ?? ""));
+  // Without the header any encoding may be sent (RFC 9110 §12.5.3); the plain one is what such clients can read.
+  const isCompressed =
+    headers["accept-encoding"] !== undefined && new Negotiator({ headers }).encoding(["gzip", "identity"]) === "gzip";
   const tag = `"${asset.version}${isCompressed ? "-gzip" : ""}"`;
   const common = { ...own, ETag: tag, Vary: "Accept-Encoding, Origin" };
-  const preconditions = preconditionsOf(headers);
-  if (preconditions !== undefined && judge(preconditions, tag) === "if_none_match_fails") {
-    return { status: 304, headers: common };
-  }
+  if (isKnown(preconditionsOf(headers), tag)) return { status: 304, headers: common };
   const { type, bytes, compressed } = asset;
   if (!isCompressed) return { status: 200, file: { type, bytes }, headers: common };
   return { status: 200, file: { type, bytes: compressed }, headers: { ...common, "Content-Encoding": "gzip" } };

@@ -15,11 +15,15 @@ function entityTag(text: string): string {
 export function currentAnswer(text: string, preconditions: Preconditions | undefined): Answer {
   const tag = entityTag(text);
   const headers = { ETag: tag };
-  if (preconditions === undefined) return { status: 200, text, headers };
+  return isKnown(preconditions, tag) ? { status: 304, headers } : { status: 200, text, headers };
+}
+
+/** Whether the client has what a read would answer, by its tag. Throws `precondition_failed`. */
+export function isKnown(preconditions: Preconditions | undefined, tag: string): boolean {
+  if (preconditions === undefined) return false;
   const verdict = judge(preconditions, tag);
-  if (verdict === "holds") return { status: 200, text, headers };
-  if (verdict === "if_none_match_fails") return { status: 304, headers };
-  throw preconditionFailed(verdict, tag);
+  if (verdict === "if_match_fails") throw preconditionFailed(verdict, tag);
+  return verdict === "if_none_match_fails";
 }
 
 /** What a write answers that left `text` behind. */

@@ -55,9 +55,19 @@ describeServed("the reference page", (serve) => {
     expect([answer.headers.get("content-encoding"), await answer.text()]).toEqual(["gzip", plain.text]);
     expect(answer.headers.get("vary")).toContain("Accept-Encoding");
     expect(answer.headers.get("etag")).not.toBe(plain.headers.etag);
-    const refused = await served.send("/docs/page.js", { headers: { "accept-encoding": "gzip;q=0" } });
-    expect(refused.headers["content-encoding"]).toBeUndefined();
-    expect(() => gunzipSync(refused.text)).toThrow();
+    for (const encodings of ["gzip;q=0", "gzip; q=0 , br", "GZIP;Q=0.000", "x-gzip-2", "identity, gzip;q=0.5"]) {
+      const refused = await served.send("/docs/page.js", { headers: { "accept-encoding": encodings } });
+      expect([encodings, refused.headers["content-encoding"]]).toEqual([encodings, undefined]);
+      expect(() => gunzipSync(refused.text)).toThrow();
+    }
+  });
+
+  it("is refused with 412 to whom names another version in If-Match", async () => {
+    const served = await serve(shop);
+    const { etag } = (await served.send("/docs")).headers;
+    expect((await served.send("/docs", { headers: { "if-match": String(etag) } })).status).toBe(200);
+    const other = await served.send("/docs", { headers: { "if-match": '"other"' } });
+    expect([other.status, other.code, other.headers.etag]).toEqual([412, "precondition_failed", etag]);
   });
 
   it("leads from its address with a slash to that without, where its relative links are right", async () => {
