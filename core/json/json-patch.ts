@@ -5,7 +5,10 @@ import { elementsOf } from "./elements.ts";
 import { kindOf, valueAt } from "./members.ts";
 import { PatchRefusal, PatchWork } from "./patch-refusal.ts";
 import { sameValue } from "./same-value.ts";
-import { opened, type Slot, textOf } from "./tree.ts";
+import { type Slot, textOf } from "./slot.ts";
+import { TakenArray } from "./taken-array.ts";
+import type { TakenObject } from "./taken-object.ts";
+import { opened } from "./tree.ts";
 
 /** Unescaped segments of a JSON Pointer. */
 export type Segments = readonly string[];
@@ -151,8 +154,11 @@ class Patching {
   }
 
   #read(path: Segments, member: "path" | "from"): string {
-    const text = textOf(this.#find(path, member));
+    const slot = this.#find(path, member);
+    const text = textOf(slot);
     this.#work.spend(text.length);
+    // What was put together stays so: it would have to be put together anew for each reading.
+    slot.value = text;
     return text;
   }
 
@@ -163,14 +169,13 @@ class Patching {
       return;
     }
     const parent = this.#parent(path, "path");
-    if (parent instanceof Map) {
+    if (!(parent instanceof TakenArray)) {
       parent.set(last, { value });
       return;
     }
     const index = last === "-" ? parent.length : this.#index(last, "path");
     if (index > parent.length) throw this.#conflict(`The array's length is ${parent.length}`, "path");
-    this.#work.spend(parent.length >> 3);
-    parent.splice(index, 0, { value });
+    parent.insert(index, { value });
   }
 
   #take(path: Segments, member: "path" | "from"): void {
@@ -178,26 +183,22 @@ class Patching {
     if (last === undefined) throw this.#conflict("The whole value can't be removed: replace it", member);
     this.#find(path, member);
     const parent = this.#parent(path, member);
-    if (parent instanceof Map) {
-      parent.delete(last);
-      return;
-    }
-    this.#work.spend(parent.length >> 3);
-    parent.splice(Number(last), 1);
+    if (parent instanceof TakenArray) parent.remove(Number(last));
+    else parent.delete(last);
   }
 
-  #parent(path: Segments, member: "path" | "from"): Map<string, Slot> | Slot[] {
+  #parent(path: Segments, member: "path" | "from"): TakenObject | TakenArray {
     const parent = opened(this.#find(path.slice(0, -1), member), this.#work);
-    if (typeof parent === "string") throw this.#nowhere(member);
+    if (parent === undefined) throw this.#nowhere(member);
     return parent;
   }
 
   #find(path: Segments, member: "path" | "from"): Slot {
     let slot: Slot | undefined = this.#root;
     for (const segment of path) {
-      const value: Slot["value"] = opened(slot, this.#work);
-      if (typeof value === "string") throw this.#nowhere(member);
-      slot = value instanceof Map ? value.get(segment) : value[this.#index(segment, member)];
+      const container: TakenObject | TakenArray | undefined = opened(slot, this.#work);
+      if (container === undefined) throw this.#nowhere(member);
+      slot = container instanceof TakenArray ? container.at(this.#index(segment, member)) : container.get(segment);
       if (slot === undefined) throw this.#nowhere(member);
     }
     return slot;

@@ -2,8 +2,10 @@
 // but an object replaces what is there. Refuses with PatchRefusal what takes too much work.
 
 import { kindOf, membersOf } from "./members.ts";
-import { PatchWork } from "./patch-refusal.ts";
-import { opened, type Slot, textOf } from "./tree.ts";
+import { memberCost, PatchWork } from "./patch-refusal.ts";
+import { type Slot, textOf } from "./slot.ts";
+import { TakenObject } from "./taken-object.ts";
+import { opened } from "./tree.ts";
 
 /** `target` as `patch` leaves it; undefined = nothing is there yet. */
 export function mergePatch(target: string | undefined, patch: string): string {
@@ -20,13 +22,14 @@ function merge(slot: Slot, patch: string, work: PatchWork): void {
   work.spend(patch.length);
   const members = membersInto(slot, work);
   for (const { name, valueStart, valueEnd } of membersOf(patch)) {
+    work.spend(memberCost);
     const value = patch.slice(valueStart, valueEnd);
     if (value === "null") members.delete(name);
     else mergeMember(members, name, value, work);
   }
 }
 
-function mergeMember(members: Map<string, Slot>, name: string, value: string, work: PatchWork): void {
+function mergeMember(members: TakenObject, name: string, value: string, work: PatchWork): void {
   const there = members.get(name);
   const slot = there ?? { value: "null" };
   if (there === undefined) members.set(name, slot);
@@ -34,10 +37,10 @@ function mergeMember(members: Map<string, Slot>, name: string, value: string, wo
 }
 
 /** The slot's members; what is no object becomes an empty one. */
-function membersInto(slot: Slot, work: PatchWork): Map<string, Slot> {
-  const value = opened(slot, work);
-  if (value instanceof Map) return value;
-  const members = new Map<string, Slot>();
+function membersInto(slot: Slot, work: PatchWork): TakenObject {
+  const there = opened(slot, work);
+  if (there instanceof TakenObject) return there;
+  const members = new TakenObject("{}", work);
   slot.value = members;
   return members;
 }

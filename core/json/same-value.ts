@@ -1,9 +1,9 @@
 // Tells whether two canonical JSON texts are the same value: numbers by what they are worth, however they are written, members in any
 // order, elements in theirs.
 
-import { elementsOf } from "./elements.ts";
 import { kindOf, membersOf } from "./members.ts";
-import type { PatchWork } from "./patch-refusal.ts";
+import { elementCost, memberCost, type PatchWork } from "./patch-refusal.ts";
+import { endOfValue } from "./walk.ts";
 
 /** Spends `work` for what it reads. */
 export function sameValue(left: string, right: string, work: PatchWork): boolean {
@@ -18,8 +18,10 @@ export function sameValue(left: string, right: string, work: PatchWork): boolean
 function sameMembers(left: string, right: string, work: PatchWork): boolean {
   work.spend(left.length + right.length);
   const members = membersOf(left);
-  const others = new Map(membersOf(right).map((member) => [member.name, member] as const));
-  if (members.length !== others.size) return false;
+  const list = membersOf(right);
+  work.spend((members.length + list.length) * memberCost);
+  if (members.length !== list.length) return false;
+  const others = new Map(list.map((member) => [member.name, member] as const));
   return members.every(({ name, valueStart, valueEnd }) => {
     const other = others.get(name);
     if (other === undefined) return false;
@@ -27,13 +29,17 @@ function sameMembers(left: string, right: string, work: PatchWork): boolean {
   });
 }
 
+/** Side by side, as far as they are the same. */
 function sameElements(left: string, right: string, work: PatchWork): boolean {
-  work.spend(left.length + right.length);
-  const elements = elementsOf(left);
-  const others = elementsOf(right);
-  return (
-    elements.length === others.length && elements.every((element, at) => sameValue(element, others[at] ?? "", work))
-  );
+  const [leftLast, rightLast] = [left.length - 1, right.length - 1];
+  let [one, other] = [1, 1];
+  while (one < leftLast && other < rightLast) {
+    const [oneEnd, otherEnd] = [endOfValue(left, one), endOfValue(right, other)];
+    work.spend(oneEnd - one + otherEnd - other + elementCost);
+    if (!sameValue(left.slice(one, oneEnd), right.slice(other, otherEnd), work)) return false;
+    [one, other] = [oneEnd + 1, otherEnd + 1];
+  }
+  return one >= leftLast && other >= rightLast;
 }
 
 /** Exact: an integer beyond 2^53 is told from the doubles around it. */
