@@ -1,0 +1,121 @@
+// Carries out changes of one container's text together: reads it once, changes it here, one after the other, and puts it back while it is
+// still the same. Refuses as the port says, and with StoreUnavailable when others change it faster than it can be put back.
+
+import { setImmediate as loopTurn, setTimeout as sleep } from "node:timers/promises";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import type { SpliceRefusal } from "../../../core/json/splice.ts";
+import type { DocumentRefusal, Path, Receipt } from "../port.ts";
+import { addressableLength } from "./document-path.ts";
+import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
+import type { DocumentKeys } from "./keys.ts";
+import { sha1 } from "./objects.ts";
+
+const patienceMilliseconds = 2_000;
+/** Characters that are gone through at one go: some milliseconds, after which other requests have their turn. */
+const charactersAtOnce = 1024 * 1024;
+
+/** A change of a container's text, by the rules of core/json/splice.ts, and of what is expected there. */
+export type Change<Outcome extends string> = (
+  text: string,
+  place: Place,
+) => { readonly outcome: Outcome; readonly document: string } | SpliceRefusal | { readonly outcome: "changed" };
+
+export interface Place {
+  /** From the container to the value. */
+  readonly below: Path;
+  /** Levels between the document's root and the container. */
+  readonly depth: number;
+}
+
+export interface OddWrite {
+  readonly keys: DocumentKeys;
+  readonly path: Path;
+  readonly maxBytes: number;
+  readonly maxGrowth?: number | undefined;
+  readonly receipt?: Receipt | undefined;
+}
+
+/** One object type per outcome. */
+type Applied<Outcome> = Outcome extends string ? { readonly outcome: Outcome; readonly growth?: number } : never;
+export type Answer<Outcome> = Applied<Outcome> | DocumentRefusal;
+
+export interface ContainerChange {
+  readonly write: OddWrite;
+  readonly change: Change<string>;
+}
+
+/** Of one container; more than one have neither `maxGrowth` nor a receipt. */
+export type ContainerChanges = readonly [ContainerChange, ...ContainerChange[]];
+
+/** An answer for each; `apart` when together they are too large, which tells nothing of each. */
+export async function changeContainer(
+  scripts: DocumentScripts,
+  changes: ContainerChanges,
+): Promise<readonly Answer<string>[] | "apart"> {
+  const deadline = performance.now() + patienceMilliseconds;
+  for (let attempts = 1; performance.now() < deadline; attempts += 1) {
+    const container = await containerOf(scripts, changes[0].write);
+    if ("outcome" in container) return changes.map(() => container);
+    const answers = await changeOnce(scripts, changes, container);
+    if (answers !== "conflict") return answers;
+    await sleep(Math.random() * Math.min(attempts, 20));
+  }
+  throw new StoreUnavailable("Others keep changing the document");
+}
+
+interface Container {
+  readonly path: Path;
+  readonly text: string;
+}
+
+/** The nearest container above the odd key that a path can name; the whole document when that leads nowhere. */
+async function containerOf(scripts: DocumentScripts, { keys, path }: OddWrite): Promise<Container | MissingDocument> {
+  const named = path.slice(0, addressableLength(path));
+  const found = await scripts.read(keys, named);
+  if (found.outcome === "found") return { path: named, text: found.text };
+  if (found.outcome === "missing_document") return found;
+  // Where the path ends, and how, the whole text tells.
+  const whole = await scripts.read(keys, []);
+  return whole.outcome === "found" ? { path: [], text: whole.text } : { outcome: "missing_document" };
+}
+
+async function changeOnce(
+  scripts: DocumentScripts,
+  changes: ContainerChanges,
+  container: Container,
+): Promise<readonly Answer<string>[] | "conflict" | "apart"> {
+  const { text, answers } = await changedText(changes, container);
+  if (text === undefined) return answers;
+  const maxBytes = Math.min(...changes.map(({ write }) => write.maxBytes));
+  const replacement = { ...changes[0].write, path: container.path, text, maxBytes, previous: sha1(container.text) };
+  const answer = await scripts.replaceContainer(replacement);
+  if (answer.outcome === "conflict") return "conflict";
+  if (answer.outcome === "done") return answers.map((each) => ({ ...answer, ...each }));
+  return changes.length > 1 ? "apart" : [answer as Answer<string>];
+}
+
+/** What all changes together make of the text; undefined when each is refused. */
+async function changedText(
+  changes: ContainerChanges,
+  { path, text }: Container,
+): Promise<{ readonly text: string | undefined; readonly answers: readonly Answer<string>[] }> {
+  const answers: Answer<string>[] = [];
+  let now = text;
+  let isChanged = false;
+  let passed = 0;
+  for (const { write, change } of changes) {
+    if (passed > charactersAtOnce) {
+      passed = 0;
+      await loopTurn();
+    }
+    passed += now.length;
+    const changed = change(now, { below: write.path.slice(path.length), depth: path.length });
+    answers.push({ outcome: changed.outcome } as Answer<string>);
+    if (!("document" in changed)) answers[answers.length - 1] = changed satisfies DocumentRefusal;
+    else {
+      now = changed.document;
+      isChanged = true;
+    }
+  }
+  return { text: isChanged ? now : undefined, answers };
+}
