@@ -23,6 +23,7 @@ import { createObjectIds } from "./perform/object-ids.ts";
 import { createCollectionPreparer } from "./perform/prepare-collection.ts";
 import { createProjectShares } from "./perform/project-shares.ts";
 import { createScanTurns } from "./perform/scan-objects.ts";
+import { createWriteTurns } from "./perform/write-turns.ts";
 import { serve } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
 import { createReferencePage } from "./reference/reference-page.ts";
@@ -114,6 +115,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     preparer,
     scanTurns: createScanTurns(),
     shares: createProjectShares(clock),
+    turns: createWriteTurns(),
     bodies: createBodyBudgets(),
     rates: createRateLimits(store, clock, metrics.observeLimited),
     descriptions: createDescriptions(),

@@ -10,6 +10,7 @@ import type { Descriptions } from "../perform/descriptions.ts";
 import type { ObjectDeps } from "../perform/objects.ts";
 import type { CollectionPreparer } from "../perform/prepare-collection.ts";
 import type { ProjectShares } from "../perform/project-shares.ts";
+import type { WriteTurns } from "../perform/write-turns.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { ReferencePage } from "../reference/reference-page.ts";
 import { requestOrigin } from "../respond/request-base.ts";
@@ -27,6 +28,7 @@ export interface ActDeps extends ObjectDeps {
   readonly preparer: CollectionPreparer;
   readonly scanTurns: Turns;
   readonly shares: ProjectShares;
+  readonly turns: WriteTurns;
   readonly bodies: BodyBudgets;
   readonly descriptions: Descriptions;
   readonly quotas: Quotas;

@@ -35,8 +35,8 @@ export async function onDocument(
   const waiting = beginWork(deps, exchange, act);
   if (waiting !== undefined) await waiting;
   if (act.rule === "read") return readDocument(deps.store, scene);
-  if (act.rule === "delete") return deleteDocument(deps.store, scene);
-  if (patch) return patchDocument(deps.store, scene, patch);
-  if (act.rule === "create") return insertDocument(deps.store, scene, present(body), idempotencyKey);
-  return putDocument(deps.store, scene, present(body));
+  if (act.rule === "delete") return deleteDocument(deps, scene);
+  if (patch) return patchDocument(deps, scene, patch);
+  if (act.rule === "create") return insertDocument(deps, scene, present(body), idempotencyKey);
+  return putDocument(deps, scene, present(body));
 }

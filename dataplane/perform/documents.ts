@@ -24,6 +24,12 @@ import type { Preconditions } from "../validate/preconditions.ts";
 import { maxDepth } from "../validate/read-body.ts";
 import { conflict, conflictBudgetMs, pause } from "./contention.ts";
 import { factsOf, receiptOf, replayed } from "./repetitions.ts";
+import type { WriteTurns } from "./write-turns.ts";
+
+export interface DocumentDeps {
+  readonly store: DocumentStore & ReceiptStore;
+  readonly turns: WriteTurns;
+}
 
 export interface DocumentScene {
   readonly project: ProjectConfig;
@@ -42,11 +48,12 @@ export async function readDocument(store: DocumentStore, scene: DocumentScene): 
 }
 
 export async function insertDocument(
-  store: DocumentStore & ReceiptStore,
+  deps: DocumentDeps,
   scene: DocumentScene,
   body: CanonicalJson,
   idempotencyKey: string | undefined,
 ): Promise<Answer> {
+  const { store } = deps;
   const limits = { maxBytes: scene.project.limits.maxDocumentBytes };
   const receipt =
     idempotencyKey === undefined
@@ -56,7 +63,7 @@ export async function insertDocument(
     const before = await store.receipt(scene.document, receipt.key);
     if (before !== undefined) return insertedBefore(before, body);
   }
-  const result = await conditioned(store, scene, (expecting) =>
+  const result = await conditioned(deps, scene, (expecting) =>
     store.insertAt(scene.document, scene.path, body.text, { ...limits, ...expecting, ...(receipt && { receipt }) }),
   );
   return result.outcome === "repeated" ? insertedBefore(result.receipt, body) : written(result, scene);
@@ -68,30 +75,32 @@ function insertedBefore(receipt: string, body: CanonicalJson): Answer {
   return writtenAnswer(201, body.text, replayed);
 }
 
-export async function putDocument(store: DocumentStore, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
+export async function putDocument(deps: DocumentDeps, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
   const limits = { maxBytes: scene.project.limits.maxDocumentBytes, mayCreate: scene.grant.mayCreate };
-  const result = await conditioned(store, scene, (expecting) =>
-    store.putAt(scene.document, scene.path, body.text, { ...limits, ...expecting }),
+  const result = await conditioned(deps, scene, (expecting) =>
+    deps.store.putAt(scene.document, scene.path, body.text, { ...limits, ...expecting }),
   );
   return written(result, scene);
 }
 
-export async function patchDocument(store: DocumentStore, scene: DocumentScene, patch: Patch): Promise<Answer> {
+export async function patchDocument(deps: DocumentDeps, scene: DocumentScene, patch: Patch): Promise<Answer> {
   const limits = { maxBytes: scene.project.limits.maxDocumentBytes, mayCreate: scene.grant.mayCreate };
-  const result = await comparedAndSet<DocumentWrite>(store, scene, async ({ expected }, text) => {
+  const result = await comparedAndSet<DocumentWrite>(deps, scene, async ({ expected }, text) => {
     // Operations need a value; a merge patch makes one, as PUT adds a key.
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     // What never takes place needs no value.
     const value = expected === "never" ? "null" : patched(patch, text ?? "null");
     if (value === text) return { outcome: "replaced", text };
-    return store.putAt(scene.document, scene.path, value, { ...limits, ...(expected && { expected }) });
+    return deps.store.putAt(scene.document, scene.path, value, { ...limits, ...(expected && { expected }) });
   });
   return written(result, scene);
 }
 
-export async function deleteDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
+export async function deleteDocument(deps: DocumentDeps, scene: DocumentScene): Promise<Answer> {
   if (leadsTooDeep(scene.path)) throw nothingThere();
-  const result = await conditioned(store, scene, (expecting) => store.removeAt(scene.document, scene.path, expecting));
+  const result = await conditioned(deps, scene, (expecting) =>
+    deps.store.removeAt(scene.document, scene.path, expecting),
+  );
   if (result.outcome !== "removed") throw refused(result, scene);
   return ok("{}");
 }
@@ -107,17 +116,27 @@ function nothingThere(): Problem {
 
 /** Carries a write out under the request's preconditions, if it has any: they hold in the very step that writes. */
 function conditioned<T extends { readonly outcome: string }>(
-  store: DocumentStore,
+  deps: DocumentDeps,
   scene: DocumentScene,
   write: (expecting: Expecting) => Promise<T>,
 ): Promise<T> {
   return scene.preconditions === undefined
-    ? seeded(store, scene, () => write({}))
-    : comparedAndSet(store, scene, write);
+    ? seeded(deps.store, scene, () => write({}))
+    : comparedAndSet(deps, scene, write);
 }
 
 /** Reads what is at the path, judges it by the preconditions, and has `write` write as long as it is still there. */
-async function comparedAndSet<T extends { readonly outcome: string }>(
+function comparedAndSet<T extends { readonly outcome: string }>(
+  { store, turns }: DocumentDeps,
+  scene: DocumentScene,
+  write: (expecting: Expecting, text: string | undefined) => Promise<T>,
+): Promise<T> {
+  const { project, rootKey, path } = scene;
+  const place = [project.namespace, project.name, rootKey.key, ...path];
+  return turns.take(place, () => repeated(store, scene, write));
+}
+
+async function repeated<T extends { readonly outcome: string }>(
   store: DocumentStore,
   scene: DocumentScene,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,

@@ -1,9 +1,10 @@
 // Requests that meet inside one root key's value: each is one atomic step, so nothing is lost, doubled or half done.
 
 import { expect, it } from "vitest";
+import type { Store } from "../../dataplane/store/port.ts";
 import type { Reply } from "../support/http-client.ts";
 import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServed, type Served, serveFrom } from "../support/served.ts";
 
 const as = apikey("writer");
 const shop = project("shop", withKey("writer"), withRootKey("doc", { initialValue: '{"list":[],"map":{},"n":0}' }));
@@ -11,6 +12,13 @@ const shop = project("shop", withKey("writer"), withRootKey("doc", { initialValu
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 const call = (served: Served, method: string, path: string, body?: unknown) =>
   served.send(`/json/doc${path}`, { method, as, ...(body !== undefined && { body: JSON.stringify(body) }) });
+const merge = (served: Served, path: string, body: unknown) =>
+  served.send(`/json/doc${path}`, {
+    method: "PATCH",
+    as,
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/merge-patch+json" },
+  });
 const tally = (replies: readonly Reply[]) => {
   const counts: Record<string, number> = {};
   for (const { code, status } of replies) counts[code ?? status] = (counts[code ?? status] ?? 0) + 1;
@@ -136,6 +144,40 @@ describeServed("mixed writes at once", (serve) => {
     expect(Object.keys(stored.map)).toHaveLength(60);
     expect(stored.list).toEqual([]);
   });
+});
+
+describeServed("patches of one value at once", (serve) => {
+  for (const [path, name] of [
+    ["/map", "a plain"],
+    ["/map/%22", "an odd"],
+  ] as const) {
+    it(`under ${name} name take turns from the read on, so that none reads or writes for nothing`, async () => {
+      const { store } = await serve(shop);
+      const asked = { readAt: 0, putAt: 0 };
+      const counting: Store = {
+        ...store,
+        readAt(...call) {
+          asked.readAt += 1;
+          return store.readAt(...call);
+        },
+        putAt(...call) {
+          asked.putAt += 1;
+          return store.putAt(...call);
+        },
+      };
+      const served = await serveFrom(counting, [shop]);
+      try {
+        await call(served, "PUT", path, {});
+        Object.assign(asked, { readAt: 0, putAt: 0 });
+        const replies = await Promise.all(numbers(20).map((n) => merge(served, path, { [`k${n}`]: n })));
+        expect(tally(replies)).toEqual({ 200: 20 });
+        expect(asked).toEqual({ readAt: 20, putAt: 20 });
+        expect(Object.keys((await served.send(`/json/doc${path}`)).json())).toHaveLength(20);
+      } finally {
+        await served.plane.close();
+      }
+    });
+  }
 });
 
 describeReplicas("inside a root key", (serveTwice) => {
