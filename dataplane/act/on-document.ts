@@ -32,7 +32,9 @@ export async function onDocument(
   // A patch tells what is there: by its answer, and by its tests.
   if (exchange.request.method === "PATCH") demandReadToo(config, rootKey.access.read, act.caller);
   const { body, patch, idempotencyKey } = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
-  const waiting = beginWork(deps, exchange, act);
+  // Of a read and a patch the store knows it; a write answers with what was sent, and a deletion with next to nothing.
+  const answerLength = act.rule === "read" || patch ? undefined : (body?.text.length ?? 0);
+  const waiting = beginWork(deps, exchange, act, answerLength);
   if (waiting !== undefined) await waiting;
   if (act.rule === "read") return readDocument(deps.store, scene);
   if (act.rule === "delete") return deleteDocument(deps, scene);

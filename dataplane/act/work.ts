@@ -11,9 +11,14 @@ const usualBytes = 1024 * 1024;
 
 /**
  * Takes the request's part in its project's share; a promise when it has to wait for that. From here on nothing is waited for
- * that the client decides, so a slow client holds no share.
+ * that the client decides, so a slow client holds no share. `answerLength` = characters of the answer, where that is known already.
  */
-export function beginWork(deps: ActDeps, exchange: Exchange, act: Act): Promise<void> | undefined {
+export function beginWork(
+  deps: ActDeps,
+  exchange: Exchange,
+  act: Act,
+  answerLength?: number,
+): Promise<void> | undefined {
   const begun = (work: Work): void => {
     exchange.work = work;
   };
@@ -21,7 +26,7 @@ export function beginWork(deps: ActDeps, exchange: Exchange, act: Act): Promise<
   // Where values may be larger than usual, fewer are under way before their sizes are known.
   const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes);
   const units = (isWrite(act.rule) ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes));
-  const work = deps.shares.of(act.place.project).begin(units);
+  const work = deps.shares.of(act.place.project).begin(units, answerLength);
   if (work instanceof Promise) return work.then(begun);
   begun(work);
   return undefined;

@@ -1,7 +1,7 @@
 // Keeps one project from holding up the others of a replica. A project may have as much work under way as keeps Redis busy while
 // nobody else asks; as soon as others do, it has a share, and what is beyond it waits in the order of arrival: the work that another
 // project's request finds before it is bounded, however many connections the first one has. Work is counted in units, by what
-// requests cost Redis and the event loop, not in time: an answer's size is not known before, so a project's last ones stand for it.
+// requests cost Redis and the event loop, not in time: where an answer's size is not known before, the project's last ones stand for it.
 // Refuses with 503 `project_busy` who would wait behind too many, or has waited too long.
 
 import type { Clock } from "../../core/clock.ts";
@@ -13,8 +13,11 @@ export interface ProjectShares {
 }
 
 export interface ProjectShare {
-  /** Begins work that costs `base` units without its answer; a promise when it has to wait. Rejects with Problem `project_busy`. */
-  begin(base: number): Work | Promise<Work>;
+  /**
+   * Begins work that costs `base` units without its answer, which has `answerLength` characters where that is known; a promise when it
+   * has to wait. Rejects with Problem `project_busy`.
+   */
+  begin(base: number, answerLength?: number): Work | Promise<Work>;
 }
 
 /** What is under way. */
@@ -41,6 +44,7 @@ const charactersPerUnit = 8 * 1024;
 
 interface Waiting {
   readonly base: number;
+  readonly answerLength: number | undefined;
   readonly since: number;
   readonly go: (work: Work) => void;
   readonly refuse: (error: Problem) => void;
@@ -92,7 +96,7 @@ class Share implements ProjectShare {
   readonly #presence: Presence;
   readonly #waiting: Waiting[] = [];
   #running = 0;
-  /** Undefined until the first answer. */
+  /** Of those that were not known before; undefined until the first one. */
   #answerLength: number | undefined;
 
   constructor(clock: Clock, presence: Presence) {
@@ -100,23 +104,24 @@ class Share implements ProjectShare {
     this.#presence = presence;
   }
 
-  begin(base: number): Work | Promise<Work> {
+  begin(base: number, answerLength?: number): Work | Promise<Work> {
     this.#presence.note(this);
-    const units = this.#unitsOf(base);
-    if (this.#waiting.length === 0 && this.#hasRoom(units)) return this.#work(units);
+    const units = this.#unitsOf(base, answerLength);
+    if (this.#waiting.length === 0 && this.#hasRoom(units, answerLength)) return this.#work(units, answerLength);
     if (this.#waiting.length >= mostWaiting) return Promise.reject(busy());
     return new Promise((go, refuse) => {
-      this.#waiting.push({ base, since: this.#clock.now(), go, refuse });
+      this.#waiting.push({ base, answerLength, since: this.#clock.now(), go, refuse });
     });
   }
 
-  #unitsOf(base: number): number {
-    return base + Math.floor((this.#answerLength ?? 0) / charactersPerUnit);
+  #unitsOf(base: number, answerLength = this.#answerLength): number {
+    return base + Math.floor((answerLength ?? 0) / charactersPerUnit);
   }
 
-  #work(units: number): Work {
+  #work(units: number, answerLength: number | undefined): Work {
     this.#running += units;
-    return { end: (length) => this.#end(units, length) };
+    // A large value that was put says nothing of the answers of others: they would run one by one behind it.
+    return { end: (length) => this.#end(units, answerLength === undefined ? length : undefined) };
   }
 
   #end(units: number, length: number | undefined): void {
@@ -125,17 +130,17 @@ class Share implements ProjectShare {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const late = this.#clock.now() - next.since > longestWaitMs;
       // Counted now: by the answers that came while it waited.
-      const nextUnits = this.#unitsOf(next.base);
-      if (!late && !this.#hasRoom(nextUnits)) return;
+      const nextUnits = this.#unitsOf(next.base, next.answerLength);
+      if (!late && !this.#hasRoom(nextUnits, next.answerLength)) return;
       this.#waiting.shift();
       if (late) next.refuse(busy());
-      else next.go(this.#work(nextUnits));
+      else next.go(this.#work(nextUnits, next.answerLength));
     }
   }
 
   /** What is larger than the whole share runs alone. */
-  #hasRoom(units: number): boolean {
-    const bounded = this.#answerLength === undefined || this.#presence.othersThan(this);
+  #hasRoom(units: number, answerLength = this.#answerLength): boolean {
+    const bounded = answerLength === undefined || this.#presence.othersThan(this);
     return this.#running === 0 || this.#running + units <= (bounded ? sharedUnits : loneUnits);
   }
 }

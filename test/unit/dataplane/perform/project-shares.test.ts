@@ -52,6 +52,15 @@ describe("a project's share of a replica", () => {
     expect(begin(loud, 1).waiting).toHaveLength(1);
   });
 
+  it("is taken by what an answer has where that is known before, which says nothing of the answers of others", () => {
+    ask(loud);
+    const large = loud.begin(1, 1_000_000);
+    expect(large).not.toBeInstanceOf(Promise);
+    expect(begin(loud, 1).waiting).toHaveLength(1);
+    (large as Work).end(1_000_000);
+    expect(begin(loud, 500).begun.length).toBeGreaterThanOrEqual(loneUnits - 1);
+  });
+
   it("is bounded as soon as another project asked, and that one finds room", () => {
     ask(loud);
     ask(quiet);
