@@ -10,7 +10,8 @@ import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
 import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";
 
-const patienceMilliseconds = 2_000;
+/** Of which a busy machine takes half a second per attempt at a large document, and a replica should lose more than four in a row. */
+const patienceMilliseconds = 5_000;
 /** Characters that are gone through at one go: some milliseconds, after which other requests have their turn. */
 const charactersAtOnce = 1024 * 1024;
 

@@ -30,7 +30,10 @@ export function createDocuments(gateway: Gateway): DocumentStore {
     async insertAt(document, path, text, { maxBytes, maxGrowth, expected, receipt }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, receipt };
-      if (isPlain(path)) return withText(await scripts.insert(write), text);
+      if (isPlain(path)) {
+        await odd.turnAt(write.keys.value);
+        return withText(await scripts.insert(write), text);
+      }
       const answer = await odd.change(write, (container, { below, depth }) =>
         asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
       );
@@ -42,6 +45,7 @@ export function createDocuments(gateway: Gateway): DocumentStore {
     async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
+      if (isPlain(path)) await odd.turnAt(write.keys.value);
       const answer = isPlain(path)
         ? await scripts.put({ ...write, mayCreate })
         : await odd.change(write, (container, { below, depth }) => {
@@ -52,7 +56,10 @@ export function createDocuments(gateway: Gateway): DocumentStore {
     },
     async removeAt(document, path, { expected } = {}) {
       const keys = documentKeys(document);
-      if (isPlain(path)) return scripts.remove({ keys, path, expected });
+      if (isPlain(path)) {
+        await odd.turnAt(keys.value);
+        return scripts.remove({ keys, path, expected });
+      }
       const write = { keys, path, maxBytes: Number.MAX_SAFE_INTEGER };
       return odd.change(write, (container, { below }) =>
         asExpected(removeAt(container, below), container, below, expected),

@@ -2,6 +2,7 @@
 // all that wait for one container are carried out together: one after the other, each would read and write the whole of it anew, and hold
 // its part of the project's share meanwhile. Refuses as container-changes.ts does.
 
+import { setImmediate as loopTurn } from "node:timers/promises";
 import { type Answer, type Change, type ContainerChange, changeContainer, type OddWrite } from "./container-changes.ts";
 import { addressableLength } from "./document-path.ts";
 import type { DocumentScripts } from "./document-scripts.ts";
@@ -11,6 +12,11 @@ const mostTogether = 64;
 
 export interface OddPaths {
   change<Outcome extends string>(write: OddWrite, change: Change<Outcome>): Promise<Answer<Outcome>>;
+  /**
+   * When the turn at a document ends that is under way, if one is. Writes by plain paths wait for that one and no other: each that
+   * came in between would have the turn read and write anew.
+   */
+  turnAt(key: string): Promise<void> | undefined;
 }
 
 interface Waiting extends ContainerChange {
@@ -24,8 +30,17 @@ export function createOddPaths(scripts: DocumentScripts): OddPaths {
   // By the document's key, of those that are being written: what waits. Requests wait here that have a part of their project's share.
   const queues = new Map<string, Waiting[]>();
 
+  const turns = new Map<string, Promise<void>>();
+
   const workOff = async (key: string, queue: Waiting[]): Promise<void> => {
-    for (let turn = nextTurn(queue); turn !== undefined; turn = nextTurn(queue)) await carryOut(scripts, turn);
+    for (let turn = nextTurn(queue); turn !== undefined; turn = nextTurn(queue)) {
+      const ended = carryOut(scripts, turn);
+      turns.set(key, ended);
+      await ended;
+      turns.delete(key);
+      // Writes by plain paths that waited are sent first, so none comes between the next reading and its write.
+      await loopTurn();
+    }
     queues.delete(key);
   };
 
@@ -42,6 +57,7 @@ export function createOddPaths(scripts: DocumentScripts): OddPaths {
   };
 
   return {
+    turnAt: (key) => turns.get(key),
     change: <Outcome extends string>(write: OddWrite, change: Change<Outcome>) =>
       new Promise<Answer<Outcome>>((resolve, reject) => {
         enqueue({ write, change, resolve: (answer) => resolve(answer as Answer<Outcome>), reject });

@@ -110,6 +110,19 @@ describe("writes under odd keys of one document", () => {
     ]);
   });
 
+  it("have a turn that others can wait for, who then come before the next one", async () => {
+    const { scripts, texts, calls } = fakeScripts();
+    texts.set(keys.value, "{}");
+    const odd = createOddPaths(scripts);
+    expect(odd.turnAt(keys.value)).toBeUndefined();
+    const first = odd.change(at(keys, '"1'), put("1"));
+    const second = odd.change(at(keys, '"2'), put("2"));
+    const waiting = odd.turnAt(keys.value)?.then(() => ({ ...calls }));
+    expect(await waiting).toEqual({ reads: 1, writes: 1 });
+    await Promise.all([first, second]);
+    expect(calls).toEqual({ reads: 2, writes: 2 });
+  });
+
   it("fail together, and those that come later do not", async () => {
     const { scripts, texts } = fakeScripts();
     const odd = createOddPaths({
