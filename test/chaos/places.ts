@@ -34,7 +34,6 @@ export function onCluster(options: { readonly replicas: boolean }): OpenRedis {
     const cluster = await startRedisCluster(3, options);
     const [server] = cluster.nodes;
     if (server === undefined) throw new Error("A cluster has a node");
-    const url = `redis+cluster://${cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`;
-    return { url, server, cluster, stop: () => cluster.stop() };
+    return { url: cluster.url, server, cluster, stop: () => cluster.stop() };
   };
 }

@@ -15,7 +15,12 @@ import {
   withResource,
   withRootKey,
 } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import {
+  describeReplicasEverywhere,
+  describeServed,
+  describeServedEverywhere,
+  type Served,
+} from "../support/served.ts";
 
 const as = apikey("admin");
 const shop = project(
@@ -39,7 +44,7 @@ const total = async (served: Served): Promise<number> => {
 };
 const created = (replies: readonly Reply[]) => replies.filter(({ status }) => status === 201).length;
 
-describeServed("a quota of objects", (serve) => {
+describeServedEverywhere("a quota of objects", (serve) => {
   it("counts the objects of all resources, and refuses one more with 403 and a detail that names the quota", async () => {
     const served = await serve(shopWith({ objects: 3 }));
     for (const resource of ["books", "authors", "books"]) expect((await create(served, resource)).status).toBe(201);
@@ -94,7 +99,7 @@ describeServed("a quota of objects", (serve) => {
   });
 });
 
-describeServed("a quota of bytes", (serve) => {
+describeServedEverywhere("a quota of bytes", (serve) => {
   const text = (bytes: number) => "x".repeat(bytes);
   const post = (served: Served, path: string, body: unknown) =>
     served.send(path, { method: "POST", body: JSON.stringify(body), as });
@@ -232,7 +237,7 @@ describeServed("every kind of write", (serve) => {
   });
 });
 
-describeServed("a quota of document keys", (serve) => {
+describeServedEverywhere("a quota of document keys", (serve) => {
   const post = (served: Served, path: string) => served.send(path, { method: "POST", body: 1, as });
   const put = (served: Served, path: string, body: unknown = 2) => served.send(path, { method: "PUT", body, as });
 
@@ -323,7 +328,7 @@ describeServed("what a quota's use is", (serve) => {
   }, 30_000);
 });
 
-describeReplicas("a quota", (serveTwice) => {
+describeReplicasEverywhere("a quota", (serveTwice) => {
   it("is shared: what one replica wrote, the other one counts within seconds, and no more than that is too much", async () => {
     const replicas = await serveTwice(shopWith({ objects: 20 }));
     const [one, other] = replicas;

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { login, outcome } from "../support/api-calls.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { apikey, bearer, project, withKey, withLimits, withResource, withUser } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicasEverywhere, describeServedEverywhere, type Served } from "../support/served.ts";
 
 const anyone = { create: "Anyone", read: "Anyone", update: "Anyone", delete: "Anyone" } as const;
 const shop = project(
@@ -28,7 +28,7 @@ async function statuses(served: Served, times: number, as?: string): Promise<num
   return replies;
 }
 
-describeServed("a project with rates", (serve) => {
+describeServedEverywhere("a project with rates", (serve) => {
   it("answers a caller's burst, then 429 with Retry-After, and goes on by the rate", async () => {
     const clock = manualClock();
     const served = await serve(shop, { clock });
@@ -97,7 +97,7 @@ describeServed("a project with rates", (serve) => {
   });
 });
 
-describeReplicas("a project with rates", (serveTwice) => {
+describeReplicasEverywhere("a project with rates", (serveTwice) => {
   it("answers no more on two replicas than on one", async () => {
     const replicas = await serveTwice(shop, { clock: manualClock() });
     const asked = replicas.flatMap((served) => Array.from({ length: 10 }, () => ask(served, apikey("ci"))));

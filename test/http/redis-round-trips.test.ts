@@ -114,8 +114,7 @@ describe("what a request costs in Redis", () => {
     countedOn(async () => {
       const cluster = await startRedisCluster(3);
       const ports = cluster.nodes.map((node) => node.port);
-      const url = `redis+cluster://${ports.map((port) => `127.0.0.1:${port}`).join(",")}`;
-      return { url, ports, stop: () => cluster.stop() };
+      return { url: cluster.url, ports, stop: () => cluster.stop() };
     }));
 });
 

@@ -96,7 +96,7 @@ describe("a store on a Cluster", () => {
   let url: string;
   beforeAll(async () => {
     cluster = await startRedisCluster();
-    url = `redis+cluster://${cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`;
+    url = cluster.url;
   });
   afterAll(() => cluster.stop());
 

@@ -46,10 +46,7 @@ describe("a Cluster of three", () => {
   });
   afterAll(() => cluster.stop());
 
-  const make: MakeStore = () => {
-    const addresses = cluster.nodes.map(({ host, port }) => `${host}:${port}`);
-    return replicas(`redis+cluster://${addresses.join(",")}`, systemClock);
-  };
+  const make: MakeStore = () => replicas(cluster.url, systemClock);
   describeObjectStore("Redis Cluster store", make);
   describeDocumentStore("Redis Cluster store", make);
   describeReceipts("Redis Cluster store", make);

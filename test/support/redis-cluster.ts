@@ -8,7 +8,8 @@ import { startRedis, type TestRedis } from "./redis.ts";
 import { askRedis } from "./redis-line.ts";
 
 export interface TestRedisCluster {
-  readonly urls: readonly string[];
+  /** All masters in one address, as a replica is given it. */
+  readonly url: string;
   /** Masters, as they were at the start. */
   readonly nodes: readonly TestRedis[];
   /** One per master, in the same order, or none. */
@@ -39,7 +40,8 @@ export async function startRedisCluster(size = 3, { replicas: doubled = false } 
     await stop();
     throw error;
   }
-  return { urls: nodes.map((node) => node.url), nodes, replicas, stop };
+  const url = `redis+cluster://${nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`;
+  return { url, nodes, replicas, stop };
 }
 
 /** Waits until it has everything that its master holds. */

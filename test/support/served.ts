@@ -1,5 +1,5 @@
 // Serves projects over real HTTP from each of the two stores: a suite given to describeServed runs once on the embedded store
-// and once on real Redis JSON. Every `serve` has a namespace of its own, so that suites can share a store. What is served
+// and once on real Redis JSON; one given to describeServedEverywhere on a Redis Cluster of three masters as well. Every `serve` has a namespace of its own, so that suites can share a store. What is served
 // inside a test ends with it; what is served in a beforeAll ends with the suite.
 
 import { randomBytes } from "node:crypto";
@@ -14,6 +14,7 @@ import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { type Reply, type SentRequest, send } from "./http-client.ts";
 import { changed, cheapCost, inNamespace, type Modifier } from "./projects.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
+import { startRedisCluster } from "./redis-cluster.ts";
 
 export interface Served {
   /** `http://127.0.0.1:<port>`. */
@@ -47,26 +48,41 @@ export type Serve = (projects: ProjectParts | readonly ProjectParts[], options?:
 export function describeServed(name: string, suite: (serve: Serve) => void): void {
   describe(`${name} (embedded store)`, () =>
     suiteOn(suite, (clock, observe) => createEmbeddedStore({ directory: ":memory:", clock, observe })));
-  describe(`${name} (Redis JSON)`, () => onRedis(suite));
+  describe(`${name} (Redis JSON)`, () => onRedis(suite, startRedis));
 }
 
-/** Serves the same projects from two data planes, each with connections of its own, on one Redis JSON. */
+/** For what reaches over the slots of a project; what concerns one object or one root key is the same on a Cluster. */
+export function describeServedEverywhere(name: string, suite: (serve: Serve) => void): void {
+  describeServed(name, suite);
+  describe(`${name} (Redis Cluster)`, () => onRedis(suite, startRedisCluster));
+}
+
+/** Serves the same projects from two data planes, each with connections of its own, on one Redis JSON or one Cluster. */
 export type ServeTwice = (project: ProjectParts, options?: ServeOptions) => Promise<readonly [Served, Served]>;
 
 export function describeReplicas(name: string, suite: (serveTwice: ServeTwice) => void): void {
-  describe(`${name} (two replicas)`, () =>
-    onRedis((serve) =>
-      suite(async (given, options = {}) => {
-        const one = await serve(given, options);
-        return [one, await serve(given, { ...options, namespace: one.namespace })];
-      }),
-    ));
+  describe(`${name} (two replicas)`, () => onRedis(twice(suite), startRedis));
 }
 
-function onRedis(suite: (serve: Serve) => void): void {
-  let redis: TestRedis;
+export function describeReplicasEverywhere(name: string, suite: (serveTwice: ServeTwice) => void): void {
+  describeReplicas(name, suite);
+  describe(`${name} (two replicas, Redis Cluster)`, () => onRedis(twice(suite), startRedisCluster));
+}
+
+function twice(suite: (serveTwice: ServeTwice) => void): (serve: Serve) => void {
+  return (serve) =>
+    suite(async (given, options = {}) => {
+      const one = await serve(given, options);
+      return [one, await serve(given, { ...options, namespace: one.namespace })];
+    });
+}
+
+type StartRedis = () => Promise<Pick<TestRedis, "url" | "stop">>;
+
+function onRedis(suite: (serve: Serve) => void, start: StartRedis): void {
+  let redis: Awaited<ReturnType<StartRedis>>;
   beforeAll(async () => {
-    redis = await startRedis();
+    redis = await start();
   });
   afterAll(() => redis.stop());
   suiteOn(suite, (clock, observe) => createRedisStore({ url: redis.url, clock, observe }));
