@@ -10,7 +10,7 @@ import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import type { Path, Receipt } from "../store/port.ts";
 
 /** How long a repetition is known as one. */
-const receiptSeconds = 24 * 60 * 60;
+export const receiptSeconds = 24 * 60 * 60;
 
 export interface Post {
   readonly project: ProjectConfig;

@@ -1,6 +1,6 @@
 // Sends one request to a replica over a kept connection, writes down how it was answered, and says what is known of its effect.
 
-import { Agent, request } from "node:http";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import type { History, Outcome } from "./history.ts";
 
 export interface Asked {
@@ -8,6 +8,7 @@ export interface Asked {
   readonly path: string;
   readonly as?: string;
   readonly body?: unknown;
+  readonly idempotencyKey?: string;
 }
 
 export interface Answer {
@@ -15,6 +16,9 @@ export interface Answer {
   readonly status: number;
   readonly code: string | undefined;
   readonly text: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Said to be the answer to a repetition. */
+  readonly replayed: boolean;
   readonly from: number;
   readonly to: number;
   readonly outcome: Outcome;
@@ -54,7 +58,9 @@ export function createAsker(history: History): Asker {
         to,
       });
       if (reply.status === 500) history.odd(`${method} ${asked.path} at ${target.name}: 500 ${reply.text}`);
-      return { status: reply.status, code, text: reply.text, from, to, outcome: outcomeOf(reply, code) };
+      const { status, text, headers } = reply;
+      const replayed = headers["idempotent-replayed"] === "true";
+      return { status, code, text, headers, replayed, from, to, outcome: outcomeOf(reply, code) };
     },
     close: () => agent.destroy(),
   };
@@ -63,29 +69,39 @@ export function createAsker(history: History): Asker {
 interface RawReply {
   readonly status: number;
   readonly text: string;
+  readonly headers: IncomingHttpHeaders;
   readonly problem: boolean;
   readonly error: string | undefined;
 }
 
-function exchange(agent: Agent, { origin }: Target, { method = "GET", path, as, body }: Asked): Promise<RawReply> {
+function exchange(agent: Agent, { origin }: Target, asked: Asked): Promise<RawReply> {
+  const { method = "GET", path, as, body, idempotencyKey } = asked;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const { hostname, port } = new URL(origin);
   const headers = {
     ...(as !== undefined && { authorization: as }),
+    ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
     ...(payload !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(payload) }),
   };
   return new Promise((resolve) => {
     let hung = false;
     const failed = (error: NodeJS.ErrnoException): void =>
-      resolve({ status: 0, text: "", problem: false, error: hung ? "hung" : (error.code ?? error.message) });
+      resolve({
+        status: 0,
+        text: "",
+        headers: {},
+        problem: false,
+        error: hung ? "hung" : (error.code ?? error.message),
+      });
     const outgoing = request({ hostname, port, path, method, headers, agent }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
       incoming.on("error", failed);
       incoming.on("end", () => {
-        const problem = incoming.headers["content-type"]?.startsWith("application/problem+json") ?? false;
+        const { headers } = incoming;
+        const problem = headers["content-type"]?.startsWith("application/problem+json") ?? false;
         const text = Buffer.concat(chunks).toString();
-        resolve({ status: incoming.statusCode ?? 0, text, problem, error: undefined });
+        resolve({ status: incoming.statusCode ?? 0, text, headers, problem, error: undefined });
       });
     });
     outgoing.setTimeout(hangMilliseconds, () => {

@@ -14,7 +14,7 @@ import { type Fleet, startFleet } from "../support/fleet.ts";
 import { passwordOf } from "../support/projects.ts";
 import { openGateway } from "../support/publishing.ts";
 import type { ConfigKeeper } from "./config-keeper.ts";
-import { each, itemsSchema, shelfSchema, user, victim } from "./project.ts";
+import { emptyLists, emptyRegisters, itemsSchema, shelfSchema, user, victim } from "./project.ts";
 import type { FleetControl, World } from "./world.ts";
 import { openReplica, type WorldReplica } from "./world-replica.ts";
 
@@ -88,8 +88,8 @@ async function declareShop(place: Place): Promise<void> {
     declared("ApiKey", victim, { role: "Administrators", access: "Write" }),
     declared("ApiResource", "items", { access, schema: itemsSchema, indexes: ["key", "n"] }),
     declared("ApiResource", "shelf", { access, schema: shelfSchema, indexes: ["rank"] }),
-    declared("RootKey", "registers", { initialValue: each(null) }),
-    declared("RootKey", "log", { initialValue: each([]) }),
+    declared("RootKey", "registers", { initialValue: emptyRegisters }),
+    declared("RootKey", "log", { initialValue: emptyLists }),
   );
 }
 

@@ -40,6 +40,19 @@ export interface ListRead extends Span {
   readonly values: readonly number[];
 }
 
+/** A POST with an Idempotency-Key that was sent once more, and acknowledged. */
+export interface Repeat extends Span {
+  readonly kind: "repeat";
+  readonly request: string;
+  /** What came of it before: `unknown` when nobody knows of one of the tries. */
+  readonly before: Outcome;
+  /** Whether the answer says that it is a repetition's. */
+  readonly replayed: boolean;
+  /** Of one that was acknowledged before: when, and whether it was answered as then. */
+  readonly acknowledged?: number;
+  readonly same?: boolean;
+}
+
 /** Pages one after the other, each at the offset that the ones before had reached. */
 export interface Walk extends Span {
   readonly kind: "walk";
@@ -100,7 +113,20 @@ export interface Odd {
   readonly unlessLost?: number;
 }
 
-export type Entry = Write | Read | Append | ListRead | Walk | Access | Revoked | Probe | Answered | Fault | Loss | Odd;
+export type Entry =
+  | Write
+  | Read
+  | Append
+  | ListRead
+  | Repeat
+  | Walk
+  | Access
+  | Revoked
+  | Probe
+  | Answered
+  | Fault
+  | Loss
+  | Odd;
 
 export type Kind = Entry["kind"];
 
@@ -153,6 +179,10 @@ export interface Pending {
 /** The entries of one kind, in the order in which they were written down. */
 export function only<K extends Kind>(entries: readonly Entry[], kind: K): readonly Extract<Entry, { kind: K }>[] {
   return entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind);
+}
+
+export function isWithin(spans: readonly Span[], at: number): boolean {
+  return spans.some(({ from, to }) => at >= from && at <= to);
 }
 
 export function grouped<T>(all: readonly T[], nameOf: (each: T) => string): ReadonlyMap<string, readonly T[]> {

@@ -5,6 +5,16 @@ import { checkHistory } from "./check/check-history.ts";
 import { type Entry, only } from "./history.ts";
 import type { Scenario } from "./scenario.ts";
 
+/** POSTs with an Idempotency-Key that were sent once more, and acknowledged. */
+export interface Repeats {
+  /** Whose answer was lost. */
+  readonly unanswered: number;
+  /** Of these: had taken place. */
+  readonly done: number;
+  /** Which were acknowledged already. */
+  readonly acknowledged: number;
+}
+
 export interface ScenarioOutcome {
   readonly scenario: Scenario;
   readonly seed: number;
@@ -12,6 +22,7 @@ export interface ScenarioOutcome {
   readonly violations: readonly string[];
   readonly writes: { readonly done: number; readonly refused: number; readonly unknown: number };
   readonly reads: number;
+  readonly repeats: Repeats;
   /** What was broken, in order. */
   readonly faults: number;
   readonly lost: number;
@@ -44,11 +55,22 @@ export function outcomeOf({ entries, ...played }: Played): ScenarioOutcome {
     ...played,
     ...checkHistory(entries),
     writes: { done: count("done"), refused: count("refused"), unknown: count("unknown") },
+    repeats: repeatsOf(entries),
     reads: reads.reduce((sum, { length }) => sum + length, 0),
     faults: only(entries, "fault").filter(({ what }) => what !== "mended").length,
     longestGapMs: longestGap(writes.filter(({ outcome }) => outcome === "done").map(({ to }) => to)),
     slowestAnswerMs: Math.max(0, ...answers.filter(({ status }) => status !== 0).map(({ from, to }) => to - from)),
     revokedMs: slowestRevocation(entries),
+  };
+}
+
+function repeatsOf(entries: readonly Entry[]): Repeats {
+  const repeats = only(entries, "repeat");
+  const unanswered = repeats.filter(({ before }) => before === "unknown");
+  return {
+    unanswered: unanswered.length,
+    done: unanswered.filter(({ replayed }) => replayed).length,
+    acknowledged: repeats.filter(({ before }) => before === "done").length,
   };
 }
 

@@ -4,6 +4,10 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import { type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
 
 export const writers = ["w0", "w1", "w2", "w3"] as const;
+/** Who repeat what was not acknowledged. */
+export const repeaters = ["k0", "k1", "k2"] as const;
+/** Each adds to a list of its own. */
+export const listed = [...writers, ...repeaters] as const;
 /** In front of the shelf, and moved by nobody. */
 export const fixedObjects = 40;
 /** Ranks of what comes and goes begin here, behind all that stays. */
@@ -21,8 +25,8 @@ export function shopParts(): ProjectParts {
     withKey(victim, { role: "Administrators" }),
     items("key", "n"),
     shelf("rank"),
-    withRootKey("registers", { initialValue: JSON.stringify(each(null)) }),
-    withRootKey("log", { initialValue: JSON.stringify(each([])) }),
+    withRootKey("registers", { initialValue: JSON.stringify(emptyRegisters) }),
+    withRootKey("log", { initialValue: JSON.stringify(emptyLists) }),
   );
 }
 
@@ -49,7 +53,6 @@ export function shelf(...indexes: readonly string[]): Modifier {
   return withResource("shelf", { ...whole, schema: shelfSchema, indexes });
 }
 
-/** The same for every writer. */
-export function each(value: unknown): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(writers.map((name) => [name, value]));
-}
+/** What the root keys begin with. */
+export const emptyRegisters = Object.fromEntries(writers.map((name) => [name, null]));
+export const emptyLists = Object.fromEntries(listed.map((name) => [name, []]));

@@ -6,11 +6,12 @@ import type { Scenario } from "./scenario.ts";
 const shown = 20;
 
 export function progress(outcome: ScenarioOutcome): string {
-  const { writes, reads, faults, lost, late, violations, errors } = outcome;
+  const { writes, reads, repeats, faults, lost, late, violations, errors } = outcome;
   const told = violations.slice(0, shown).map((violation) => `  VIOLATED ${violation}\n`);
   const more = violations.length > shown ? [`  … and ${violations.length - shown} more\n`] : [];
   return [
     `  ${faults} faults; writes: ${writes.done} acknowledged, ${writes.refused} refused, ${writes.unknown} of unknown outcome; ${reads} reads\n`,
+    `  repeated by Idempotency-Key: ${repeats.unanswered} without an answer, of which ${repeats.done} had taken place; ${repeats.acknowledged} acknowledged\n`,
     `  lost as allowed: ${lost}; late: ${late}; longest without a write ${ms(outcome.longestGapMs)}; worked again after ${ms(outcome.recoveredMs)};`,
     ` slowest answer ${ms(outcome.slowestAnswerMs)}; revoked within ${ms(outcome.revokedMs)}\n`,
     ...told,
@@ -28,7 +29,7 @@ function ms(milliseconds: number): string {
 const head = `# Faults, and what holds through them
 
 Made by \`npm run chaos -- --write\`. \`npm run chaos -- --only NAME --seed N --seconds S\` plays one scenario; the exit code is 1 when
-something happened that must not. Eight clients work on two replicas, which are processes of their own, on real Redis JSON, while
+something happened that must not. Eleven clients work on two replicas, which are processes of their own, on real Redis JSON, while
 something is broken again and again; every client asks another replica each time. The seed decides what clients do and when what is
 broken; how it all meets is the machine's doing, so a second run of a seed is alike and not the same.
 
@@ -38,6 +39,9 @@ judges it each second and at the end, when everything was read back through ever
 - What was acknowledged is there for every later read on any replica, with the body that was acknowledged; what the chosen durability
   may lose is said below, and counted as *lost*. Of one list, only the end may be lost.
 - What was refused did not take place. \`outcome_unknown\`, or a connection that ended, = once or not at all.
+- A POST with an Idempotency-Key that is repeated until it is acknowledged, at another replica each time, takes place once, and whoever
+  repeats it later hears the first answer, with \`Idempotent-Replayed: true\`; in the end all of them are repeated once more (*repeated*:
+  without an answer / of these had taken place / though acknowledged).
 - Nothing is read that nobody wrote; nothing that was seen is gone; a client's own later write is never hidden by an earlier one.
   One case is left open, and counted as *late*: a key/value PUT or insert of unknown outcome may arrive after later ones. An
   object's update can't: it is bound to the version that it read.
@@ -87,8 +91,8 @@ export function page(outcomes: readonly ScenarioOutcome[], left: readonly LeftOu
   return [
     head,
     `Seed ${seeds}. *gap* = longest time in which no client's write was acknowledged, the time of the fault itself included.\n\n`,
-    "| scenario | faults in | acknowledged / refused / unknown | reads | lost | late | gap | again | slowest answer | revoked | |\n",
-    "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n",
+    "| scenario | faults in | acknowledged / refused / unknown | repeated | reads | lost | late | gap | again | slowest answer | revoked | |\n",
+    "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n",
     ...outcomes.map(row),
     "\n## What is done, and what is promised\n\n",
     ...outcomes.map(({ scenario: { name, does, promises } }) => `- **${name}**: ${does}. Holds: ${promises}.\n`),
@@ -98,11 +102,12 @@ export function page(outcomes: readonly ScenarioOutcome[], left: readonly LeftOu
 }
 
 function row(outcome: ScenarioOutcome): string {
-  const { scenario, writes, faults, seconds } = outcome;
+  const { scenario, writes, repeats, faults, seconds } = outcome;
   const cells = [
     `\`${scenario.name}\``,
     `${faults} in ${seconds} s`,
     `${writes.done} / ${writes.refused} / ${writes.unknown}`,
+    `${repeats.unanswered} / ${repeats.done} / ${repeats.acknowledged}`,
     outcome.reads,
     outcome.lost,
     outcome.late,

@@ -12,13 +12,14 @@ import { revocationLimit } from "./check/access.ts";
 import { checkHistory } from "./check/check-history.ts";
 import type { ClientDeps } from "./clients/client.ts";
 import { readEverything } from "./clients/final-reader.ts";
+import { type Acknowledged, repeatAll, runRepeater } from "./clients/repeater.ts";
 import { runSessions, runVictim, type SessionsKept, tryEverywhere } from "./clients/sessions.ts";
 import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
 import { type KnownObject, runWriter } from "./clients/writer.ts";
 import { openFleetWorld } from "./fleet-world.ts";
 import { History } from "./history.ts";
 import { outcomeOf, type ScenarioOutcome } from "./outcome.ts";
-import { base, victim, writers } from "./project.ts";
+import { base, repeaters, victim, writers } from "./project.ts";
 import { createRandom } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
 import { openWorld, type World } from "./world.ts";
@@ -65,6 +66,7 @@ interface RunParts extends RunOptions {
 class Run {
   readonly #parts: RunParts;
   readonly #kept: SessionsKept = { ended: new Map() };
+  readonly #acknowledged: Acknowledged[] = [];
   #stopped = false;
 
   constructor(parts: RunParts) {
@@ -79,6 +81,7 @@ class Run {
     const known: KnownObject[] = [];
     const clients = [
       ...writers.map((name) => runWriter(name, known, this.#deps(name))),
+      ...repeaters.map((name) => runRepeater(name, this.#acknowledged, this.#deps(name))),
       runWalker(fixed, this.#deps("walker")),
       runMover(fixed, this.#deps("mover")),
       ...sessionClients.map((name) => runSessions(name, this.#kept, this.#deps(name))),
@@ -199,6 +202,7 @@ class Run {
   async #lookThrough(): Promise<void> {
     const { history, world } = this.#parts;
     const deps = this.#deps("reader");
+    await repeatAll(this.#acknowledged, deps);
     for (const replica of world.replicas) await readEverything(deps, replica);
     await this.#revokedStayOut();
     await this.#indexesEqualDocuments().catch((error: unknown) =>

@@ -5,13 +5,14 @@ import { clockJumps } from "./scenarios/clocks.ts";
 import { configAge, ringRotation, signingRotation, streamTrim } from "./scenarios/configuration.ts";
 import { clusterKill, sentinelKill, sentinelPause, slotMigration } from "./scenarios/failovers.ts";
 import { fullDiskAlways, fullDiskEverysec } from "./scenarios/full-disk.ts";
-import { redisKillAlways, redisKillEverysec, replicaKill } from "./scenarios/kills.ts";
+import { redisKillAlways, redisKillEverysec, replicaKill, replicaKillUnheard } from "./scenarios/kills.ts";
 import { connectionCuts, halfOpen, stalls } from "./scenarios/network.ts";
 import { operatorDown } from "./scenarios/operator.ts";
 import { outOfMemory, readOnly } from "./scenarios/refusals.ts";
 
 export const scenarios: readonly Scenario[] = [
   replicaKill,
+  replicaKillUnheard,
   redisKillAlways,
   redisKillEverysec,
   sentinelKill,

@@ -61,3 +61,9 @@ export async function openReplica({ name, dir, ringFile, plan, redis, closers }:
     shiftClock,
   };
 }
+
+/** Of a scenario that wants proxies. */
+export function proxyOf({ proxy, name }: WorldReplica): TcpProxy {
+  if (proxy === undefined) throw new Error(`${name} has no proxy`);
+  return proxy;
+}

@@ -13,6 +13,7 @@ const seconds = 4;
 /** One of each kind of trouble that is quick to set up and over; the rest is `npm run chaos`. */
 const played = [
   "replica-kill",
+  "replica-kill-unheard",
   "redis-kill-always",
   "slot-migration",
   "connection-resets",
@@ -28,6 +29,7 @@ for (const name of played) {
     const outcome = await runScenario(scenario, { seed, seconds });
     expect(outcome.violations).toEqual([]);
     expectWorked(outcome);
+    if (name === "replica-kill-unheard") expect(outcome.repeats.done).toBeGreaterThan(0);
   });
 }
 
@@ -38,9 +40,10 @@ it("is refused by a Redis that is killed and forgets what it acknowledged", asyn
 });
 
 /** A run in which nothing happened shows nothing. */
-function expectWorked({ faults, writes, reads, recoveredMs }: ScenarioOutcome): void {
+function expectWorked({ faults, writes, reads, repeats, recoveredMs }: ScenarioOutcome): void {
   expect(faults).toBeGreaterThan(0);
   expect(writes.done).toBeGreaterThan(50);
   expect(reads).toBeGreaterThan(50);
+  expect(repeats.acknowledged).toBeGreaterThan(50);
   expect(recoveredMs).toBeGreaterThan(0);
 }

@@ -8,6 +8,8 @@ export interface TcpProxy {
   readonly port: number;
   /** From now on nothing is passed on in that direction; what arrives is dropped. `asked` = what the requests in question hold. */
   drop(direction: "requests" | "replies", asked?: RegExp): void;
+  /** From the first request on that holds this, its connection gets no replies: what was asked takes place, and nobody hears of it. */
+  dropRepliesTo(asked: RegExp): void;
   /** Resolves once something was dropped on a connection where it was asked for. */
   dropped(): Promise<void>;
   /**
@@ -24,12 +26,19 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
+interface Dropping {
+  readonly direction: "requests" | "replies";
+  readonly asked: RegExp;
+  /** Only on connections where it was asked for. */
+  readonly onlyThere: boolean;
+}
+
 /** Within so much, a client of Redis says its name. */
 const introLength = 256;
 
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let dropping: { readonly direction: "requests" | "replies"; readonly asked: RegExp } | undefined;
+  let dropping: Dropping | undefined;
   let noteDrop = (): void => undefined;
   let firstDrop = Promise.resolve();
 
@@ -65,7 +74,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     const client = direction === "requests" ? from : to;
     const forward = (chunk: Buffer): void => {
       if (direction === "requests" && dropping?.asked.test(chunk.toString("latin1"))) asking.add(client);
-      if (dropping?.direction !== direction) to.write(chunk);
+      if (dropping?.direction !== direction || (dropping.onlyThere && !asking.has(client))) to.write(chunk);
       else if (asking.has(client)) noteDrop();
     };
     from.on("data", (chunk: Buffer) => {
@@ -95,15 +104,17 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     held = undefined;
     for (const socket of sockets) socket.destroy();
   };
+  const begin = (what: Dropping): void => {
+    asking.clear();
+    dropping = what;
+    firstDrop = new Promise((resolve) => {
+      noteDrop = resolve;
+    });
+  };
   return {
     port: (server.address() as AddressInfo).port,
-    drop(direction, asked = /^/) {
-      asking.clear();
-      dropping = { direction, asked };
-      firstDrop = new Promise((resolve) => {
-        noteDrop = resolve;
-      });
-    },
+    drop: (direction, asked = /^/) => begin({ direction, asked, onlyThere: false }),
+    dropRepliesTo: (asked) => begin({ direction: "replies", asked, onlyThere: true }),
     dropped: () => firstDrop,
     hold(of = /^/) {
       held = of;

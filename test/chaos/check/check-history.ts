@@ -1,16 +1,18 @@
 // All that must hold of a history, at its end and at any moment while it grows.
 
-import { type Entry, only } from "../history.ts";
+import { type Entry, isWithin, only } from "../history.ts";
 import { checkAccess } from "./access.ts";
 import { checkCells } from "./cells.ts";
 import { type Findings, joined } from "./finding.ts";
 import { checkLists } from "./lists.ts";
 import { checkReadiness } from "./readiness.ts";
+import { checkRepeats } from "./repeats.ts";
 
 export function checkHistory(entries: readonly Entry[]): Findings {
   return joined([
     checkCells(entries),
     checkLists(entries),
+    checkRepeats(entries),
     checkWalks(entries),
     checkAccess(entries),
     checkReadiness(entries),
@@ -20,8 +22,7 @@ export function checkHistory(entries: readonly Entry[]): Findings {
 
 function checkOdd(entries: readonly Entry[]): Partial<Findings> {
   const losses = only(entries, "loss");
-  const explained = (at: number | undefined): boolean =>
-    at !== undefined && losses.some(({ from, to }) => at >= from && at <= to);
+  const explained = (at: number | undefined): boolean => at !== undefined && isWithin(losses, at);
   const odd = only(entries, "odd").filter(({ unlessLost }) => !explained(unlessLost));
   return { violations: odd.map(({ at, what }) => `at ${Math.round(at)}: ${what}`) };
 }

@@ -2,7 +2,7 @@
 
 import type { Target } from "../ask.ts";
 import { only } from "../history.ts";
-import { base, writers } from "../project.ts";
+import { base, listed, writers } from "../project.ts";
 import type { ClientDeps } from "./client.ts";
 
 interface Item {
@@ -35,8 +35,8 @@ export async function readEverything({ asker, history, credentials }: ClientDeps
   for (const cell of [...cells, ...found.keys()].filter((name) => name.startsWith("object:"))) {
     history.add({ kind: "read", cell, value: found.get(cell) ?? null, ...span });
   }
+  for (const name of listed) history.add({ kind: "list", list: name, values: lists[name] ?? [], ...span });
   for (const name of writers) {
-    history.add({ kind: "list", list: name, values: lists[name] ?? [], ...span });
     history.add({ kind: "read", cell: `register:${name}`, value: registers[name] ?? null, ...span });
   }
 }

@@ -1,7 +1,7 @@
 // A client that writes objects, a register and a list of its own, and reads everybody's, each operation at another replica.
 
 import type { Answer } from "../ask.ts";
-import { writers } from "../project.ts";
+import { listed, writers } from "../project.ts";
 import { askOne, type ClientDeps, isMissing, judged, keepDoing, noteOdd } from "./client.ts";
 
 /** Objects that all writers know, living or not. */
@@ -154,7 +154,7 @@ class Writer {
 
   async #readList(): Promise<void> {
     const { history, random } = this.#deps;
-    const name = random.pick(writers);
+    const name = random.pick(listed);
     const asked = { path: `/json/log/${name}` };
     const answer = await askOne(this.#deps, asked);
     noteOdd(history, asked, answer, { statuses: [200] });

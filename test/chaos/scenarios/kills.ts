@@ -1,7 +1,9 @@
 // Processes that are killed while clients write: replicas, and Redis with each kind of durability.
 
+import { receiptSeconds } from "../../../dataplane/perform/repetitions.ts";
 import { oneServer } from "../places.ts";
 import type { Scenario, Stage } from "../scenario.ts";
+import { proxyOf } from "../world-replica.ts";
 
 /** What may be gone of an append-only file that is synced every second: Redis puts a sync off for two seconds at most. */
 const everysecMs = 2_000;
@@ -19,6 +21,31 @@ export const replicaKill: Scenario = {
       history.fault(`kill -9 ${replica.name}`);
       await replica.kill();
       await pause(0, 500);
+      await replica.start();
+    }
+  },
+};
+
+/** A write that leaves a receipt says at its end for how long; a look for one does not. */
+const leavesReceipt = new RegExp(`:receipt:[^]*\\r\\n${receiptSeconds}\\r\\n`);
+
+export const replicaKillUnheard: Scenario = {
+  name: "replica-kill-unheard",
+  does: "kill -9 of one of two replicas at a moment when Redis has carried out a POST with an Idempotency-Key and the replica has not heard of it, again and again",
+  promises: "the other replica answers the repetition as the killed one would have; nothing takes place twice",
+  plan: { redis: oneServer("none"), proxies: true },
+  seconds: 12,
+  async run({ world, history, random, left, pause }: Stage) {
+    while (left() > 0) {
+      const replica = random.pick(world.replicas);
+      const proxy = proxyOf(replica);
+      await pause(100, 500);
+      proxy.dropRepliesTo(leavesReceipt);
+      // Nobody may ask any more: a run ends at the first thing that must not be.
+      await Promise.race([proxy.dropped(), pause(2_000)]);
+      history.fault(`kill -9 ${replica.name}, which did not hear`);
+      await replica.kill();
+      proxy.cut();
       await replica.start();
     }
   },

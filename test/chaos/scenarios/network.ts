@@ -2,12 +2,7 @@
 
 import { oneServer } from "../places.ts";
 import type { Scenario } from "../scenario.ts";
-import type { WorldReplica } from "../world-replica.ts";
-
-function proxyOf({ proxy, name }: WorldReplica) {
-  if (proxy === undefined) throw new Error(`${name} has no proxy`);
-  return proxy;
-}
+import { proxyOf } from "../world-replica.ts";
 
 const plan = { redis: oneServer("none"), proxies: true } as const;
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { checkHistory } from "../../chaos/check/check-history.ts";
-import type { Access, Answered, Append, Entry, ListRead, Probe, Read, Write } from "../../chaos/history.ts";
+import type { Access, Answered, Append, Entry, ListRead, Probe, Read, Repeat, Write } from "../../chaos/history.ts";
 
 const cell = "object:w0-1";
 const register = "register:w0";
@@ -23,6 +23,10 @@ function append(value: number, [from, to]: readonly [number, number], more: Part
 
 function list(values: readonly number[], [from, to]: readonly [number, number]): ListRead {
   return { kind: "list", list: "w0", values, from, to };
+}
+
+function repeat(more: Partial<Repeat>): Repeat {
+  return { kind: "repeat", request: "/api/items k0-1", before: "unknown", replayed: true, from: 50, to: 60, ...more };
 }
 
 function access(admitted: boolean, from: number): Access {
@@ -108,6 +112,15 @@ describe("the checker refuses", () => {
       /holds what was acknowledged later/,
       [append(1, [0, 10]), append(2, [20, 30]), loss(0, 40), list([2], [50, 60])],
     ],
+    "a POST that was acknowledged and is carried out anew when it is repeated": [
+      /k0-1, repeated at 50, was carried out anew/,
+      [repeat({ before: "done", replayed: false, acknowledged: 10, same: false })],
+    ],
+    "a POST whose repetition hears another answer than at first": [
+      /heard another answer/,
+      [repeat({ before: "done", acknowledged: 10, same: false })],
+    ],
+    "a POST that was refused and had taken place": [/though it was refused/, [repeat({ before: "refused" })]],
     "a page that skips an object that nobody moved": [
       /the object at 1 was skipped/,
       [{ kind: "walk", order: "rank", expected: ["a", "b"], found: ["a", "x"], from: 0, to: 1 }],
@@ -170,6 +183,16 @@ describe("the checker takes", () => {
       list([1, 2], [70, 80]),
       append(4, [90, 95]),
       list([1, 2, 4], [100, 110]),
+    ],
+    "POSTs that are repeated: acknowledged, refused, and of unknown outcome": [
+      repeat({ before: "done", acknowledged: 10, same: true }),
+      repeat({ before: "refused", replayed: false }),
+      repeat({ replayed: true }),
+      repeat({ replayed: false }),
+    ],
+    "a POST that is carried out anew after a loss that is allowed": [
+      loss(0, 20),
+      repeat({ before: "done", replayed: false, acknowledged: 10, same: false }),
     ],
     "a revoked credential that is refused": [
       access(true, 0),
