@@ -268,7 +268,9 @@ describe("jsonplane dev refuses to start, with what to do,", () => {
     const other = devProcess([".", ...ports], cwd);
     running.push(other);
     expect(await other.exit()).toBe(1);
-    expect(other.error()).toContain("belongs to the manifests in manifests");
+    expect(other.error()).toContain(
+      "belongs to the manifests in manifests: remove it to begin anew, choose another with",
+    );
   });
 
   it("when the data folder would lie among the manifests", async () => {
