@@ -30,7 +30,7 @@ it("make demo serves the examples on two replicas, its lines work when pasted, a
 
   const lines = out.split("\n").map((line) => line.trim());
   const tried = lines.slice(lines.indexOf("Try") + 1, lines.indexOf("Try") + 5);
-  const { stdout } = await run("bash", ["-c", tried.join("; echo\n")]);
+  const { stdout } = await run("bash", ["-c", tried.join("\n")]);
   expect(stdout).toMatch(/"title":"Emma".*"creator":"back-office"/);
   expect(stdout).toMatch(/"count":1,"items":\[/);
   expect(stdout).toContain('"darkMode"');
