@@ -130,7 +130,7 @@ describe("the reference page", () => {
       await page.evaluate("document.querySelector('#with-password').requestSubmit()");
     };
     await enter("wrong");
-    await page.until("document.querySelector('#message').innerText.includes('credentials')");
+    await page.until("document.querySelector('#message').innerText.includes('password is wrong')");
     await enter(passwordOf("ada"));
     await page.until(`${shownText}.includes('api/books')`);
     expect(await page.evaluate("document.querySelector('#who').innerText")).toBe("ada");

@@ -129,7 +129,8 @@ element("with-password").addEventListener("submit", async (event) => {
   const answer = await fetch("sessions", { ...omit, method: "POST", headers });
   const said = await answer.json();
   if (!answer.ok) {
-    say(`${said.title}. ${said.detail}`);
+    // The detail of a 401 is for programs: how to write the header.
+    say(answer.status === 401 ? "User name or password is wrong." : `${said.title}. ${said.detail}`);
     return;
   }
   const { access_token, refresh_token, session_id } = said;
