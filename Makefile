@@ -15,7 +15,7 @@ run: ## serve the example manifests at http://127.0.0.1:8080
 demo: ## a whole fleet on this machine, without Docker: a real Kubernetes API server, operator, two replicas, Redis JSON
 	@$(with_node) node test/demo/run.ts
 
-check: ## format, lint, types, layers, unit and meta tests: under a minute
+check: ## format, lint, types, layers, unit and meta tests: a minute or two
 	@$(with_node) npm run --silent check
 
 test: ## everything: the checks, then all tests on real parts

@@ -58,7 +58,7 @@ export const errorCatalogue = {
   project_unavailable: { status: 503, title: "The project's configuration can't be had right now" },
   store_unavailable: { status: 503, title: "The store can't be reached" },
   outcome_unknown: { status: 503, title: "It is not known whether the write took place" },
-  write_conflict: { status: 503, title: "Too many concurrent writes to one object" },
+  write_conflict: { status: 503, title: "Too many concurrent writes to one object or value" },
   index_building: { status: 503, title: "The index is being built" },
   project_busy: { status: 503, title: "Too many requests to one project at once" },
   query_busy: { status: 503, title: "Too many costly queries at once" },
