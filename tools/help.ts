@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 
 const sentences: Readonly<Record<string, string>> = {
   help: "lists these scripts",
-  check: "style, types, layers, unit and meta tests: the gate before a push, under a minute",
+  check: "style, types, layers, unit and meta tests: the gate before a push, a minute or two",
   format: "formats all files and repairs what the linter can repair safely",
   "check:style": "format and lint rules (biome.json)",
   "check:types": "the TypeScript compiler, strict",
@@ -32,6 +32,7 @@ const sentences: Readonly<Record<string, string>> = {
   generate: "everything that is made from crds/, commands, reasons, chart values and dashboards",
   demo: "a whole fleet on this machine with the examples: API server, operator, two replicas, Redis JSON",
   bench: "speed, as ratios in one run",
+  "bench:before": "speed against an earlier commit, the last good one or the one that is named",
   "bench:peers": "speed against PocketBase, Kinto, json-server and Webdis",
   "bench:growth": "speed and memory from 1,000 to 1,000,000 objects in one resource, with a picture",
   "bench:replicas": "one to four replicas, documents of 1 KiB to 1 MiB, a Redis Cluster against one Redis",

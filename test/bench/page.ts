@@ -8,6 +8,7 @@ const page = new URL("../../docs/benchmarks.md", import.meta.url);
 const headings = [
   "# Benchmarks",
   "# Where the time goes",
+  "# Against the version before",
   "# Against peers",
   "# Growth",
   "# Replicas, documents, Cluster",

@@ -16,9 +16,11 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+export type OwnedPlane = Plane & { readonly owner: string };
+
 export async function openStage(objects: number): Promise<Stage> {
   const redis = await startRedis();
-  const plane = await startServer<Plane & { owner: string }>("plane-server.ts", [redis.url]);
+  const plane = await startServer<OwnedPlane>("plane-server.ts", [redis.url]);
   const bare = await startServer<{ port: number }>("bare-server.ts", [redis.url]);
   const jsonServer = await startServer<{ port: number }>("json-server.ts", [String(objects)]);
   const close = async (): Promise<void> => {
@@ -50,8 +52,9 @@ async function fillBare(url: string): Promise<void> {
   client.disconnect();
 }
 
-async function fillPlane(
-  { base, admin, owner }: Plane & { readonly owner: string },
+/** Books as many, a tenth as many notes of two owners, and a session. */
+export async function fillPlane(
+  { base, admin, owner }: OwnedPlane,
   objects: number,
 ): Promise<Pick<Addresses, "bookIds" | "token">> {
   const bookIds: string[] = [];

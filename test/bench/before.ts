@@ -1,0 +1,122 @@
+// `npm run bench:before -- [COMMIT]`: this version against an earlier one, the last good one by default: each with a Redis of its own and
+// the same data, asked the same by turns. What came to be since must not slow down what was there. With --write the table goes into
+// docs/benchmarks.md.
+
+import { join } from "node:path";
+import { earlierTree, lastGood } from "../support/earlier-tree.ts";
+import { startRedis } from "../support/redis.ts";
+import { findLoader, type Loader, type LoadRequest } from "./load.ts";
+import { machine } from "./machine.ts";
+import { median } from "./median.ts";
+import { type Addresses, type OperationName, operations } from "./operations.ts";
+import { writeSection } from "./page.ts";
+import { startServer } from "./processes.ts";
+import { fillPlane, type OwnedPlane } from "./stage.ts";
+
+const rounds = Number(process.env.BENCH_ROUNDS ?? 10);
+const load = { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 1) };
+const objects = 1_000;
+/** What is slower than this is slower. */
+const budget = 0.97;
+
+interface Version {
+  readonly requests: ReadonlyMap<OperationName, LoadRequest>;
+  stop(): Promise<void>;
+}
+
+interface Row {
+  readonly name: OperationName;
+  /** Medians, requests a second. */
+  readonly before: number;
+  readonly now: number;
+  /** Of each round, ascending. */
+  readonly ratios: readonly number[];
+}
+
+const commit = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? lastGood;
+const tree = await earlierTree(commit);
+if (tree === undefined)
+  throw new Error(`This clone has no commit ${commit} (git fetch --unshallow fetches all of them)`);
+const running: Version[] = [];
+try {
+  await tree.run("npm", "ci", "--no-audit", "--no-fund");
+  const before = await start(join(tree.path, "test/bench/plane-server.ts"));
+  running.push(before);
+  const now = await start("plane-server.ts");
+  running.push(now);
+  const { load: loader, name } = await findLoader();
+  const rows: Row[] = [];
+  for (const operation of before.requests.keys()) rows.push(await compare(loader, operation, { before, now }));
+  const text = page(rows, name);
+  process.stdout.write(text);
+  if (process.argv.includes("--write")) await writeSection("# Against the version before", text);
+} finally {
+  for (const version of running) await version.stop();
+  await tree.remove();
+}
+
+async function start(server: string): Promise<Version> {
+  const redis = await startRedis();
+  const plane = await startServer<OwnedPlane>(server, [redis.url]);
+  const stop = async (): Promise<void> => {
+    await plane.stop();
+    await redis.stop();
+  };
+  try {
+    const { base, admin, owner } = plane.says;
+    const filled = await fillPlane(plane.says, objects);
+    const at: Addresses = { ...filled, plane: base, admin, owner, bare: base, jsonServer: base };
+    return { requests: new Map(operations(at).map((operation) => [operation.name, operation.plane])), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Who goes first changes with each round, so that a machine whose speed drifts treats both alike; the first round warms up. */
+async function compare(
+  loader: Loader,
+  name: OperationName,
+  versions: { readonly before: Version; readonly now: Version },
+): Promise<Row> {
+  const rates = { before: [] as number[], now: [] as number[] };
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const who of round % 2 === 0 ? (["before", "now"] as const) : (["now", "before"] as const)) {
+      const { perSecond } = await loader(versions[who].requests.get(name) as LoadRequest, load);
+      if (round > 0) rates[who].push(perSecond);
+    }
+  }
+  const ratios = rates.now.map((rate, round) => rate / (rates.before[round] ?? Number.NaN));
+  const row = { name, before: median(rates.before), now: median(rates.now), ratios: ratios.sort((a, b) => a - b) };
+  process.stdout.write(`${name}: ${median(row.ratios).toFixed(2)}\n`);
+  return row;
+}
+
+function page(rows: readonly Row[], loader: string): string {
+  const lines = rows.map(({ name, before, now, ratios }) => {
+    const [low, high] = [0.25, 0.75].map((part) => ratios[Math.floor((ratios.length - 1) * part)]?.toFixed(2));
+    const cells = [
+      name,
+      Math.round(before),
+      Math.round(now),
+      `${median(ratios).toFixed(2)} (${low}–${high})`,
+      `≥ ${budget}`,
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
+  const below = rows.filter(({ ratios }) => median(ratios) < budget).map(({ name }) => name);
+  return [
+    "# Against the version before",
+    "",
+    `Made by \`npm run bench:before -- ${commit.slice(0, 7)} --write\`: this version against that commit, each with a Redis of its own, asked the same`,
+    `by turns: ${rounds} rounds of ${load.seconds} s by ${loader} over ${load.connections} connections (${machine()}). Requests a second,`,
+    "medians, and their ratio with its lower and upper quartile.",
+    "",
+    "| operation | before /s | now /s | now : before | budget |",
+    "|---|---:|---:|---:|---:|",
+    ...lines,
+    "",
+    below.length === 0 ? "No operation is below the budget." : `**Below the budget:** ${below.join("; ")}.`,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,47 @@
+// The files of an earlier commit of this repository, in a folder of their own: what this version is upgraded from, or measured against.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Finished, lastWords, runCommand } from "../../tools/parts/run-command.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The last commit whose whole suite passed: one between two landings may have a defect of its own. Moved on with each landing. */
+export const lastGood = "51126fa4a034ee1f442bbc7890b765b12196d4da";
+
+export interface EarlierTree {
+  readonly path: string;
+  /** Runs a program in it, `npm` for one; rejects with its last words when it fails. */
+  run(program: string, ...args: readonly string[]): Promise<Finished>;
+  remove(): Promise<void>;
+}
+
+/** Undefined when this clone has no such commit: it is shallow, or an archive. */
+export async function earlierTree(name: string): Promise<EarlierTree | undefined> {
+  const commit = await commitOf(name);
+  if (commit === undefined) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-earlier-"));
+  const path = join(folder, "tree");
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    await succeed(runCommand("git", ["clone", "--quiet", "--shared", "--no-checkout", root, path]));
+    await succeed(runCommand("git", ["checkout", "--quiet", "--detach", commit], { cwd: path }));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { path, run: (program, ...args) => succeed(runCommand(program, args, { cwd: path })), remove };
+}
+
+async function commitOf(name: string): Promise<string | undefined> {
+  const found = await runCommand("git", ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], { cwd: root });
+  return found.code === 0 ? found.stdout.trim() : undefined;
+}
+
+async function succeed(running: Promise<Finished>): Promise<Finished> {
+  const done = await running;
+  if (done.code !== 0) throw new Error(`The earlier version could not be made: ${lastWords(done, 20)}`);
+  return done;
+}
