@@ -70,6 +70,33 @@ async function signedIn(page: Page, url = `${served.origin}${served.base}/docs`)
   await page.until(`${shownText}.includes('api/books')`);
 }
 
+async function loggedIn(page: Page): Promise<void> {
+  await page.goto(`${served.origin}${served.base}/docs`);
+  await page.until("!document.querySelector('#gate').hidden");
+  await page.evaluate("document.querySelector('#username').focus()");
+  await page.type("ada");
+  await page.evaluate("document.querySelector('#password').focus()");
+  await page.type(passwordOf("ada"));
+  await page.evaluate("document.querySelector('#with-password').requestSubmit()");
+  await page.until(`${shownText}.includes('api/books')`);
+}
+
+const button = (condition: string) =>
+  `[...document.querySelectorAll('button')].find((each) => ${condition} && each.checkVisibility())`;
+const sendButton = button("/^Send/.test(each.innerText.trim())");
+const dialog = "document.querySelector('[role=dialog].scalar-client')";
+
+/** Opens the dialog that sends a request: of listing the books. */
+async function tryOut(page: Page): Promise<void> {
+  await page.evaluate(`${button("/Test Request/.test(each.innerText) && each.innerText.includes('get')")}.click()`);
+  await page.until(sendButton);
+}
+
+/** The examples that show how to say who calls, as a person sees them. */
+const examples = `[...document.querySelectorAll('#reference pre')].map((each) => each.innerText)
+  .filter((text) => text.includes('curl') && text.includes('api/books')).join()`;
+const fieldsOfTheViewer = /No authentication selected|Select Auth Type|Bearer Token|YOUR_SECRET|Auth Required/i;
+
 describe("the reference page", () => {
   it.each([
     { ...wide, scheme: "light" },
@@ -101,13 +128,8 @@ describe("the reference page", () => {
   it("lets a person try a call with a key, and keeps the key in memory only", async () => {
     const page = await browser.open(wide);
     await signedIn(page);
-    await page.evaluate(
-      "[...document.querySelectorAll('button')].find((each) => /Test Request/.test(each.innerText) && each.innerText.includes('get')).click()",
-    );
-    await page.until("[...document.querySelectorAll('button')].some((each) => /^Send/.test(each.innerText.trim()))");
-    await page.evaluate(
-      "[...document.querySelectorAll('button')].find((each) => /^Send/.test(each.innerText.trim())).click()",
-    );
+    await tryOut(page);
+    await page.evaluate(`${sendButton}.click()`);
     await page.until("document.body.innerText.includes('Emma')");
     await page.picture(`${pictures}try.png`);
     const kept = await page.evaluate<string>(
@@ -116,7 +138,73 @@ describe("the reference page", () => {
     expect(kept).not.toContain(key);
   });
 
+  it.each([
+    { by: "a key", signIn: signedIn, placeholder: "apikey YOUR_API_KEY" },
+    { by: "a password", signIn: loggedIn, placeholder: "Bearer YOUR_ACCESS_TOKEN" },
+  ])(
+    "has one way to sign in, and its examples show that by $by with a placeholder",
+    async ({ signIn, placeholder }) => {
+      const page = await browser.open(wide);
+      await signIn(page);
+      await page.until(`${examples}.includes('Authorization')`);
+      expect(await page.evaluate(examples)).toContain(`Authorization: ${placeholder}`);
+      expect(await page.evaluate("getComputedStyle(document.querySelector('.credential-value')).fontSize")).not.toBe(
+        "0px",
+      );
+      expect(await page.evaluate(shownText)).not.toMatch(fieldsOfTheViewer);
+      await tryOut(page);
+      const text = await page.evaluate<string>(`${dialog}.innerText`);
+      expect(text).not.toMatch(fieldsOfTheViewer);
+      expect(text).not.toContain("Authentication");
+      for (const section of ["Cookies", "Headers", "Query Parameters"]) expect(text).toContain(section);
+      expect(await page.evaluate("document.documentElement.outerHTML")).not.toContain(key);
+    },
+  );
+
+  it("shows the other way in its examples when a person signs in later, and saves the description as it is served", async () => {
+    served.change(withConfig({ openapi: "Anyone" }));
+    try {
+      const page = await browser.open(wide);
+      await page.goto(`${served.origin}${served.base}/docs`);
+      await page.until(`${examples}.includes('YOUR_ACCESS_TOKEN')`);
+      await page.evaluate("document.querySelector('#sign-in').click(); document.querySelector('#key').focus()");
+      await page.type(key);
+      await page.evaluate("document.querySelector('#with-key').requestSubmit()");
+      await page.until("document.querySelector('#who').innerText === 'Signed in with a key'");
+      await page.until(`${examples}.includes('apikey YOUR_API_KEY')`);
+      await page.evaluate(`void (globalThis.saved = new Promise((resume) => {
+        URL.createObjectURL = (blob) => { resume(blob.text()); return "data:,"; };
+      }))`);
+      await page.evaluate("document.querySelector('.download-container button, .download-container a').click()");
+      const description = (await served.send("/openapi.json")).json();
+      expect(JSON.parse(await page.evaluate<string>("globalThis.saved"))).toEqual(description);
+    } finally {
+      served.change(withConfig({ openapi: "Authenticated" }));
+    }
+  });
+
+  it("leaves nothing one over the other on a phone while a person tries a call, and brings the answer into view", async () => {
+    const page = await browser.open({ width: 390, height: 844, scheme: "light" });
+    await signedIn(page);
+    const bar = "document.querySelector('body > header').checkVisibility({ visibilityProperty: true })";
+    expect(await page.evaluate("document.querySelector('#who').scrollHeight <= 44")).toBe(true);
+    expect(await page.evaluate(bar)).toBe(true);
+    await tryOut(page);
+    expect(await page.evaluate(bar)).toBe(false);
+    const box = (selector: string) => `${dialog}.querySelector('${selector}').getBoundingClientRect()`;
+    await page.until(`${box(".scalar-sidebar-toggle")}.bottom <= ${box(".address-bar-bg-states")}.top`);
+    await page.evaluate(`${sendButton}.click()`);
+    await page.until(`document.body.innerText.includes('Emma')`);
+    const response = box("section[aria-label=Response]");
+    await page.until(`${response}.top > 0 && ${response}.top < innerHeight * 0.75`);
+    await page.picture(`${pictures}try-390-light.png`);
+    await page.evaluate("document.querySelector('.app-exit-button').click()");
+    await page.until(bar);
+  });
+
   it("logs a person in and out, and the session ends with it", async () => {
+    const live = async () => (await served.send("/sessions", { as: apikey("staff") })).json<{ count: number }>().count;
+    const before = await live();
     const page = await browser.open(wide);
     await page.goto(`${served.origin}${served.base}/docs`);
     await page.until("!document.querySelector('#gate').hidden");
@@ -134,25 +222,17 @@ describe("the reference page", () => {
     await enter(passwordOf("ada"));
     await page.until(`${shownText}.includes('api/books')`);
     expect(await page.evaluate("document.querySelector('#who').innerText")).toBe("ada");
-    const live = async () => (await served.send("/sessions", { as: apikey("staff") })).json<{ count: number }>().count;
-    expect(await live()).toBe(1);
+    expect(await live()).toBe(before + 1);
     await page.evaluate("document.querySelector('#sign-out').click()");
     await page.until("document.querySelector('#gate').hidden === false");
-    expect(await live()).toBe(0);
+    expect(await live()).toBe(before);
   });
 
   it("goes on after the access token has expired, with another one", async () => {
     served.change(withSessions({ accessTokenSeconds: 1 }));
     try {
       const page = await browser.open(wide);
-      await page.goto(`${served.origin}${served.base}/docs`);
-      await page.until("!document.querySelector('#gate').hidden");
-      await page.evaluate("document.querySelector('#username').focus()");
-      await page.type("ada");
-      await page.evaluate("document.querySelector('#password').focus()");
-      await page.type(passwordOf("ada"));
-      await page.evaluate("document.querySelector('#with-password').requestSubmit()");
-      await page.until(`${shownText}.includes('api/books')`);
+      await loggedIn(page);
       await page.evaluate("new Promise((resume) => setTimeout(resume, 2500))");
       const body = JSON.stringify({ title: "Persuasion" });
       const sent = `send("api/books", { method: "POST", body: ${JSON.stringify(body)} })`;

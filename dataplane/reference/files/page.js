@@ -1,9 +1,10 @@
 // Runs in the browser: gets the project's openapi.json, asks for credentials where it needs some, and hands it to the viewer. Whatever a
 // person enters stays in this script's variables; it goes to this project's own address and nowhere else.
 
-/** @type {{ authorization: string, name: string, refreshToken?: string, session?: string } | undefined} */
+/** @type {{ scheme: "apikey" | "bearer", authorization: string, name: string, refreshToken?: string, session?: string } | undefined} */
 let credential;
-let shown = false;
+/** What the viewer shows, and for which credential. */
+let shown;
 
 /** Without it a browser answers a Basic challenge with a dialog of its own, and remembers what is entered there. */
 const omit = { credentials: "omit" };
@@ -13,8 +14,9 @@ const element = (id) => document.getElementById(id);
 /** Adds the credential to what goes to this project, unless the request has one of its own; an expired token is replaced once. */
 async function send(input, init) {
   const request = new Request(input, { ...init, ...omit });
-  // The viewer sends the name of a scheme alone, `Bearer`, where nothing was entered in its own fields.
-  const isEmpty = /^\s*\w*\s*$/.test(request.headers.get("Authorization") ?? "");
+  // The viewer sends what its examples show: the name of a scheme, with a placeholder or alone.
+  const isEmpty = /^\s*\w*\s*(YOUR_\w+)?\s*$/.test(request.headers.get("Authorization") ?? "");
+  if (isEmpty) request.headers.delete("Authorization");
   const isOwn = request.url.startsWith(here.href) && isEmpty;
   if (!isOwn || credential === undefined) return fetch(request);
   const again = request.clone();
@@ -60,11 +62,11 @@ async function show(description) {
   element("sign-in").hidden = credential !== undefined;
   element("sign-out").hidden = credential === undefined;
   document.title = `${description.info.title}: API reference`;
-  if (shown) return;
-  shown = true;
-  globalThis.Scalar.createApiReference("#reference", {
-    content: description,
-    customFetch: send,
+  if (shown !== undefined && shown.credential === credential) return;
+  const configuration = {
+    content: asSignedIn(description),
+    authentication: { securitySchemes: placeholders },
+    customFetch: sendAndShow,
     persistAuth: false,
     telemetry: false,
     agent: { disabled: true },
@@ -76,7 +78,52 @@ async function show(description) {
     hideModels: false,
     defaultOpenFirstTag: true,
     metaData: { title: `${description.info.title}: API reference` },
-  });
+  };
+  const made = shown?.viewer ?? globalThis.Scalar.createApiReference("#reference", configuration);
+  if (shown !== undefined) made.updateConfiguration(configuration);
+  shown = { viewer: made, credential, description };
+}
+
+/** What examples show in place of a secret: the viewer never has one, and page.css hides its own fields for them. */
+const placeholders = {
+  apikey: { value: "apikey YOUR_API_KEY" },
+  bearer: { token: "YOUR_ACCESS_TOKEN" },
+  refresh: { token: "YOUR_REFRESH_TOKEN" },
+};
+
+/** The description with one way to show who calls, the one signed in with: the viewer's examples take the first, or none where that may be. */
+function asSignedIn(description) {
+  const copy = structuredClone(description);
+  if (credential === undefined) return copy;
+  for (const operations of Object.values(copy.paths)) {
+    for (const operation of Object.values(operations)) {
+      const own = operation.security?.filter((each) => credential.scheme in each) ?? [];
+      if (own.length > 0) operation.security = own;
+    }
+  }
+  return copy;
+}
+
+/** On a narrow screen the answer is below all parameters: without this, nothing shows that it came. */
+async function sendAndShow(input, init) {
+  const answer = await send(input, init);
+  setTimeout(() => {
+    if (!matchMedia("(width < 1280px)").matches) return;
+    document.querySelector("[role=dialog] section[aria-label=Response]")?.scrollIntoView({ block: "start" });
+  }, 100);
+  return answer;
+}
+
+/** The viewer would save what it was shown; a person wants the description as it is served. */
+function saveDescription(event) {
+  if (event.target.closest(".download-container") === null) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const link = document.createElement("a");
+  link.download = "openapi.json";
+  link.href = URL.createObjectURL(new Blob([JSON.stringify(shown.description, null, 2)], { type: "application/json" }));
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 /** Loaded when there is something to show: it is large. */
@@ -95,7 +142,7 @@ function viewer() {
 function ask(why) {
   element("why").textContent = why;
   element("gate").hidden = false;
-  element("back").hidden = !shown;
+  element("back").hidden = shown === undefined;
   element("reference").hidden = true;
   element("sign-in").hidden = true;
   element("key").focus();
@@ -117,7 +164,7 @@ async function use(made) {
 
 element("with-key").addEventListener("submit", (event) => {
   event.preventDefault();
-  void use({ authorization: `apikey ${element("key").value.trim()}`, name: "Signed in with a key" });
+  void use({ scheme: "apikey", authorization: `apikey ${element("key").value.trim()}`, name: "Signed in with a key" });
 });
 
 element("with-password").addEventListener("submit", async (event) => {
@@ -134,9 +181,13 @@ element("with-password").addEventListener("submit", async (event) => {
     return;
   }
   const { access_token, refresh_token, session_id } = said;
-  await use({ authorization: `bearer ${access_token}`, name, refreshToken: refresh_token, session: session_id });
+  await use({
+    ...{ scheme: "bearer", authorization: `bearer ${access_token}`, name },
+    ...{ refreshToken: refresh_token, session: session_id },
+  });
 });
 
+element("reference").addEventListener("click", saveDescription, { capture: true });
 element("sign-in").addEventListener("click", () => ask("Requests that you try are sent with what you enter here."));
 element("back").addEventListener("click", () => void open());
 element("sign-out").addEventListener("click", async () => {
