@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { earlierTree, lastGood } from "../support/earlier-tree.ts";
 import { startRedis } from "../support/redis.ts";
+import { cpuOf, cpuOfProcess } from "./cpu.ts";
 import { findLoader, type Loader, type LoadRequest } from "./load.ts";
 import { machine } from "./machine.ts";
 import { median } from "./median.ts";
@@ -13,7 +14,7 @@ import { writeSection } from "./page.ts";
 import { startServer } from "./processes.ts";
 import { fillPlane, type OwnedPlane } from "./stage.ts";
 
-const rounds = Number(process.env.BENCH_ROUNDS ?? 10);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 15);
 const load = { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 1) };
 const objects = 1_000;
 /** What is slower than this is slower. */
@@ -21,6 +22,8 @@ const budget = 0.97;
 
 interface Version {
   readonly requests: ReadonlyMap<OperationName, LoadRequest>;
+  /** Microseconds so far, of the replica and its Redis. */
+  cpu(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -29,8 +32,17 @@ interface Row {
   /** Medians, requests a second. */
   readonly before: number;
   readonly now: number;
-  /** Of each round, ascending. */
+  /** Of the speeds in each round, ascending. */
   readonly ratios: readonly number[];
+  /** Of the CPU time that a request took, likewise: machines whose speed drifts tell it better. */
+  readonly cpuRatios: readonly number[];
+}
+
+/** One round of one version. */
+interface Taken {
+  readonly perSecond: number;
+  /** Microseconds a request. */
+  readonly cpu: number;
 }
 
 const commit = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? lastGood;
@@ -46,7 +58,9 @@ try {
   running.push(now);
   const { load: loader, name } = await findLoader();
   const rows: Row[] = [];
-  for (const operation of before.requests.keys()) rows.push(await compare(loader, operation, { before, now }));
+  const only = process.env.BENCH_ONLY;
+  const names = [...before.requests.keys()].filter((each) => only === undefined || each.includes(only));
+  for (const operation of names) rows.push(await compare(loader, operation, { before, now }));
   const text = page(rows, name);
   process.stdout.write(text);
   if (process.argv.includes("--write")) await writeSection("# Against the version before", text);
@@ -66,7 +80,8 @@ async function start(server: string): Promise<Version> {
     const { base, admin, owner } = plane.says;
     const filled = await fillPlane(plane.says, objects);
     const at: Addresses = { ...filled, plane: base, admin, owner, bare: base, jsonServer: base };
-    return { requests: new Map(operations(at).map((operation) => [operation.name, operation.plane])), stop };
+    const requests = new Map(operations(at).map((operation) => [operation.name, operation.plane]));
+    return { requests, cpu: async () => (await cpuOfProcess(plane.pid)) + (await cpuOf([redis])), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -79,29 +94,42 @@ async function compare(
   name: OperationName,
   versions: { readonly before: Version; readonly now: Version },
 ): Promise<Row> {
-  const rates = { before: [] as number[], now: [] as number[] };
+  const taken = { before: [] as Taken[], now: [] as Taken[] };
   for (let round = 0; round <= rounds; round += 1) {
     for (const who of round % 2 === 0 ? (["before", "now"] as const) : (["now", "before"] as const)) {
-      const { perSecond } = await loader(versions[who].requests.get(name) as LoadRequest, load);
-      if (round > 0) rates[who].push(perSecond);
+      const one = await takeRound(loader, versions[who], name);
+      if (round > 0) taken[who].push(one);
     }
   }
-  const ratios = rates.now.map((rate, round) => rate / (rates.before[round] ?? Number.NaN));
-  const row = { name, before: median(rates.before), now: median(rates.now), ratios: ratios.sort((a, b) => a - b) };
-  process.stdout.write(`${name}: ${median(row.ratios).toFixed(2)}\n`);
+  const ratiosOf = (value: (taken: Taken) => number): readonly number[] =>
+    taken.now.map((now, round) => value(now) / value(taken.before[round] as Taken)).sort((a, b) => a - b);
+  const rateOf = ({ perSecond }: Taken): number => perSecond;
+  const row: Row = {
+    name,
+    before: median(taken.before.map(rateOf)),
+    now: median(taken.now.map(rateOf)),
+    ratios: ratiosOf(rateOf),
+    cpuRatios: ratiosOf(({ cpu }) => cpu),
+  };
+  process.stdout.write(`${name}: ${spread(row.ratios)}, CPU ${spread(row.cpuRatios)}\n`);
   return row;
 }
 
+async function takeRound(loader: Loader, version: Version, name: OperationName): Promise<Taken> {
+  const before = await version.cpu();
+  const { perSecond, requests } = await loader(version.requests.get(name) as LoadRequest, load);
+  return { perSecond, cpu: ((await version.cpu()) - before) / requests };
+}
+
+/** The median, and both quartiles. */
+function spread(ratios: readonly number[]): string {
+  const [low, high] = [0.25, 0.75].map((part) => ratios[Math.floor((ratios.length - 1) * part)]?.toFixed(2));
+  return `${median(ratios).toFixed(2)} (${low}–${high})`;
+}
+
 function page(rows: readonly Row[], loader: string): string {
-  const lines = rows.map(({ name, before, now, ratios }) => {
-    const [low, high] = [0.25, 0.75].map((part) => ratios[Math.floor((ratios.length - 1) * part)]?.toFixed(2));
-    const cells = [
-      name,
-      Math.round(before),
-      Math.round(now),
-      `${median(ratios).toFixed(2)} (${low}–${high})`,
-      `≥ ${budget}`,
-    ];
+  const lines = rows.map(({ name, before, now, ratios, cpuRatios }) => {
+    const cells = [name, Math.round(before), Math.round(now), spread(ratios), `≥ ${budget}`, spread(cpuRatios)];
     return `| ${cells.join(" | ")} |`;
   });
   const below = rows.filter(({ ratios }) => median(ratios) < budget).map(({ name }) => name);
@@ -110,10 +138,10 @@ function page(rows: readonly Row[], loader: string): string {
     "",
     `Made by \`npm run bench:before -- ${commit.slice(0, 7)} --write\`: this version against that commit, each with a Redis of its own, asked the same`,
     `by turns: ${rounds} rounds of ${load.seconds} s by ${loader} over ${load.connections} connections (${machine()}). Requests a second,`,
-    "medians, and their ratio with its lower and upper quartile.",
+    "medians, and their ratio with its lower and upper quartile; beside it, that of the CPU time of the replica and its Redis.",
     "",
-    "| operation | before /s | now /s | now : before | budget |",
-    "|---|---:|---:|---:|---:|",
+    "| operation | before /s | now /s | now : before | budget | CPU a request, now : before |",
+    "|---|---:|---:|---:|---:|---:|",
     ...lines,
     "",
     below.length === 0 ? "No operation is below the budget." : `**Below the budget:** ${below.join("; ")}.`,

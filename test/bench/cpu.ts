@@ -1,5 +1,6 @@
 // The CPU time that a request takes: of the server that answers it, all threads, and of Redis beside it.
 
+import { readFile } from "node:fs/promises";
 import type { TestRedis } from "../support/redis.ts";
 import { askRedis } from "../support/redis-line.ts";
 import type { Load } from "./load.ts";
@@ -31,8 +32,16 @@ export async function costOf({ server, nodes }: Observed, run: () => Promise<Loa
   };
 }
 
+/** Microseconds since it started, all threads; NaN where the system has no /proc. For servers that can't be asked. */
+export async function cpuOfProcess(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The program's name, in parentheses, may hold spaces; user and system time are the 12th and 13th field behind it, in hundredths.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
 /** Microseconds since they started. */
-async function cpuOf(nodes: readonly TestRedis[]): Promise<number> {
+export async function cpuOf(nodes: readonly TestRedis[]): Promise<number> {
   const infos = await Promise.all(nodes.map(({ port }) => askRedis(port, "INFO cpu")));
   const seconds = infos.flatMap((info) => [...info.matchAll(/^used_cpu_(?:user|sys):([\d.]+)/gm)]);
   return seconds.reduce((sum, [, text]) => sum + Number(text) * 1e6, 0);

@@ -1,10 +1,12 @@
 // `npm run bench:growth`: one resource grows from 1,000 to 1,000,000 objects (BENCH_SIZES says otherwise); at each size the same requests
 // are timed and Redis' memory is read, then one more index is built while reads go on. With --write it puts table and picture into docs/.
-// Everything shares the cores, so what counts is each operation against itself at the first size.
+// Everything shares the cores, and a machine's speed drifts while a million objects are filled in: so what counts is each operation
+// against the same one, by turns, on a resource that stays as small as the first size.
 
 import { writeFile } from "node:fs/promises";
 import { Redis } from "ioredis";
 import { startRedis } from "../support/redis.ts";
+import { shelves } from "./bench-project.ts";
 import { books, openFiller } from "./fill-collection.ts";
 import { type Curve, growthChart } from "./growth-chart.ts";
 import { buildIndex, type IndexBuild, slowCommandMs, usedBytes } from "./index-build.ts";
@@ -18,14 +20,22 @@ import { bookText } from "./subjects.ts";
 const sizes = (process.env.BENCH_SIZES ?? "1000,10000,100000,1000000").split(",").map(Number);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const load = { connections: 16, seconds: Number(process.env.BENCH_SECONDS ?? 2) };
+/** Stays at the first size. */
+const smallShelf = shelves[0] ?? "";
 const picture = new URL("../../docs/growth.svg", import.meta.url);
 /** DESIGN.md's, for lists: the largest size against the smallest. */
 const listBudget = 1.2;
 
+interface Growth {
+  /** Requests a second. */
+  readonly perSecond: number;
+  /** How many times as long a request takes as on the small resource. */
+  readonly times: number;
+}
+
 interface Measured {
   readonly size: number;
-  /** Requests a second, by operation. */
-  readonly rates: ReadonlyMap<string, number>;
+  readonly operations: ReadonlyMap<string, Growth>;
   /** Of Redis' memory, an object. */
   readonly bytes: number;
 }
@@ -39,20 +49,28 @@ try {
   const empty = await usedBytes(client);
   const filler = await openFiller(redis.url);
   const measured: Measured[] = [];
-  await filler.upTo(sizes[0] ?? 1_000);
-  // A first round for the compiler: the first size is what the others are compared with.
-  for (const [operation, request] of requestsAt(sizes[0] ?? 1_000)) {
+  const first = sizes[0] ?? 1_000;
+  for (let index = 0; index < first; index += 1) await shelve(bookText(index));
+  // A first round for the compiler.
+  for (const [operation, request] of requestsTo(smallShelf, first)) {
     if (operation !== "create") await loader(request, load);
   }
-  for (const size of sizes) {
+  for (const [at, size] of sizes.entries()) {
     await filler.upTo(size);
-    const count = await countOf();
-    const bytes = ((await usedBytes(client)) - empty) / count;
-    measured.push({ size: count, bytes, rates: await ratesAt(loader, count) });
-    const said = [...(measured.at(-1)?.rates ?? [])].map(([operation, rate]) => `${operation} ${Math.round(rate)}/s`);
+    const count = await countOf(books.resource);
+    // All of them are of one shape.
+    const all = await Promise.all([books.resource, ...shelves].map(countOf));
+    const bytes = ((await usedBytes(client)) - empty) / all.reduce((sum, each) => sum + each, 0);
+    const operations = await growthAt(loader, {
+      large: count,
+      small: first,
+      emptyShelf: shelves[at + 1] ?? smallShelf,
+    });
+    measured.push({ size: count, bytes, operations });
+    const said = [...operations].map(([name, { perSecond }]) => `${name} ${Math.round(perSecond)}/s`);
     process.stdout.write(`${size}: ${Math.round(bytes)} bytes an object; ${said.join(", ")}\n`);
   }
-  const count = await countOf();
+  const count = await countOf(books.resource);
   await filler.close();
   const declare = () => process.kill(plane.pid, "SIGUSR2");
   const built = await buildIndex({ ask, client, declare, sort: "author" });
@@ -68,35 +86,53 @@ try {
   await redis.stop();
 }
 
-function requestsAt(size: number): ReadonlyMap<string, LoadRequest> {
+function requestsTo(resource: string, size: number): ReadonlyMap<string, LoadRequest> {
   const { base, admin } = plane.says;
   const headers = { authorization: `apikey ${admin}` };
-  const list = (query: string): LoadRequest => ({ url: `${base}/api/books?${query}`, headers });
+  const url = `${base}/api/${resource}`;
+  const list = (query: string): LoadRequest => ({ url: `${url}?${query}`, headers });
+  const json = { ...headers, "content-type": "application/json" };
   return new Map<string, LoadRequest>([
     ["list of 10", list("_limit=10")],
     ["sorted", list("_limit=10&_sort=-price")],
     ["sorted, offset N/2", list(`_limit=10&_sort=price&_offset=${Math.floor(size / 2)}`)],
     ["filtered, counted", list("_limit=10&stock=5")],
-    [
-      "create",
-      {
-        url: `${base}/api/books`,
-        method: "POST",
-        headers: { ...headers, "content-type": "application/json" },
-        body: bookText(1),
-      },
-    ],
+    ["create", { url, method: "POST", headers: json, body: bookText(1) }],
   ]);
 }
 
-async function ratesAt(loader: Loader, size: number): Promise<ReadonlyMap<string, number>> {
-  const rates = new Map<string, number>();
-  for (const [operation, request] of requestsAt(size)) {
-    const loads: number[] = [];
-    for (let round = 0; round < rounds; round += 1) loads.push((await loader(request, load)).perSecond);
-    rates.set(operation, median(loads));
+interface Compared {
+  /** Objects of both resources. */
+  readonly large: number;
+  readonly small: number;
+  /** For creates, which would have the small one grow. */
+  readonly emptyShelf: string;
+}
+
+async function growthAt(loader: Loader, { large, small, emptyShelf }: Compared): Promise<ReadonlyMap<string, Growth>> {
+  const growths = new Map<string, Growth>();
+  const little = requestsTo(smallShelf, small);
+  for (const [operation, request] of requestsTo(books.resource, large)) {
+    const other = operation === "create" ? requestsTo(emptyShelf, small).get(operation) : little.get(operation);
+    const rates: number[] = [];
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const control = (await loader(other ?? request, load)).perSecond;
+      const { perSecond } = await loader(request, load);
+      rates.push(perSecond);
+      times.push(control / perSecond);
+    }
+    growths.set(operation, { perSecond: median(rates), times: median(times) });
   }
-  return rates;
+  return growths;
+}
+
+async function shelve(body: string): Promise<void> {
+  const { base, admin } = plane.says;
+  const headers = { authorization: `apikey ${admin}`, "content-type": "application/json" };
+  const reply = await fetch(`${base}/api/${smallShelf}`, { method: "POST", headers, body });
+  if (reply.status !== 201) throw new Error(`A create was answered with ${reply.status}: ${await reply.text()}`);
+  await reply.arrayBuffer();
 }
 
 async function ask(query: string): Promise<number> {
@@ -106,24 +142,24 @@ async function ask(query: string): Promise<number> {
   return reply.status;
 }
 
-function countOf(): Promise<number> {
-  return client.zcard(`jp:{${books.project.namespace}/${books.project.name}/${books.resource}}:ids`);
+function countOf(resource: string): Promise<number> {
+  return client.zcard(`jp:{${books.project.namespace}/${books.project.name}/${resource}}:ids`);
 }
 
 function curvesOf(measured: readonly Measured[]): readonly Curve[] {
-  const first = measured[0];
-  return [...(first?.rates.keys() ?? [])].map((name) => ({
+  return [...(measured[0]?.operations.keys() ?? [])].map((name) => ({
     name,
-    points: measured.map(({ size, rates }) => [size, (first?.rates.get(name) ?? 0) / (rates.get(name) ?? 1)] as const),
+    points: measured.map(({ size, operations }) => [size, operations.get(name)?.times ?? Number.NaN] as const),
   }));
 }
 
 function page(measured: readonly Measured[], built: IndexBuild & { count: number; loader: string }): string {
   const curves = curvesOf(measured);
-  const lines = curves.map(({ name, points }) => {
-    const cells = measured.map(
-      ({ rates }, at) => `${Math.round(rates.get(name) ?? 0)} (${points[at]?.[1].toFixed(2)})`,
-    );
+  const lines = curves.map(({ name }) => {
+    const cells = measured.map(({ operations }) => {
+      const { perSecond = Number.NaN, times = Number.NaN } = operations.get(name) ?? {};
+      return `${Math.round(perSecond)} (${times.toFixed(2)})`;
+    });
     return `| ${[name, ...cells, name === "create" ? "–" : `≤ ${listBudget}`].join(" | ")} |`;
   });
   const perObject = measured.map(({ bytes }) => String(Math.round(bytes)));
@@ -133,7 +169,7 @@ function page(measured: readonly Measured[], built: IndexBuild & { count: number
     "",
     "Made by `npm run bench:growth -- --write`: one resource with three indexes, filled to each size; requests a second by " +
       `${loader} over ${load.connections} connections, medians of ${rounds} rounds of ${load.seconds} s, and in brackets how many times as long a`,
-    "request takes as at the first size.",
+    "request takes as the same one, by turns, on a resource that stays at the first size (creates: on one that is empty at first).",
     "",
     `| operation | ${measured.map(({ size }) => `${size.toLocaleString("en")} objects`).join(" | ")} | budget of the last |`,
     `|---|${measured.map(() => "---:|").join("")}---:|`,

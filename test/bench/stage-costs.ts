@@ -17,6 +17,7 @@ import { createMetrics } from "../../dataplane/observe/metrics.ts";
 import { createRequestObserver } from "../../dataplane/observe/observe-request.ts";
 import { createUsage } from "../../dataplane/observe/usage.ts";
 import { createObjectIds } from "../../dataplane/perform/object-ids.ts";
+import { writtenAnswer } from "../../dataplane/respond/conditional.ts";
 import { findProject } from "../../dataplane/route/find-project.ts";
 import { demandHost } from "../../dataplane/route/host-name.ts";
 import { publicAddress } from "../../dataplane/route/public-address.ts";
@@ -44,6 +45,8 @@ interface Kind {
   readonly operation: "read" | "create";
   /** What is checked of the request itself. */
   readonly validate?: (at: number) => unknown;
+  /** Of the answer. */
+  readonly objects: number;
 }
 
 const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
@@ -77,14 +80,27 @@ const bodies = ids.map((_, at) => Buffer.from(bookText(at)));
 const path = "/default/bench/api/books";
 
 const kinds: Readonly<Record<StagedOperation, Kind>> = {
-  "get, API key": { method: "GET", url: (at) => `${path}/${idAt(at)}`, header: apikey("admin"), operation: "read" },
-  "get, JWT": { method: "GET", url: (at) => `${path}/${idAt(at)}`, header: bearer(token), operation: "read" },
+  "get, API key": {
+    method: "GET",
+    url: (at) => `${path}/${idAt(at)}`,
+    header: apikey("admin"),
+    operation: "read",
+    objects: 1,
+  },
+  "get, JWT": {
+    method: "GET",
+    url: (at) => `${path}/${idAt(at)}`,
+    header: bearer(token),
+    operation: "read",
+    objects: 1,
+  },
   "list of 10, sorted": {
     method: "GET",
     url: () => `${path}?_sort=-price`,
     header: apikey("admin"),
     operation: "read",
     validate: () => validateList("_sort=-price", books.schema, live.config),
+    objects: 10,
   },
   "create, three indexes": {
     method: "POST",
@@ -92,6 +108,7 @@ const kinds: Readonly<Record<StagedOperation, Kind>> = {
     header: apikey("admin"),
     operation: "create",
     validate: validateBook,
+    objects: 1,
   },
 };
 
@@ -107,6 +124,7 @@ async function costsOf(kind: Kind): Promise<Partial<Record<StageName, number>>> 
   const exchanges = ids.map((id, at) => exchangeOf(kind, caller, { id, at }));
   const exchangeAt = (at: number): Exchange => exchanges[at % exchanges.length] as Exchange;
   const { validate } = kind;
+  const answers = ids.map((_, at) => bookText(at).repeat(kind.objects));
   return {
     router: await costOf(async (at) => {
       const { request, rawUrl } = exchangeAt(at);
@@ -119,6 +137,7 @@ async function costsOf(kind: Kind): Promise<Partial<Record<StageName, number>>> 
     ),
     policy: await costOf(() => authorizeObjects(live.config, books.config, kind.operation, caller)),
     ...(validate && { validation: await costOf(validate) }),
+    "entity tag": await costOf((at) => writtenAnswer(200, answers[at % answers.length] ?? "")),
     "log line": await costOf((at) => accessLog.request(exchangeAt(at), ending)),
     metrics: await costOf((at) => observer.ended(exchangeAt(at), ending)),
   };
