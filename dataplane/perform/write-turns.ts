@@ -2,6 +2,7 @@
 // each other all but one would have read for nothing, and with a large value none of the others came through. Refuses nothing but
 // with 503 `write_conflict` who waited too long.
 
+import { createInOrder } from "../../core/in-order.ts";
 import { conflict } from "./contention.ts";
 
 export interface WriteTurns {
@@ -16,24 +17,14 @@ export interface WriteTurns {
 export const longestTurnMs = 5_000;
 
 export function createWriteTurns(now: () => number = () => performance.now()): WriteTurns {
-  const last = new Map<string, Promise<void>>();
+  const inOrder = createInOrder();
   return {
-    async take(place, work) {
-      const key = JSON.stringify(place);
-      const before = last.get(key);
-      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      last.set(key, ended);
+    take(place, work) {
       const since = now();
-      try {
-        if (before !== undefined) {
-          await before;
-          if (now() - since > longestTurnMs) throw conflict("value");
-        }
-        return await work();
-      } finally {
-        end();
-        if (last.get(key) === ended) last.delete(key);
-      }
+      return inOrder.take(JSON.stringify(place), async () => {
+        if (now() - since > longestTurnMs) throw conflict("value");
+        return work();
+      });
     },
   };
 }

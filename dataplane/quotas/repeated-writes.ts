@@ -2,6 +2,7 @@
 // way in this replica, and before it is refused it looks for the receipt that the first left, wherever that was written.
 
 import { Problem } from "../../core/errors/problem.ts";
+import { createInOrder } from "../../core/in-order.ts";
 import type { CollectionRef, DocumentRef, Receipt, ReceiptStore, Repeated } from "../store/port.ts";
 
 /** Carries out `write`, which may refuse with 403 `quota_exceeded`. */
@@ -12,21 +13,12 @@ export type RepeatableWrite = <T>(
 ) => Promise<T | Repeated>;
 
 export function createRepeatableWrite(store: ReceiptStore): RepeatableWrite {
-  /** By the receipt's key; never rejects. */
-  const underWay = new Map<string, Promise<unknown>>();
-
-  const inTurn = async <T>(key: string, write: () => Promise<T>): Promise<T> => {
-    while (underWay.has(key)) await underWay.get(key);
-    const writing = write();
-    const ended = writing.catch(() => undefined).finally(() => underWay.delete(key));
-    underWay.set(key, ended);
-    return writing;
-  };
-
+  /** By the receipt's key. */
+  const inOrder = createInOrder();
   return async (of, receipt, write) => {
     if (receipt === undefined) return write();
     try {
-      return await inTurn(receipt.key, write);
+      return await inOrder.take(receipt.key, write);
     } catch (error) {
       const first = isFull(error) ? await store.receipt(of, receipt.key) : undefined;
       if (first === undefined) throw error;
