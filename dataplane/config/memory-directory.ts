@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
+import { projectName } from "../../core/config/config-keys.ts";
 import type { KeyConfig, ProjectParts, ProjectRef, SigningRing, UserConfig } from "../../core/config/types.ts";
 import type { Directory, LiveProject, LiveResource, Lookup } from "./directory.ts";
 import { type CompileSchema, makeLiveResource } from "./live-resource.ts";
@@ -51,7 +52,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     revisions: ReadonlyMap<string, number>,
     refused: RefusedResource[],
   ): Entry => {
-    const before = state?.entries.get(keyOf(parts.project))?.live;
+    const before = state?.entries.get(projectName(parts.project))?.live;
     const ref = refOf(parts.project);
     const resources = new Map<string, LiveResource>();
     for (const [name, config] of parts.resources) {
@@ -74,7 +75,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
   };
 
   const entryOf = (project: LiveProject): Entry | undefined => {
-    const entry = state?.entries.get(keyOf(project.config));
+    const entry = state?.entries.get(projectName(project.config));
     // A project made anew under the old name answers nothing about its predecessor's users and keys.
     return entry?.live.config.uid === project.config.uid ? entry : undefined;
   };
@@ -85,7 +86,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
   };
 
   const directory: Directory = {
-    project: (ref) => found(state?.entries.get(keyOf(ref))?.live),
+    project: (ref) => found(state?.entries.get(projectName(ref))?.live),
     host: (host) => found(state?.hosts.get(host)),
     user: (project, username) => found(entryOf(project)?.users.get(username)),
     key: (project, sha256) => found(entryOf(project)?.keys.get(sha256)),
@@ -106,14 +107,16 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
       const refused: RefusedResource[] = [];
       const entry = makeEntry(project, revisions, refused);
       const others = [...(state?.entries.values() ?? [])].filter(
-        (other) => keyOf(other.live.config) !== keyOf(project.project),
+        (other) => projectName(other.live.config) !== projectName(project.project),
       );
       state = makeState([...others, entry]);
       return refused;
     },
     remove(ref) {
       if (state === undefined) return;
-      state = makeState([...state.entries.values()].filter((entry) => keyOf(entry.live.config) !== keyOf(ref)));
+      state = makeState(
+        [...state.entries.values()].filter((entry) => projectName(entry.live.config) !== projectName(ref)),
+      );
     },
   };
 }
@@ -125,7 +128,7 @@ function makeState(entries: readonly Entry[]): State {
     for (const host of live.config.hosts) if (!hosts.has(host)) hosts.set(host, live);
   }
   return {
-    entries: new Map(entries.map((entry) => [keyOf(entry.live.config), entry])),
+    entries: new Map(entries.map((entry) => [projectName(entry.live.config), entry])),
     hosts,
     refs: entries.map((entry) => refOf(entry.live.config)),
   };
@@ -143,8 +146,4 @@ function sameRing(ring: SigningRing, before: SigningRing | undefined): SigningRi
 
 function refOf(config: ProjectRef): ProjectRef {
   return Object.freeze({ namespace: config.namespace, name: config.name });
-}
-
-function keyOf(ref: ProjectRef): string {
-  return `${ref.namespace}/${ref.name}`;
 }

@@ -1,5 +1,6 @@
 // Turns the end of a request into its metrics, its usage figures and its log line: the one place that knows all three.
 
+import { projectName } from "../../core/config/config-keys.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Target } from "../route/targets.ts";
@@ -70,7 +71,7 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
       if (!project || !target || name === undefined) countOther(exchange, method, ending);
       else if (target.kind === "document") {
         countKv({ project, name, method }, ending);
-        usage.record(`${project.config.namespace}/${project.config.name}`, name, ending);
+        usage.record(projectName(project.config), name, ending);
       } else countApi({ project, name, method }, ending);
       accessLog.request(exchange, ending);
     },

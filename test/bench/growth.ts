@@ -15,6 +15,7 @@ import { median } from "./median.ts";
 import type { Plane } from "./neighbours.ts";
 import { writeSection } from "./page.ts";
 import { startServer } from "./processes.ts";
+import { createBook } from "./stage.ts";
 import { bookText } from "./subjects.ts";
 
 const sizes = (process.env.BENCH_SIZES ?? "1000,10000,100000,1000000").split(",").map(Number);
@@ -41,7 +42,7 @@ interface Measured {
 }
 
 const redis = await startRedis();
-const plane = await startServer<Plane & { owner: string }>("plane-server.ts", [redis.url]);
+const plane = await startServer<Plane>("plane-server.ts", [redis.url]);
 const client = new Redis(redis.url, { protocol: 2 });
 try {
   const { load: loader, name } = await findLoader();
@@ -50,7 +51,8 @@ try {
   const filler = await openFiller(redis.url);
   const measured: Measured[] = [];
   const first = sizes[0] ?? 1_000;
-  for (let index = 0; index < first; index += 1) await shelve(bookText(index));
+  const { base, admin } = plane.says;
+  for (let index = 0; index < first; index += 1) await createBook(`${base}/api/${smallShelf}`, admin, index);
   // A first round for the compiler.
   for (const [operation, request] of requestsTo(smallShelf, first)) {
     if (operation !== "create") await loader(request, load);
@@ -125,14 +127,6 @@ async function growthAt(loader: Loader, { large, small, emptyShelf }: Compared):
     growths.set(operation, { perSecond: median(rates), times: median(times) });
   }
   return growths;
-}
-
-async function shelve(body: string): Promise<void> {
-  const { base, admin } = plane.says;
-  const headers = { authorization: `apikey ${admin}`, "content-type": "application/json" };
-  const reply = await fetch(`${base}/api/${smallShelf}`, { method: "POST", headers, body });
-  if (reply.status !== 201) throw new Error(`A create was answered with ${reply.status}: ${await reply.text()}`);
-  await reply.arrayBuffer();
 }
 
 async function ask(query: string): Promise<number> {

@@ -59,15 +59,15 @@ export async function fillPlane(
 ): Promise<Pick<Addresses, "bookIds" | "token">> {
   const bookIds: string[] = [];
   for (let index = 0; index < objects; index += 1) {
-    bookIds.push((await create(`${base}/api/books`, admin, index)).id);
-    if (index % 10 === 0) await create(`${base}/api/notes`, index % 20 === 0 ? owner : admin, index);
+    bookIds.push((await createBook(`${base}/api/books`, admin, index)).id);
+    if (index % 10 === 0) await createBook(`${base}/api/notes`, index % 20 === 0 ? owner : admin, index);
   }
   const login = await fetch(`${base}/sessions`, { method: "POST", headers: { authorization: basic("ann", "bench") } });
   const { access_token: token } = (await login.json()) as { access_token: string };
   return { bookIds, token };
 }
 
-async function create(url: string, key: string, index: number): Promise<{ id: string }> {
+export async function createBook(url: string, key: string, index: number): Promise<{ id: string }> {
   const headers = { authorization: `apikey ${key}`, "content-type": "application/json" };
   const reply = await fetch(url, { method: "POST", headers, body: bookText(index) });
   if (reply.status !== 201) throw new Error(`${url} answered ${reply.status}: ${await reply.text()}`);

@@ -182,8 +182,11 @@ element("with-password").addEventListener("submit", async (event) => {
   }
   const { access_token, refresh_token, session_id } = said;
   await use({
-    ...{ scheme: "bearer", authorization: `bearer ${access_token}`, name },
-    ...{ refreshToken: refresh_token, session: session_id },
+    scheme: "bearer",
+    authorization: `bearer ${access_token}`,
+    name,
+    refreshToken: refresh_token,
+    session: session_id,
   });
 });
 
