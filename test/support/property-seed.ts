@@ -1,8 +1,9 @@
-// Vitest set-up of the projects with properties (fast-check): the same cases on every run, so that a gate fails by a change and
-// not by chance. JSONPLANE_TEST_SEED=<integer> tries others; what one of them finds becomes a test of its own.
+// Vitest set-up of the projects with properties (fast-check): the seed of this run, and the number of cases of its tier.
 
 import { configureGlobal } from "fast-check";
+import { countForTier, testSeed } from "./test-tier.ts";
 
-const usual = 20_261_121;
+/** fast-check's own default on every commit. */
+const usualRuns = 100;
 
-configureGlobal({ seed: Number.parseInt(process.env.JSONPLANE_TEST_SEED ?? "", 10) || usual });
+configureGlobal({ seed: testSeed(), numRuns: countForTier(usualRuns) });
