@@ -2,7 +2,7 @@
 # Everything finer is an npm script: `npm run help` lists those.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo check test build image sbom cluster cluster-down e2e spec bench clean
+.PHONY: help run demo parts check test build image sbom cluster cluster-down e2e spec bench clean
 
 with_node := sh tools/with-node.sh
 
@@ -13,12 +13,16 @@ run: ## serve the example manifests at http://127.0.0.1:8080
 	@bin/jsonplane dev examples/
 
 demo: ## a whole fleet on this machine, without Docker: a real Kubernetes API server, operator, two replicas, Redis JSON
+	@$(with_node) node tools/parts.ts demo
 	@$(with_node) node test/demo/run.ts
 
-check: ## format, lint, types, layers, unit and meta tests: a minute or two
+parts: ## find, fetch or build everything that the tests use; npm run parts -- --list says what is there
+	@$(with_node) node tools/parts.ts
+
+check: ## format, lint, types, layers, unit and meta tests: under a minute
 	@$(with_node) npm run --silent check
 
-test: ## everything: the checks, then all tests on real parts
+test: ## everything that a commit must pass: the checks, then all tests on real parts; some 15 minutes
 	@$(with_node) npm run --silent test
 
 build: ## compile the package into dist/

@@ -5,12 +5,15 @@ import { readFile } from "node:fs/promises";
 
 const sentences: Readonly<Record<string, string>> = {
   help: "lists these scripts",
-  check: "style, types, layers, unit and meta tests: the gate before a push, a minute or two",
+  parts: "finds, fetches or builds what a command uses, the tests by default; GROUP; --list only says what is there",
+  check: "style, types, layers, unit and meta tests: the gate before a push, under a minute",
   format: "formats all files and repairs what the linter can repair safely",
   "check:style": "format and lint rules (biome.json)",
   "check:types": "the TypeScript compiler, strict",
   "check:layers": "import direction, cycles, file size, names, headers of Lua scripts",
-  test: "everything: the check, then all tests on real parts; what .ci/run runs",
+  test: "everything that a commit must pass: the check, then all tests on real parts; what .ci/run runs",
+  "test:nightly":
+    "the test with many cases instead of few, then chaos, fuzzers, upgrades, a bare machine; up to 90 minutes",
   "test:unit": "the pure stages, no input or output",
   "test:meta": "documents, examples and code agree",
   "test:store": "the store's promises against real Redis, a real cluster, and the embedded store",

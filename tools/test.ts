@@ -1,13 +1,23 @@
-// `npm run check` and `npm test`: static checks, then tests (unit and meta, or all), then for a full run the record that
-// `npm run spec` reads. The last line is `N passed, N failed`; a failed check, a skipped test and a test file that didn't run
-// count as failed, and the exit code is 1 then.
+// `make check`, `make test`, `npm run test:nightly` and `npm run test:<group>`: `node tools/test.ts check|test|nightly|GROUP`.
+//
+// check   static checks, unit and meta tests: the gate before a push
+// test    the parts, then everything that a commit must pass, and the record of it that `npm run spec` reads
+// nightly the parts, then the same with many cases instead of few, then what takes too long for a commit (tools/nightly)
+// GROUP   the parts of one kind of test, then vitest; further arguments go to vitest
+//
+// The last line of the first three is `N passed, N failed`; a failed check, a skipped test and a test file that didn't run count as
+// failed, and the exit code is 1 then.
 
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type FullRun, reportFile, writeFullRun } from "./gate/full-run.ts";
-import { type Project, projects, runTests } from "./gate/run-tests.ts";
+import { type Project, projects, runGroup, runTests } from "./gate/run-tests.ts";
 import { runStaticChecks } from "./gate/static-checks.ts";
 import { treeState } from "./gate/tree-state.ts";
+import { runNightlySteps } from "./nightly/steps.ts";
+import { bringParts } from "./parts/bring-parts.ts";
+import { type PartGroup, partsOf } from "./parts/groups.ts";
+import { PartMissing } from "./parts/part.ts";
 import { judgeRows, unprovedRows } from "./spec/judge-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
 
@@ -20,7 +30,37 @@ async function check(): Promise<number> {
   return summary(broken, verdicts.complaints, { passed: verdicts.passed, failed: verdicts.failed + broken.length });
 }
 
-async function all(): Promise<number> {
+async function test(): Promise<number> {
+  await bring("test");
+  return finish(await runAll());
+}
+
+async function nightly(): Promise<number> {
+  await bring("nightly");
+  process.env.JSONPLANE_TEST_TIER = "nightly";
+  process.env.JSONPLANE_TEST_SEED ??= String(1 + Math.floor(Math.random() * 1_000_000_000));
+  console.log(`Nightly tier, seed ${process.env.JSONPLANE_TEST_SEED} (JSONPLANE_TEST_SEED repeats it)`);
+  const run = await runAll();
+  const steps = await runNightlySteps(root, process.env.JSONPLANE_TEST_SEED);
+  const failed = steps.filter((step) => !step.passed);
+  return finish({
+    ...run,
+    complaints: [...run.complaints, ...failed.map(({ name }) => `nightly step ${name}`)],
+    passed: run.passed + steps.length - failed.length,
+    failed: run.failed + failed.length,
+  });
+}
+
+async function bring(group: PartGroup): Promise<void> {
+  await bringParts(process.env, await partsOf(group, process.env));
+}
+
+interface WholeRun extends Counts {
+  readonly broken: readonly string[];
+  readonly complaints: readonly string[];
+}
+
+async function runAll(): Promise<WholeRun> {
   await rm(`${root}/test-results`, { recursive: true, force: true });
   const before = await treeState(root);
   const broken = await runStaticChecks(root);
@@ -30,7 +70,11 @@ async function all(): Promise<number> {
   const open = await openRows({ ...record, passed: 0, failed: 0 });
   const counts = { passed: verdicts.passed, failed: verdicts.failed + broken.length + open.length };
   await writeFullRun(root, { ...counts, ...record });
-  return summary(broken, [...verdicts.complaints, ...open], counts);
+  return { ...counts, broken, complaints: [...verdicts.complaints, ...open] };
+}
+
+function finish({ broken, complaints, ...counts }: WholeRun): number {
+  return summary(broken, complaints, counts);
 }
 
 /** Says how many promises of the interface this run proved; returns the unproved ones when docs/spec-rows.yaml enforces them. */
@@ -56,7 +100,29 @@ function summary(broken: readonly string[], complaints: readonly string[], count
   return counts.failed === 0 ? 0 : 1;
 }
 
-const runs: Readonly<Record<string, () => Promise<number>>> = { check, all };
-const run = runs[process.argv[2] ?? ""];
-if (run === undefined) throw new Error(`tools/test.ts knows ${Object.keys(runs).join(" and ")}`);
-process.exitCode = await run();
+async function group(name: Project, args: readonly string[]): Promise<number> {
+  await bring(name);
+  return runGroup(root, name, args);
+}
+
+function isProject(name: string): name is Project {
+  return projects.some((project) => project === name);
+}
+
+async function main([name = "", ...args]: readonly string[]): Promise<number> {
+  const tiers: Readonly<Record<string, () => Promise<number>>> = { check, test, nightly };
+  const tier = tiers[name];
+  if (tier === undefined && !isProject(name)) {
+    console.error(`node tools/test.ts ${[...Object.keys(tiers), ...projects].join("|")}`);
+    return 2;
+  }
+  try {
+    return tier ? await tier() : await group(name as Project, args);
+  } catch (error) {
+    if (!(error instanceof PartMissing)) throw error;
+    console.error(`\nA part can't be had, so nothing was tested: ${error.message}`);
+    return 1;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -9,7 +9,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { healsByItself, type Reason, reasonCatalogue } from "../../operator/reasons.ts";
 import { conditionsOf, type Observation } from "../../operator/status/conditions.ts";
-import { findLua } from "../../tools/parts/lua.ts";
+import { lua } from "../../tools/parts/lua.ts";
+import { requirePart } from "../../tools/parts/part.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { root } from "../../tools/read-crds.ts";
 
@@ -95,7 +96,7 @@ describe.each(kinds)("Argo CD's health check of %s", (kind) => {
   beforeAll(async () => {
     const { data } = parse(await exampleText("argo-cd/argocd-cm.yaml")) as { data: Record<string, string> };
     found = await runLua(data[`resource.customizations.health.jsonplane.io_${kind}`] ?? "");
-  }, 300_000);
+  });
 
   it.each(states.map((state, at) => ({ ...state, at })))("says $argo of an object that is $name", ({ argo, at }) => {
     expect(found[at]).toBe(argo);
@@ -113,7 +114,7 @@ async function runLua(check: string): Promise<readonly string[]> {
       join(folder, "check.lua"),
       `local obj\nlocal function check()\n${check}\nend\nlocal hs\n${calls.join("\n")}\n`,
     );
-    const done = await runCommand(await findLua(process.env), [join(folder, "check.lua")]);
+    const done = await runCommand(await requirePart(process.env, lua), [join(folder, "check.lua")]);
     expect([done.code, done.stderr]).toEqual([0, ""]);
     return done.stdout.trim().split("\n");
   } finally {

@@ -8,14 +8,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { caseFile, chart, kubeVersion } from "../support/helm.ts";
+import { caseFile, chart, helmsOfTier, kubeVersion } from "../support/helm.ts";
 
 let helm: string;
-let helm3: string;
 
 beforeAll(async () => {
-  [helm, helm3] = [await findHelm(process.env), await findHelm(process.env, 3)];
-}, 300_000);
+  helm = await findHelm(process.env);
+});
 
 interface Manifest {
   readonly kind: string;
@@ -110,7 +109,7 @@ it("who may write nothing of the cluster's own can install for single namespaces
   expect(objects.filter(({ metadata }) => metadata.namespace === undefined).map(idOf)).toEqual([]);
 });
 
-it("a chart of yours can have it as a part that a value switches on", async () => {
+it.each(helmsOfTier)("a chart of yours can have it as a part that a value switches on, with Helm %i", async (major) => {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-chart-"));
   try {
     const dependency = "dependencies: [{name: jsonplane, version: 0.1.0, condition: jsonplane.enabled}]";
@@ -121,11 +120,10 @@ it("a chart of yours can have it as a part that a value switches on", async () =
     );
     await mkdir(join(folder, "charts"));
     await symlink(chart, join(folder, "charts/jsonplane"));
-    for (const program of [helm, helm3]) {
-      const { code, stdout, stderr } = await runCommand(program, ["template", "shop", folder, ...kubeVersion]);
-      expect([code, stderr]).toEqual([0, expect.not.stringContaining("Error")]);
-      expect(stdout).toContain("name: shop-jsonplane-dataplane");
-    }
+    const program = await findHelm(process.env, major);
+    const { code, stdout, stderr } = await runCommand(program, ["template", "shop", folder, ...kubeVersion]);
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining("Error")]);
+    expect(stdout).toContain("name: shop-jsonplane-dataplane");
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -14,7 +14,7 @@ beforeAll(async () => {
   api = await startApiServer();
   await api.kubectl(["create", "namespace", "jsonplane-system"]);
   await api.kubectl(["label", "namespace", "jsonplane-system", "pod-security.kubernetes.io/enforce=restricted"]);
-}, 300_000);
+});
 afterAll(() => api?.stop());
 
 it("deploy/kustomize is what is generated from the chart: else run `npm run generate`", async () => {

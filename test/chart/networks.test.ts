@@ -8,7 +8,7 @@ let helm: string;
 
 beforeAll(async () => {
   helm = await findHelm(process.env);
-}, 300_000);
+});
 
 interface Port {
   readonly port: number | string;

@@ -9,7 +9,7 @@ let helm: string;
 
 beforeAll(async () => {
   helm = await findHelm(process.env);
-}, 300_000);
+});
 
 async function notes(set?: string): Promise<string> {
   const args = ["install", "jsonplane", chart, "--namespace", "js", "--dry-run=client"];

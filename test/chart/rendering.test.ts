@@ -1,18 +1,18 @@
-// What the chart renders to: the same with Helm 3 and 4, as it stands in golden files, and nothing when values make no sense.
+// What the chart renders to: the same with Helm 4 and, in the nightly tier, Helm 3, as it stands in golden files, and nothing when
+// values make no sense.
 
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { caseFile, caseNames, chart, kubeVersion, objectsIn, render } from "../support/helm.ts";
+import { caseFile, caseNames, chart, helmsOfTier, kubeVersion, objectsIn, render } from "../support/helm.ts";
 
 let helm: string;
-let helm3: string;
 
 beforeAll(async () => {
-  [helm, helm3] = [await findHelm(process.env), await findHelm(process.env, 3)];
-}, 300_000);
+  helm = await findHelm(process.env);
+});
 
 /** Without the CRDs, which stand in crds/. */
 const withoutCrds = ["--set", "crds.enabled=false"];
@@ -26,23 +26,16 @@ describe.each(caseNames)("the chart with the values %s", (name) => {
     await expect(text).toMatchFileSnapshot(`golden/${name}.yaml`);
   });
 
-  it("renders to the same a second time, and with Helm 3", async () => {
-    const [first, second, old] = await Promise.all([render(helm, values), render(helm, values), render(helm3, values)]);
+  it.each(helmsOfTier)("renders to the same a second time, with Helm %i", async (major) => {
+    const again = await findHelm(process.env, major);
+    const [first, second] = await Promise.all([render(helm, values), render(again, values)]);
     expect(second.text).toBe(first.text);
-    expect(old.text).toBe(first.text);
   });
 
-  it("passes both linters", async () => {
-    for (const program of [helm, helm3]) {
-      const { code, stdout, stderr } = await runCommand(program, [
-        "lint",
-        "--strict",
-        chart,
-        ...kubeVersion,
-        ...values,
-      ]);
-      expect([code, stdout, stderr]).toEqual([0, expect.stringContaining("0 chart(s) failed"), ""]);
-    }
+  it.each(helmsOfTier)("passes the linter of Helm %i", async (major) => {
+    const args = ["lint", "--strict", chart, ...kubeVersion, ...values];
+    const { code, stdout, stderr } = await runCommand(await findHelm(process.env, major), args);
+    expect([code, stdout, stderr]).toEqual([0, expect.stringContaining("0 chart(s) failed"), ""]);
   });
 });
 

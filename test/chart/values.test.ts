@@ -11,7 +11,7 @@ let helm: string;
 
 beforeAll(async () => {
   helm = await findHelm(process.env);
-}, 300_000);
+});
 
 const json = (path: string, value: unknown): readonly string[] => ["--set-json", `${path}=${JSON.stringify(value)}`];
 

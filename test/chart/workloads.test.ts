@@ -9,7 +9,7 @@ let helm: string;
 
 beforeAll(async () => {
   helm = await findHelm(process.env);
-}, 300_000);
+});
 
 interface Probe {
   readonly periodSeconds: number;

@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { type Closers, runProgram } from "../../cli/run-program.ts";
 import { StartRefused } from "../../cli/start-refused.ts";
-import { PartMissing } from "../../tools/parts/part-missing.ts";
+import { PartMissing } from "../../tools/parts/part.ts";
 import { startApiServer, type TestApiServer } from "../support/api-server.ts";
 import { freePort, isFree } from "../support/free-port.ts";
 import { mountKeyring } from "../support/mounted-keyring.ts";

@@ -45,7 +45,7 @@ export async function takeCluster(env: Environment): Promise<ClusterInHand> {
     };
   }
   const earlier = await findEarlierVersion(env);
-  const cluster = await upCluster(env, clusterNumber);
+  const cluster = await upCluster(env, { number: clusterNumber });
   const stop = async (): Promise<void> => {
     await earlier?.remove();
     await cluster.down();

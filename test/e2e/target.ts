@@ -1,7 +1,8 @@
 // The cluster that the journeys run on, and what they find there: kubectl and Helm bound to it, and images that its nodes have.
 
 import { findHelm } from "../../tools/parts/helm.ts";
-import { findKubectl } from "../../tools/parts/kubernetes.ts";
+import { kubectl } from "../../tools/parts/kubernetes.ts";
+import { requirePart } from "../../tools/parts/part.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { takeCluster, type Version } from "./take-cluster.ts";
 
@@ -27,7 +28,7 @@ export interface Target {
 const patience = "240s";
 
 export async function openTarget(env: NodeJS.ProcessEnv): Promise<Target> {
-  const [{ path: kubectlPath }, helmPath] = await Promise.all([findKubectl(env), findHelm(env)]);
+  const [kubectlPath, helmPath] = [await requirePart(env, kubectl), await findHelm(env)];
   const cluster = await takeCluster(env);
   const { kubeconfig, from, to, redis } = cluster;
   const run = async (program: string, args: readonly string[], input?: string): Promise<string> => {

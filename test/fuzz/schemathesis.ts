@@ -8,7 +8,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findSchemathesis } from "../../tools/parts/schemathesis.ts";
+import { requirePart } from "../../tools/parts/part.ts";
+import { schemathesis } from "../../tools/parts/schemathesis.ts";
 import { startFuzzed } from "../support/fuzzed-replica.ts";
 import { send } from "../support/http-client.ts";
 import { type FuzzedProject, tenantsOf } from "./tenants.ts";
@@ -40,7 +41,7 @@ def before_load_schema(context, raw_schema):
 // It leaves a folder of its own where it runs.
 const folder = await mkdtemp(join(tmpdir(), "jsonplane-schemathesis-"));
 await writeFile(join(folder, "hooks.py"), hooks);
-const program = await findSchemathesis(process.env);
+const program = await requirePart(process.env, schemathesis);
 const tenants = await tenantsOf(Number(values.seed));
 const target = await startFuzzed(tenants);
 try {

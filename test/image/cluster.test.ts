@@ -18,7 +18,7 @@ let image = "";
 
 beforeAll(async () => {
   build = await buildForImage();
-  cluster = await upCluster(process.env, number);
+  cluster = await upCluster(process.env, { number });
   for (const which of ["jsonplane", "redis"] as const) {
     const { file, name } = await packImage(which, { folder: build.folder, built: build.built });
     await cluster.load(file);
@@ -79,7 +79,7 @@ it("the Redis that is packed for tests keeps JSON as a restricted pod", async ()
 
 it("bringing up a cluster that is up changes nothing", async () => {
   const before = await kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}");
-  const again = await upCluster(process.env, number);
+  const again = await upCluster(process.env, { number });
   expect(again.kubeconfig).toBe(cluster.kubeconfig);
   expect(await kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")).toBe(before);
 });
@@ -107,7 +107,7 @@ it("a node of our own ends with the process behind it, even when that is killed,
     process.kill(Number(await readFile(join(folder, "supervisor.pid"), "utf8")), "SIGKILL");
     await eventually(async () => expect(await processes()).toEqual([]));
   }
-  await upCluster(process.env, number);
+  await upCluster(process.env, { number });
   await kubectl("get", "nodes");
 });
 

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findOpenapiTypescript } from "../../tools/parts/openapi-typescript.ts";
+import { openapiTypescript } from "../../tools/parts/openapi-typescript.ts";
+import { requirePart } from "../../tools/parts/part.ts";
 import { lastWords, runCommand } from "../../tools/parts/run-command.ts";
 import { type FuzzedProject, tenantsOf } from "../fuzz/tenants.ts";
 import { fencedBlocks } from "../support/fenced-blocks.ts";
@@ -27,7 +28,7 @@ beforeAll(async () => {
   bookshop = found;
   const document = await send(served.origin, `${bookshop.base}/openapi.json`, { as: bookshop.auditor });
   await writeFile(join(folder, "openapi.json"), document.text);
-  const program = await findOpenapiTypescript(process.env);
+  const program = await requirePart(process.env, openapiTypescript);
   const done = await runCommand(program, ["openapi.json", "--output", "bookshop.ts"], { cwd: folder });
   if (done.code !== 0) throw new Error(lastWords(done, 30));
   const shown = fencedBlocks(await readFile(join(root, "docs/openapi.md"), "utf8"));

@@ -7,7 +7,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { findChromium } from "../../tools/parts/chromium.ts";
+import { chromium } from "../../tools/parts/chromium.ts";
+import { requirePart } from "../../tools/parts/part.ts";
 import { eventually } from "./eventually.ts";
 import { guard } from "./watchdog.ts";
 
@@ -51,7 +52,7 @@ const flags = [
 
 export async function startBrowser(): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-browser-"));
-  const program = await findChromium(process.env);
+  const program = await requirePart(process.env, chromium);
   const child = spawn(program, [...flags, `--user-data-dir=${folder}`, "about:blank"], {
     stdio: ["ignore", "ignore", "pipe"],
     detached: true,

@@ -5,9 +5,13 @@ import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
 import type { JsonObject } from "../../core/config/types.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
+import { testTier } from "./test-tier.ts";
 
 export const chart = fileURLToPath(new URL("../../charts/jsonplane", import.meta.url));
 const cases = fileURLToPath(new URL("../chart/cases/", import.meta.url));
+
+/** People use both major versions. What works with Helm 4 has always worked with 3, so that one is tried at night. */
+export const helmsOfTier: readonly (3 | 4)[] = testTier === "nightly" ? [4, 3] : [4];
 
 /** Combinations of values, by name. */
 export const caseNames = readdirSync(cases).map((file) => file.replace(/\.yaml$/, ""));

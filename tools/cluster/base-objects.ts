@@ -1,5 +1,5 @@
 // What a cluster of our own has from the start: a default StorageClass with ten volumes of the node, the Service of the
-// cluster's names, and metrics for `kubectl top` and autoscaling. Pure: a place in, a manifest out.
+// cluster's names and, where it is wanted, of metrics for `kubectl top` and autoscaling. Pure: a place in, a manifest out.
 
 import { join } from "node:path";
 import { type ClusterPlace, dnsService, nodeName } from "./place.ts";
@@ -7,8 +7,9 @@ import { type ClusterPlace, dnsService, nodeName } from "./place.ts";
 export const volumes = 10;
 
 /** Documents of kubectl, as JSON, which is YAML. */
-export function baseObjects(place: ClusterPlace): string {
-  const items = [storageClass(), ...volumeList(place), ...nameService(place), ...metricsService(place)];
+export function baseObjects(place: ClusterPlace, { metrics }: { readonly metrics: boolean }): string {
+  const items = [storageClass(), ...volumeList(place), ...nameService(place)];
+  if (metrics) items.push(...metricsService(place));
   return JSON.stringify({ apiVersion: "v1", kind: "List", items });
 }
 

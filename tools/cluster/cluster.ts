@@ -1,13 +1,15 @@
-// A real cluster for tests and for `make cluster`: kind where Docker and kind are, else a node of our own. JSONPLANE_CLUSTER=own
-// or =kind decides otherwise. Refuses with PartMissing when neither can be had.
+// A real cluster for tests and for `make cluster`: kind, or a node of our own (flavour.ts). Refuses with PartMissing when a part of it
+// isn't there.
 
 import type { Environment } from "../parts/cache.ts";
-import { findKubectl } from "../parts/kubernetes.ts";
-import { downKindCluster, kindIsHere, loadIntoKind, upKindCluster } from "./kind-cluster.ts";
+import { kubectl } from "../parts/kubernetes.ts";
+import { requirePart } from "../parts/part.ts";
+import { type ClusterFlavour, chooseFlavour } from "./flavour.ts";
+import { downKindCluster, loadIntoKind, upKindCluster } from "./kind-cluster.ts";
 import { downOwnCluster, loadImage, upOwnCluster } from "./own-cluster.ts";
 
 export interface Cluster {
-  readonly flavour: "kind" | "own";
+  readonly flavour: ClusterFlavour;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   /** A kubectl that suits it. */
@@ -18,28 +20,32 @@ export interface Cluster {
   down(): Promise<void>;
 }
 
-/** Brings one up, or finds it up. Number 0 is `make cluster`'s; tests that want one for themselves take another. */
-export async function upCluster(env: Environment, number = 0): Promise<Cluster> {
+export interface ClusterOptions {
+  /** Number 0 is `make cluster`'s; tests that want one for themselves take another. */
+  readonly number?: number;
+  /** With metrics-server, for `kubectl top` and autoscaling; default false. A cluster of kind never has it. */
+  readonly metrics?: boolean;
+}
+
+/** Brings one up, or finds it up. */
+export async function upCluster(
+  env: Environment,
+  { number = 0, metrics = false }: ClusterOptions = {},
+): Promise<Cluster> {
   const flavour = await chooseFlavour(env);
+  const kubectlPath = await requirePart(env, kubectl);
   const down = () => downCluster(env, number);
   if (flavour === "kind") {
     const place = await upKindCluster(env, number);
-    const { path } = await findKubectl(env);
-    return { flavour, kubeconfig: place.kubeconfig, kubectl: path, load: (file) => loadIntoKind(place, file), down };
+    const load = (file: string) => loadIntoKind(place, file);
+    return { flavour, kubeconfig: place.kubeconfig, kubectl: kubectlPath, load, down };
   }
-  const place = await upOwnCluster(env, number);
-  const { path } = await findKubectl(env);
-  return { flavour, kubeconfig: place.kubeconfig, kubectl: path, load: (file) => loadImage(place, file), down };
+  const place = await upOwnCluster(env, { number, metrics });
+  const load = (file: string) => loadImage(place, file);
+  return { flavour, kubeconfig: place.kubeconfig, kubectl: kubectlPath, load, down };
 }
 
 export async function downCluster(env: Environment, number = 0): Promise<void> {
   if ((await chooseFlavour(env)) === "kind") await downKindCluster(env, number);
   else await downOwnCluster(env, number);
-}
-
-async function chooseFlavour(env: Environment): Promise<"kind" | "own"> {
-  const asked = env.JSONPLANE_CLUSTER;
-  if (asked === "kind" || asked === "own") return asked;
-  if (asked) throw new Error(`JSONPLANE_CLUSTER is ${asked}: it may be kind or own`);
-  return (await kindIsHere(env)) ? "kind" : "own";
 }

@@ -1,7 +1,9 @@
 // `make cluster` and `make cluster-down`: `node main.ts up [ARCHIVE…]` prints the kubeconfig's path on standard output, after it
 // loaded the image archives; `node main.ts down` removes the cluster.
 
-import { PartMissing } from "../parts/part-missing.ts";
+import { bringParts } from "../parts/bring-parts.ts";
+import { partsOf } from "../parts/groups.ts";
+import { PartMissing } from "../parts/part.ts";
 import { downCluster, upCluster } from "./cluster.ts";
 
 const [command, ...archives] = process.argv.slice(2);
@@ -9,7 +11,8 @@ const started = performance.now();
 const seconds = () => `${((performance.now() - started) / 1_000).toFixed(1)} s`;
 
 async function up(): Promise<void> {
-  const cluster = await upCluster(process.env);
+  await bringParts(process.env, await partsOf("cluster", process.env));
+  const cluster = await upCluster(process.env, { metrics: true });
   for (const archive of archives) await cluster.load(archive);
   const how = cluster.flavour === "kind" ? "kind" : "one node of our own";
   console.error(`The cluster is up after ${seconds()}: ${how}. make cluster-down ends it.`);

@@ -59,7 +59,9 @@ keep kubelet "$KUBELET" --kubeconfig "$admin" --config "$FOLDER/kubelet.yaml" --
 keep kube-proxy "$KUBE_PROXY" --kubeconfig "$admin" --hostname-override "$NODE_NAME" --bind-address "$NODE_ADDRESS" \
   --cluster-cidr "$POD_NETWORK" --conntrack-max-per-core 0
 keep coredns "$COREDNS" -conf "$FOLDER/Corefile"
-keep metrics-server "$METRICS_SERVER" --kubeconfig "$admin" --authentication-kubeconfig "$admin" \
-  --authorization-kubeconfig "$admin" --secure-port 4443 --cert-dir "$FOLDER/metrics-certificates" --kubelet-insecure-tls \
-  --kubelet-preferred-address-types InternalIP --metric-resolution 15s
+if [ -n "${METRICS_SERVER:-}" ]; then
+  keep metrics-server "$METRICS_SERVER" --kubeconfig "$admin" --authentication-kubeconfig "$admin" \
+    --authorization-kubeconfig "$admin" --secure-port 4443 --cert-dir "$FOLDER/metrics-certificates" --kubelet-insecure-tls \
+    --kubelet-preferred-address-types InternalIP --metric-resolution 15s
+fi
 wait

@@ -10,25 +10,32 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { packArchive } from "../image/archive.ts";
 import type { Environment } from "../parts/cache.ts";
-import { type ClusterPrograms, findClusterPrograms } from "../parts/cluster-programs.ts";
+import { type ClusterPrograms, findClusterPrograms, metricsServer } from "../parts/cluster-programs.ts";
+import { requirePart } from "../parts/part.ts";
 import { lastWords, runCommand } from "../parts/run-command.ts";
 import { baseObjects, volumes } from "./base-objects.ts";
 import { writeCertificates } from "./certificates.ts";
-import { prepareMachine } from "./machine.ts";
+import type { ClusterOptions } from "./cluster.ts";
+import { networkPlugins, requireNodeMachine } from "./machine.ts";
 import { type ClusterPlace, clusterPlace, nodeName } from "./place.ts";
 import { writeSettings } from "./settings.ts";
 import { tearDown } from "./surroundings.ts";
 
 const supervisor = fileURLToPath(new URL("supervise.ts", import.meta.url));
 
-export async function upOwnCluster(env: Environment, number = 0): Promise<ClusterPlace> {
+export async function upOwnCluster(env: Environment, options: Required<ClusterOptions>): Promise<ClusterPlace> {
+  const { number } = options;
   const place = clusterPlace(env, number);
-  const machine = await prepareMachine(env);
-  const programs = await findClusterPrograms(env);
+  requireNodeMachine();
+  const plugins = await requirePart(env, networkPlugins);
+  const programs: NodePrograms = {
+    ...(await findClusterPrograms(env)),
+    metricsServer: options.metrics ? await requirePart(env, metricsServer) : undefined,
+  };
   if ((await supervisorId(place)) !== undefined && (await nodeIsReady(place, programs.kubectl))) return place;
   await downOwnCluster(env, number);
   try {
-    await prepareFolder(place, machine.networkPlugins);
+    await prepareFolder(place, plugins);
     await startSupervisor(place, programs, number);
     await bringUp(place, programs);
   } catch (error) {
@@ -39,16 +46,21 @@ export async function upOwnCluster(env: Environment, number = 0): Promise<Cluste
   return place;
 }
 
-async function prepareFolder(place: ClusterPlace, networkPlugins: string): Promise<void> {
+interface NodePrograms extends ClusterPrograms {
+  /** Undefined: the cluster has none. */
+  readonly metricsServer: string | undefined;
+}
+
+async function prepareFolder(place: ClusterPlace, plugins: string): Promise<void> {
   await mkdir(join(place.folder, "log"), { recursive: true });
   for (let index = 0; index < volumes; index += 1) {
     await mkdir(join(place.folder, "volumes", String(index)), { recursive: true });
   }
   await writeCertificates(place);
-  await writeSettings(place, networkPlugins);
+  await writeSettings(place, plugins);
 }
 
-async function startSupervisor(place: ClusterPlace, programs: ClusterPrograms, number: number): Promise<void> {
+async function startSupervisor(place: ClusterPlace, programs: NodePrograms, number: number): Promise<void> {
   const log = await open(join(place.folder, "log/supervisor.log"), "a");
   const child = spawn(process.execPath, [supervisor, String(number)], {
     detached: true,
@@ -62,7 +74,7 @@ async function startSupervisor(place: ClusterPlace, programs: ClusterPrograms, n
       KUBELET: programs.kubelet,
       KUBE_PROXY: programs.kubeProxy,
       COREDNS: programs.coredns,
-      METRICS_SERVER: programs.metricsServer,
+      ...(programs.metricsServer !== undefined && { METRICS_SERVER: programs.metricsServer }),
     },
   });
   child.unref();
@@ -70,14 +82,14 @@ async function startSupervisor(place: ClusterPlace, programs: ClusterPrograms, n
   await log.close();
 }
 
-async function bringUp(place: ClusterPlace, programs: ClusterPrograms): Promise<void> {
+async function bringUp(place: ClusterPlace, programs: NodePrograms): Promise<void> {
   const { kubectl } = programs;
   await until("containerd", place, async () => (await ctr(place, ["version"])).code === 0);
   await loadPause(place, programs.pause);
   await until("the API server", place, async () => (await ask(place, kubectl, ["get", "--raw", "/readyz"])).code === 0);
   await writeFile(join(place.folder, "api-ready"), "");
   const objects = join(place.folder, "base.json");
-  await writeFile(objects, baseObjects(place));
+  await writeFile(objects, baseObjects(place, { metrics: programs.metricsServer !== undefined }));
   let said = "";
   await until("the namespace kube-system", place, async () => {
     const done = await ask(place, kubectl, ["apply", "--filename", objects]);
@@ -88,6 +100,7 @@ async function bringUp(place: ClusterPlace, programs: ClusterPrograms): Promise<
   });
   await until("the node", place, () => nodeIsReady(place, kubectl));
   await until("CoreDNS", place, () => answers(`http://${place.nodeAddress}:8181/ready`));
+  if (programs.metricsServer === undefined) return;
   // An aggregated server that doesn't answer keeps namespaces from going.
   const available = ["wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io", "--timeout=1s"];
   await until("metrics-server", place, async () => (await ask(place, kubectl, available)).code === 0);

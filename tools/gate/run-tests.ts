@@ -26,7 +26,8 @@ export async function runTests(root: string, wanted: readonly Project[], report:
   const path = join(root, report);
   await rm(path, { force: true });
   const reporter = process.env.CI ? "verbose" : "default";
-  const options = [`--reporter=${reporter}`, "--reporter=json", `--outputFile.json=${path}`];
+  const times = join(root, "tools/gate/time-reporter.ts");
+  const options = [`--reporter=${reporter}`, `--reporter=${times}`, "--reporter=json", `--outputFile.json=${path}`];
   const args = ["run", ...wanted.flatMap((project) => ["--project", project]), ...options];
   const child = spawn("vitest", args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
   const [code] = await once(child, "close");
@@ -37,6 +38,13 @@ export async function runTests(root: string, wanted: readonly Project[], report:
   const silent = code !== 0 && judged.failed === 0;
   if (silent) complaints.push(`vitest ended with code ${code}`);
   return { ...judged, failed: judged.failed + empty.length + (silent ? 1 : 0), complaints };
+}
+
+/** One kind of test as a person works on it: what vitest prints, and its exit code. Further arguments go to vitest. */
+export async function runGroup(root: string, project: Project, args: readonly string[]): Promise<number> {
+  const child = spawn("vitest", ["run", "--project", project, ...args], { cwd: root, stdio: "inherit" });
+  const [code] = await once(child, "close");
+  return code ?? 1;
 }
 
 /** A run that wrote no report has passed nothing. */

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Environment } from "../parts/cache.ts";
-import { partMissing } from "../parts/part-missing.ts";
+import { partMissing } from "../parts/part.ts";
 import { onPath } from "../parts/programs.ts";
 import { findRedis } from "../parts/redis.ts";
 import type { ImageSettings } from "./archive.ts";

@@ -1,68 +1,83 @@
-// Finds one program by the project's order: a path that the environment names, the PATH where its version will do, the cache,
-// and a build with Go into the cache. Refuses with PartMissing.
+// A part that is one program which Go can build. It is found by the project's order: a path that the environment names, the PATH
+// where its version will do, the cache; and is built into the cache.
 
-import { join } from "node:path";
-import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
+import { dirname, join } from "node:path";
+import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { buildWithGo, type GoBuild } from "./go.ts";
-import { PartMissing } from "./part-missing.ts";
+import { type FoundPart, type Part, PartMissing } from "./part.ts";
 import { programVersion, type Version } from "./program-version.ts";
 import { isProgram, onPath } from "./programs.ts";
 
 export interface ProgramSource extends GoBuild {
-  /** Variables that may name the program, in this order. */
-  readonly variables: readonly string[];
+  /** Name of the part, where it isn't the program's: two versions of one program are two parts. */
+  readonly partName?: string;
+  /** What a build takes on two cores: "some 4 minutes". */
+  readonly takes: string;
+  /** Variable that may name the program. */
+  readonly variable?: string;
   /** Variable that may name a folder that holds it. */
   readonly folderVariable?: string;
   readonly versionArgs: readonly string[];
-  /** The version that is built. */
-  readonly version: string;
+  /** The version that is built, as the program says it; undefined for one that says none. */
+  readonly version?: string;
   /** Folder of the cache. */
   readonly cached: string;
+  /** Whether a program on the PATH will do. What the environment names is taken as the person's word. */
+  suits(version: Version, env: Environment): boolean | Promise<boolean>;
 }
 
-export interface FoundProgram {
-  readonly path: string;
-  readonly version: Version;
+export function builtProgram(source: ProgramSource): Part {
+  const shelf = (env: Environment) => join(cacheFolder(env), source.cached);
+  const cachedPath = (env: Environment) => join(shelf(env), source.name, source.name);
+  return {
+    name: source.partName ?? source.name,
+    firstTime: `built with Go, ${source.takes}`,
+    ways: source.ways,
+    variable: source.variable,
+    async find(env) {
+      const named = namedPath(env, source);
+      if (named) return named;
+      // What says no version can't be told from another program of that name.
+      const present = source.version === undefined ? undefined : onPath(source.name, env);
+      if (present && (await presentSuits(present, env, source))) return { path: present, origin: "PATH" };
+      const path = cachedPath(env);
+      if (!isProgram(path)) return undefined;
+      await checkBuilt(path, source);
+      return { path, origin: "cache" };
+    },
+    async bring(env, options) {
+      const build = (draft: string) => buildWithGo(env, source, join(draft, source.name), options);
+      await fillCacheFolder(shelf(env), source.name, build);
+      await checkBuilt(cachedPath(env), source);
+    },
+    versionOf: async ({ path }) =>
+      source.version === undefined ? undefined : (await programVersion(path, source.versionArgs))?.text,
+  };
 }
 
-/** `suits` judges what is on the PATH; what the environment names is taken as the person's word. */
-export async function findProgram(
-  env: Environment,
-  source: ProgramSource,
-  suits: (version: Version) => boolean,
-): Promise<FoundProgram> {
-  const named = namedPath(env, source);
-  if (named) return { path: named, version: await versionOf(named, source) };
-  const present = onPath(source.name, env);
-  const version = present ? await programVersion(present, source.versionArgs) : undefined;
-  if (present && version && suits(version)) return { path: present, version };
-  return fromCache(env, source);
-}
-
-function namedPath(env: Environment, source: ProgramSource): string | undefined {
-  const variable = source.variables.find((name) => env[name]);
+function namedPath(env: Environment, source: ProgramSource): FoundPart | undefined {
+  const { variable, folderVariable } = source;
   const named = variable === undefined ? undefined : env[variable];
   if (named) {
-    if (isProgram(named)) return named;
+    if (isProgram(named)) return { path: named, origin: `environment variable ${variable}` };
     throw new PartMissing(`${variable} names ${named}, which is not a program that can be run`);
   }
-  const folder = source.folderVariable === undefined ? undefined : env[source.folderVariable];
+  const folder = folderVariable === undefined ? undefined : env[folderVariable];
+  if (!folder) return undefined;
   // Such a folder need not hold everything: setup-envtest's has no kube-controller-manager.
-  return folder ? [join(folder, source.name)].find(isProgram) : undefined;
-}
-
-async function versionOf(path: string, source: ProgramSource): Promise<Version> {
-  const version = await programVersion(path, source.versionArgs);
-  if (version) return version;
-  throw new PartMissing(`${path} ${source.versionArgs.join(" ")} fails or names no version`);
-}
-
-async function fromCache(env: Environment, source: ProgramSource): Promise<FoundProgram> {
-  const shelf = join(cacheFolder(env), source.cached);
-  const folder = await cachedFolder(shelf, source.name, (draft) => buildWithGo(env, source, join(draft, source.name)));
   const path = join(folder, source.name);
+  return isProgram(path) ? { path, origin: `environment variable ${folderVariable}` } : undefined;
+}
+
+async function presentSuits(path: string, env: Environment, source: ProgramSource): Promise<boolean> {
   const version = await programVersion(path, source.versionArgs);
-  if (version?.text === source.version) return { path, version };
+  return version !== undefined && (await source.suits(version, env));
+}
+
+async function checkBuilt(path: string, { version: wanted, versionArgs }: ProgramSource): Promise<void> {
+  if (wanted === undefined) return;
+  const version = await programVersion(path, versionArgs);
+  if (version?.text === wanted) return;
   const found = version?.text ?? "no version";
-  throw new PartMissing(`${path} says ${found}, not ${source.version}: delete ${folder} and run this again`);
+  throw new PartMissing(`${path} says ${found}, not ${wanted}: delete ${dirname(path)} and run this again`);
 }

@@ -1,8 +1,8 @@
 // The cache folder for parts fetched from package registries: JSONPLANE_CACHE, else XDG_CACHE_HOME/jsonplane, else
-// ~/.cache/jsonplane. A folder appears in it whole or not at all, so that two processes may fetch the same part at once.
+// ~/.cache/jsonplane. A folder appears in it whole or not at all, so that an interrupted fetch leaves nothing that looks like a part.
 
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -15,24 +15,26 @@ export function cacheFolder(env: Environment): string {
 }
 
 /**
- * Returns `<cache>/<name>`; when it isn't there yet, `fill` makes its content in a temporary folder beside it, which is then
- * renamed. What `fill` throws is passed on, and nothing is left behind.
+ * Makes `<shelf>/<name>`: `fill` makes its content in a temporary folder beside it, which is then renamed. Called under the part's
+ * lock, so what an earlier process left of such a temporary folder is nobody's and goes first. Does nothing when the folder is there.
+ * What `fill` throws is passed on, and nothing is left behind.
  */
-export async function cachedFolder(
-  cache: string,
+export async function fillCacheFolder(
+  shelf: string,
   name: string,
   fill: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const final = join(cache, name);
+  const final = join(shelf, name);
   if (existsSync(final)) return final;
-  await mkdir(cache, { recursive: true });
-  const draft = await mkdtemp(join(cache, `.${name}-`));
+  await mkdir(shelf, { recursive: true });
+  const prefix = `.${name}-`;
+  for (const left of await readdir(shelf)) {
+    if (left.startsWith(prefix)) await rm(join(shelf, left), { recursive: true, force: true });
+  }
+  const draft = await mkdtemp(join(shelf, prefix));
   try {
     await fill(draft);
-    await rename(draft, final).catch((error: NodeJS.ErrnoException) => {
-      // Another process was faster; both made the same pinned content.
-      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
-    });
+    await rename(draft, final);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }

@@ -1,30 +1,28 @@
 // A browser that can be told what to do, for tests of pages: JSONPLANE_CHROMIUM, the PATH (Chromium or Chrome), or Debian's package,
-// installed where that needs no password. Refuses with PartMissing.
+// installed where that needs no password.
 
-import type { Environment } from "./cache.ts";
-import { partMissing } from "./part-missing.ts";
-import { installDebianPackage, isProgram, onPath } from "./programs.ts";
+import { debianProgram, foundOnPath } from "./debian-packages.ts";
+import { type Part, partMissing } from "./part.ts";
+import { isProgram } from "./programs.ts";
 
-const ways = [
-  "install Chromium or Chrome (Debian: sudo apt-get install chromium)",
-  "or set JSONPLANE_CHROMIUM to the path of the program",
-];
+const variable = "JSONPLANE_CHROMIUM";
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
 
-export async function findChromium(env: Environment): Promise<string> {
-  const named = env.JSONPLANE_CHROMIUM;
-  if (named) {
-    if (isProgram(named)) return named;
-    throw partMissing(`JSONPLANE_CHROMIUM names ${named}, which is not a program that can be run`, ways);
-  }
-  const here = present(env);
-  if (here !== undefined) return here;
-  const failure = await installDebianPackage("chromium", env);
-  const installed = failure === undefined ? present(env) : undefined;
-  if (installed !== undefined) return installed;
-  throw partMissing(`Chromium is missing: ${failure ?? "its package brings no such program"}`, ways);
-}
+const debians = debianProgram({
+  name: "chromium",
+  package: "chromium",
+  ways: ["or install Chrome", `or set ${variable} to the path of the program`],
+  locate: (env) => foundOnPath(names, env),
+  versionArgs: ["--version"],
+});
 
-function present(env: Environment): string | undefined {
-  return names.map((name) => onPath(name, env)).find((path) => path !== undefined);
-}
+export const chromium: Part = {
+  ...debians,
+  variable,
+  async find(env) {
+    const named = env[variable];
+    if (!named) return debians.find(env);
+    if (isProgram(named)) return { path: named, origin: `environment variable ${variable}` };
+    throw partMissing(`${variable} names ${named}, which is not a program that can be run`, debians.ways);
+  },
+};

@@ -1,85 +1,81 @@
-// The programs that make a node of a machine, beside those of kubernetes.ts: scheduler, kubelet, kube-proxy, CoreDNS,
-// metrics-server and the pause program. Each is found by the environment, on the PATH, in the cache, or built once with Go.
-// Refuses with PartMissing, which says how to get them.
+// The programs that make a node of a machine, beside those of kubernetes.ts: scheduler, kubelet, kube-proxy, CoreDNS, metrics-server and
+// the pause program. Each is found in the folder that the environment names, on the PATH, in the cache, or built once with Go.
 
-import { join } from "node:path";
-import { findProgram, type ProgramSource } from "./built-program.ts";
-import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
-import { buildWithGo, type GoBuild } from "./go.ts";
-import { findKubernetes, type KubernetesPrograms, kubernetesProgram, release } from "./kubernetes.ts";
-import { isWithinOneMinor, type Version, versionIn } from "./program-version.ts";
+import { builtProgram } from "./built-program.ts";
+import type { Environment } from "./cache.ts";
+import { findKubernetes, type KubernetesPrograms, kubernetesProgram, suitsApiServer } from "./kubernetes.ts";
+import { requirePart } from "./part.ts";
 
-const assets = "JSONPLANE_CLUSTER_PROGRAMS";
+const folderVariable = "JSONPLANE_CLUSTER_PROGRAMS";
 const ways: readonly string[] = [
   "install Go 1.21 or newer (Debian, Ubuntu: sudo apt-get install golang) and run this again",
-  `or set ${assets} to a folder that holds kube-scheduler, kubelet, kube-proxy, coredns and metrics-server`,
+  `or set ${folderVariable} to a folder that holds kube-scheduler, kubelet, kube-proxy, coredns and metrics-server`,
   "or use a cluster of your own: kind, or any that a kubeconfig points to",
 ];
 const dnsRelease = "1.12.4";
 const metricsRelease = "0.9.0";
 
-function ofTheNode(name: string, takes: string): ProgramSource {
-  return { ...kubernetesProgram(name, "", takes), ways, variables: [], folderVariable: assets };
-}
+const ofTheNode = { ways, folderVariable, suits: suitsApiServer };
+export const kubeScheduler = kubernetesProgram({ ...ofTheNode, name: "kube-scheduler", takes: "some 30 seconds" });
+export const kubelet = kubernetesProgram({ ...ofTheNode, name: "kubelet", takes: "some 2 minutes" });
+export const kubeProxy = kubernetesProgram({ ...ofTheNode, name: "kube-proxy", takes: "some 30 seconds" });
 
-const scheduler = ofTheNode("kube-scheduler", "some 30 seconds, once");
-const kubelet = ofTheNode("kubelet", "some 2 minutes, once");
-const proxy = ofTheNode("kube-proxy", "some 30 seconds, once");
-const dns: ProgramSource = {
+export const coredns = builtProgram({
   name: "coredns",
   module: "coredns",
   package: ".",
-  takes: "some 30 seconds, once",
+  takes: "some 30 seconds",
   ways,
-  variables: [],
-  folderVariable: assets,
+  folderVariable,
   versionArgs: ["-version"],
   version: dnsRelease,
   cached: `coredns-${dnsRelease}`,
-};
-const metrics: ProgramSource = {
+  suits: () => true,
+});
+
+/** Only `make cluster` has it, for `kubectl top` and autoscaling; clusters of tests go without. */
+export const metricsServer = builtProgram({
   name: "metrics-server",
   module: "metrics-server",
   package: "sigs.k8s.io/metrics-server/cmd/metrics-server",
   linkerFlags: `-X k8s.io/client-go/pkg/version.gitVersion=v${metricsRelease}`,
-  takes: "some 2 minutes, once",
+  takes: "some 2 minutes",
   ways,
-  variables: [],
-  folderVariable: assets,
+  folderVariable,
   versionArgs: ["--version"],
   version: metricsRelease,
   cached: `metrics-server-${metricsRelease}`,
-};
-const pause: GoBuild = { name: "pause", module: "pause", package: ".", takes: "a moment, once", ways };
+  suits: () => true,
+});
+
+/** Holds a pod's namespaces. It has no version of its own. */
+export const pause = builtProgram({
+  name: "pause",
+  module: "pause",
+  package: ".",
+  takes: "a moment",
+  ways,
+  versionArgs: [],
+  cached: "pause-1",
+  suits: () => false,
+});
 
 export interface ClusterPrograms extends KubernetesPrograms {
   readonly kubeScheduler: string;
   readonly kubelet: string;
   readonly kubeProxy: string;
   readonly coredns: string;
-  readonly metricsServer: string;
   readonly pause: string;
 }
 
+/** Throws PartMissing when one isn't there. */
 export async function findClusterPrograms(env: Environment): Promise<ClusterPrograms> {
-  const kubernetes = await findKubernetes(env);
-  const server = versionIn(kubernetes.version) ?? { major: 1, minor: 0, text: release };
-  const suits = (version: Version) => isWithinOneMinor(version, server);
-  // One after the other: a build takes every core.
-  const found: Record<"kubeScheduler" | "kubelet" | "kubeProxy" | "coredns" | "metricsServer", string> = {
-    kubeScheduler: (await findProgram(env, scheduler, suits)).path,
-    kubelet: (await findProgram(env, kubelet, suits)).path,
-    kubeProxy: (await findProgram(env, proxy, suits)).path,
-    coredns: (await findProgram(env, dns, () => true)).path,
-    metricsServer: (await findProgram(env, metrics, () => true)).path,
+  return {
+    ...(await findKubernetes(env)),
+    kubeScheduler: await requirePart(env, kubeScheduler),
+    kubelet: await requirePart(env, kubelet),
+    kubeProxy: await requirePart(env, kubeProxy),
+    coredns: await requirePart(env, coredns),
+    pause: await requirePart(env, pause),
   };
-  return { ...kubernetes, ...found, pause: await pauseProgram(env) };
-}
-
-/** Holds a pod's namespaces. It has no version of its own. */
-async function pauseProgram(env: Environment): Promise<string> {
-  const folder = await cachedFolder(join(cacheFolder(env), "pause-1"), "pause", (draft) =>
-    buildWithGo(env, pause, join(draft, "pause")),
-  );
-  return join(folder, "pause");
 }

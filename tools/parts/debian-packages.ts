@@ -1,28 +1,114 @@
-// Unpacks Debian packages into a folder without installing them, for people who aren't root. Refuses with UnpackFailed.
+// Debian packages: installed where that needs no password, or unpacked into a folder for people who aren't root. Refuses with
+// DebianFailed, which says why.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "./cache.ts";
+import { type FoundPart, type Part, partMissing } from "./part.ts";
+import { withPartLock } from "./part-lock.ts";
 import { onPath } from "./programs.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
-export class UnpackFailed extends Error {
-  override readonly name = "UnpackFailed";
+export class DebianFailed extends Error {
+  override readonly name = "DebianFailed";
 }
 
+/** apt-get serves one process at a time, and updates its lists under another lock than it installs. */
+const aptLock = "apt-get";
+
+/** Installs a package. Throws DebianFailed. */
+export async function installDebianPackage(name: string, env: Environment): Promise<void> {
+  const aptGet = onPath("apt-get", env);
+  if (!aptGet) throw new DebianFailed("there is no apt-get on this machine");
+  const become = await rootPrefix(env);
+  if (!become) throw new DebianFailed("apt-get can only be run by root, and sudo asks for a password");
+  const asRoot = (...words: readonly string[]) => {
+    const [command = aptGet, ...args] = [...become, ...words];
+    return runCommand(command, args, { env: { DEBIAN_FRONTEND: "noninteractive" } });
+  };
+  const run = (...args: readonly string[]) =>
+    asRoot(aptGet, "-o", "Dpkg::Use-Pty=0", "-o", "DPkg::Lock::Timeout=600", "-q", ...args);
+  const install = ["install", "--yes", "--no-install-recommends", name];
+  await withPartLock(env, aptLock, async () => {
+    if ((await run(...install)).code === 0) return;
+    // An installation that was interrupted before has to be finished first, and a fresh container has no package lists.
+    await asRoot("dpkg", "--configure", "-a");
+    await run("update");
+    const second = await run(...install);
+    if (second.code !== 0) throw new DebianFailed(`apt-get couldn't install ${name}: ${lastWords(second)}`);
+  });
+}
+
+/** The words in front of a command that make root run it; undefined when that would need a password. */
+async function rootPrefix(env: Environment): Promise<readonly string[] | undefined> {
+  if (process.getuid?.() === 0) return [];
+  const sudo = onPath("sudo", env);
+  if (!sudo) return undefined;
+  const asked = await runCommand(sudo, ["-n", "true"]);
+  // sudo drops the environment.
+  return asked.code === 0 ? [sudo, "-n", "env", "DEBIAN_FRONTEND=noninteractive"] : undefined;
+}
+
+/** Unpacks packages into a folder. Throws DebianFailed. */
 export async function unpackPackages(env: Environment, packages: readonly string[], folder: string): Promise<void> {
   const aptGet = onPath("apt-get", env);
   const dpkg = onPath("dpkg-deb", env);
-  if (!aptGet || !dpkg) throw new UnpackFailed("there is no Debian package to unpack");
-  await demand(aptGet, ["-q", "download", ...packages], folder);
+  if (!aptGet || !dpkg) throw new DebianFailed("there is no Debian package to unpack");
+  await withPartLock(env, aptLock, () => requireSuccess(aptGet, ["-q", "download", ...packages], folder));
   const archives = (await readdir(folder)).filter((name) => name.endsWith(".deb"));
   for (const archive of archives) {
-    await demand(dpkg, ["--extract", archive, "."], folder);
+    await requireSuccess(dpkg, ["--extract", archive, "."], folder);
     await rm(join(folder, archive));
   }
 }
 
-async function demand(command: string, args: readonly string[], cwd: string): Promise<void> {
+async function requireSuccess(command: string, args: readonly string[], cwd: string): Promise<void> {
   const done = await runCommand(command, args, { cwd });
-  if (done.code !== 0) throw new UnpackFailed(`${command} ${args[0]}: ${lastWords(done)}`);
+  if (done.code !== 0) throw new DebianFailed(`${command} ${args[0]}: ${lastWords(done)}`);
+}
+
+export interface DebianProgram {
+  readonly name: string;
+  /** Package that brings it. */
+  readonly package: string;
+  readonly ways: readonly string[];
+  /** Where it is, when that is not what the PATH says of its name. */
+  readonly locate?: (env: Environment) => FoundPart | undefined;
+  /** Arguments that make it print its version; none by default. */
+  readonly versionArgs?: readonly string[];
+}
+
+/** The first of these names that is on the PATH. */
+export function foundOnPath(names: readonly string[], env: Environment): FoundPart | undefined {
+  const path = names.map((name) => onPath(name, env)).find((found) => found !== undefined);
+  return path === undefined ? undefined : { path, origin: "PATH" };
+}
+
+/** A part that Debian packages, and that has to be installed to work. */
+export function debianProgram(program: DebianProgram): Part {
+  const locate = program.locate ?? ((env) => foundOnPath([program.name], env));
+  const ways = [`install it (Debian, Ubuntu: apt-get install ${program.package})`, ...program.ways];
+  return {
+    name: program.name,
+    firstTime: `installed by apt-get (${program.package}), some seconds`,
+    ways,
+    variable: undefined,
+    find: async (env) => locate(env),
+    async bring(env) {
+      try {
+        await installDebianPackage(program.package, env);
+      } catch (error) {
+        if (!(error instanceof DebianFailed)) throw error;
+        throw partMissing(`${program.name} is missing: ${error.message}`, ways);
+      }
+      if (locate(env) === undefined) {
+        throw partMissing(`${program.name} is missing, and the package ${program.package} did not bring it`, ways);
+      }
+    },
+    async versionOf({ path }) {
+      if (program.versionArgs === undefined) return undefined;
+      const done = await runCommand(path, program.versionArgs, { timeout: 30_000 });
+      return /\d+\.\d+(\.\d+)?/.exec(done.stdout)?.[0];
+    },
+  };
 }

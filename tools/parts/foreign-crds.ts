@@ -1,11 +1,13 @@
 // CustomResourceDefinitions of others that the chart has objects of: Gateway API and Prometheus operator. JSONPLANE_FOREIGN_CRDS names a
-// folder of manifests; else they come out of the cache, or once out of pinned Go modules. Refuses with PartMissing.
+// folder of manifests; else they come out of the cache, or once out of pinned Go modules.
 
+import { existsSync } from "node:fs";
 import { copyFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
-import { partMissing } from "./part-missing.ts";
+import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
+import { installGo } from "./go.ts";
+import { type Part, partMissing, requirePart } from "./part.ts";
 import { onPath } from "./programs.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
@@ -29,16 +31,32 @@ const origins: readonly Origin[] = [
   },
 ];
 
-const name = "foreign-crds-1";
-const ways = [
-  "install Go 1.21 or newer (Debian, Ubuntu: sudo apt-get install golang; macOS: brew install go) and run this again",
-  "or set JSONPLANE_FOREIGN_CRDS to a folder with the CRDs of HTTPRoute, PodMonitor and PrometheusRule",
-];
+const variable = "JSONPLANE_FOREIGN_CRDS";
+const folderName = "foreign-crds-1";
+const ways = [installGo, `or set ${variable} to a folder with the CRDs of HTTPRoute, PodMonitor and PrometheusRule`];
 
-/** Paths of manifests. */
+/** A folder of manifests. */
+export const foreignCrds: Part = {
+  name: "CRDs of other projects",
+  firstTime: "fetched as Go modules, some 10 seconds",
+  ways,
+  variable,
+  async find(env) {
+    const named = env[variable];
+    if (named) return { path: named, origin: `environment variable ${variable}` };
+    const cached = join(cacheFolder(env), folderName);
+    return existsSync(cached) ? { path: cached, origin: "cache" } : undefined;
+  },
+  async bring(env, { onProgress }) {
+    onProgress("downloading");
+    await fillCacheFolder(cacheFolder(env), folderName, (draft) => fetch(env, draft));
+  },
+  versionOf: async () => undefined,
+};
+
+/** Paths of manifests. Throws PartMissing when there are none. */
 export async function findForeignCrds(env: Environment): Promise<readonly string[]> {
-  const folder =
-    env["JSONPLANE_FOREIGN_CRDS"] ?? (await cachedFolder(cacheFolder(env), name, (draft) => fetch(env, draft)));
+  const folder = await requirePart(env, foreignCrds);
   const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml"));
   if (files.length > 0) return files.map((file) => join(folder, file));
   throw partMissing(`${folder} holds no manifest of a CustomResourceDefinition`, ways);

@@ -1,9 +1,10 @@
 // Builds programs with Go from pinned modules. A folder under tools/parts/go/ holds the go.mod and go.sum of each, so that every
-// source is of a known version and checked by its hash. Refuses with PartMissing when Go is missing, too old, or fails.
+// source is of a known version and checked by its hash. Go keeps what it compiled, so an interrupted build goes on where it was.
+// Refuses with PartMissing when Go is missing, too old, or fails.
 
 import { fileURLToPath } from "node:url";
 import type { Environment } from "./cache.ts";
-import { partMissing } from "./part-missing.ts";
+import { type BringOptions, partMissing } from "./part.ts";
 import { isAtLeast, versionIn } from "./program-version.ts";
 import { onPath } from "./programs.ts";
 import { lastWords, type RunOptions, runCommand } from "./run-command.ts";
@@ -11,7 +12,10 @@ import { lastWords, type RunOptions, runCommand } from "./run-command.ts";
 /** Older ones don't understand the go line of our modules, and can't bring the Go that it asks for. */
 const oldest = "1.21";
 /** A first build of kube-apiserver on two slow cores. */
-const longest = 45 * 60_000;
+const timeout = 45 * 60_000;
+
+export const installGo =
+  "install Go 1.21 or newer (Debian, Ubuntu: sudo apt-get install golang; macOS: brew install go) and run this again";
 
 export interface GoBuild {
   /** What is built, for messages: `kube-apiserver`. */
@@ -21,20 +25,32 @@ export interface GoBuild {
   readonly package: string;
   /** Further options of the linker. */
   readonly linkerFlags?: string;
-  /** Said on standard error before it starts, as in "some 4 minutes, once". */
-  readonly takes: string;
   /** What a person can do instead. */
   readonly ways: readonly string[];
 }
 
 /** Writes the program to `target`. */
-export async function buildWithGo(env: Environment, build: GoBuild, target: string): Promise<void> {
+export async function buildWithGo(
+  env: Environment,
+  build: GoBuild,
+  target: string,
+  { onProgress, signal }: BringOptions,
+): Promise<void> {
   const go = await findGo(env, build);
-  console.error(`building ${build.name}, ${build.takes}`);
   const cwd = fileURLToPath(new URL(`go/${build.module}`, import.meta.url));
-  const options: RunOptions = { cwd, env: { CGO_ENABLED: "0", GOWORK: "off" }, timeout: longest };
+  const options: RunOptions = { cwd, env: { CGO_ENABLED: "0", GOWORK: "off" }, timeout, signal };
   const flags = ["-mod=readonly", "-buildvcs=false", `-ldflags=${`-s -w ${build.linkerFlags ?? ""}`.trim()}`];
-  const done = await runCommand(go, ["build", ...flags, "-o", target, build.package], options);
+  onProgress("fetching modules");
+  const stale = ["list", "-deps", "-f", "{{if .Stale}}.{{end}}", ...flags, build.package];
+  const listed = await runCommand(go, stale, options);
+  if (listed.code !== 0) throw partMissing(`Go couldn't fetch ${build.name}:\n${lastWords(listed)}`, build.ways);
+  const total = listed.stdout.split("\n").filter((line) => line === ".").length;
+  let compiled = 0;
+  const onStderr = (text: string) => {
+    compiled += text.split("\n").length - 1;
+    onProgress(`${Math.min(compiled, total)} of ${total} packages compiled`);
+  };
+  const done = await runCommand(go, ["build", "-v", ...flags, "-o", target, build.package], { ...options, onStderr });
   if (done.code !== 0) throw partMissing(`Go couldn't build ${build.name}:\n${lastWords(done)}`, build.ways);
 }
 

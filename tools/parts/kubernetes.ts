@@ -1,12 +1,13 @@
 // The real Kubernetes that tests and `make demo` start: kube-apiserver with its etcd, kube-controller-manager, and a kubectl that
 // suits the server. Each is found by the environment (with envtest's names), on the PATH, in the cache, or built once with Go.
-// Refuses with PartMissing, which says how to get them.
 
-import { type FoundProgram, findProgram, type ProgramSource } from "./built-program.ts";
+import { builtProgram, type ProgramSource } from "./built-program.ts";
 import type { Environment } from "./cache.ts";
-import { isAtLeast, isWithinOneMinor, type Version } from "./program-version.ts";
+import { installGo } from "./go.ts";
+import { type Part, requirePart } from "./part.ts";
+import { isAtLeast, isWithinOneMinor, type Version, versionIn } from "./program-version.ts";
 
-export const release = "1.36.3";
+const release = "1.36.3";
 const etcdRelease = "3.7.3";
 /** The oldest Kubernetes that jsonplane is for, and the oldest etcd that such a server works well with. */
 const oldest = "1.33";
@@ -14,7 +15,7 @@ const oldestEtcd = "3.5";
 const assets = "KUBEBUILDER_ASSETS";
 
 const ways: readonly string[] = [
-  "install Go 1.21 or newer (Debian, Ubuntu: sudo apt-get install golang; macOS: brew install go) and run this again",
+  installGo,
   "or fetch the programs with setup-envtest, and set KUBEBUILDER_ASSETS to their folder",
   "or set TEST_ASSET_KUBE_APISERVER, TEST_ASSET_ETCD, TEST_ASSET_KUBECTL and JSONPLANE_KUBE_CONTROLLER_MANAGER to their paths",
 ];
@@ -23,69 +24,81 @@ const stamp = [`gitVersion=v${release}`, "gitMajor=1", `gitMinor=${release.split
   .map((setting) => `-X k8s.io/component-base/version.${setting}`)
   .join(" ");
 
-/** A program of the same release as the others. */
-export function kubernetesProgram(name: string, variable: string, takes: string): ProgramSource {
-  return {
-    name,
+/** Where a program of Kubernetes is looked for, and how long its build takes. */
+export type KubernetesProgram = Pick<ProgramSource, "name" | "takes" | "suits"> &
+  Partial<Pick<ProgramSource, "ways" | "variable" | "folderVariable">>;
+
+/** A program of Kubernetes, built from the same release as the others. */
+export function kubernetesProgram(program: KubernetesProgram): Part {
+  return builtProgram({
     module: "kubernetes",
-    package: `k8s.io/kubernetes/cmd/${name}`,
+    package: `k8s.io/kubernetes/cmd/${program.name}`,
     linkerFlags: stamp,
-    takes,
     ways,
-    variables: [variable],
     folderVariable: assets,
-    versionArgs: name === "kubectl" ? ["version", "--client"] : ["--version"],
+    versionArgs: program.name === "kubectl" ? ["version", "--client"] : ["--version"],
     version: release,
     cached: `kubernetes-${release}`,
-  };
+    ...program,
+  });
 }
 
-const server = kubernetesProgram("kube-apiserver", "TEST_ASSET_KUBE_APISERVER", "some 4 minutes, once");
-const kubectl = kubernetesProgram("kubectl", "TEST_ASSET_KUBECTL", "some 30 seconds, once");
-const manager = kubernetesProgram(
-  "kube-controller-manager",
-  "JSONPLANE_KUBE_CONTROLLER_MANAGER",
-  "some 2 minutes, once",
-);
-const etcd: ProgramSource = {
+export const kubeApiserver = kubernetesProgram({
+  name: "kube-apiserver",
+  variable: "TEST_ASSET_KUBE_APISERVER",
+  takes: "some 4 minutes",
+  suits: (version) => isAtLeast(version, oldest),
+});
+
+/** Whether a program may work with the API server that is used: at most one minor version apart. */
+export async function suitsApiServer(version: Version, env: Environment): Promise<boolean> {
+  const server = await kubeApiserver.find(env);
+  const text = server === undefined ? release : await kubeApiserver.versionOf(server);
+  const used = versionIn(text ?? "");
+  return used !== undefined && isAtLeast(version, oldest) && isWithinOneMinor(version, used);
+}
+
+export const kubectl = kubernetesProgram({
+  name: "kubectl",
+  variable: "TEST_ASSET_KUBECTL",
+  takes: "some 30 seconds",
+  suits: suitsApiServer,
+});
+
+export const kubeControllerManager = kubernetesProgram({
+  name: "kube-controller-manager",
+  variable: "JSONPLANE_KUBE_CONTROLLER_MANAGER",
+  takes: "some 2 minutes",
+  suits: suitsApiServer,
+});
+
+export const etcd = builtProgram({
   name: "etcd",
   module: "etcd",
   package: "go.etcd.io/etcd/server/v3",
-  takes: "some 30 seconds, once",
+  takes: "some 30 seconds",
   ways,
-  variables: ["TEST_ASSET_ETCD"],
+  variable: "TEST_ASSET_ETCD",
   folderVariable: assets,
   versionArgs: ["--version"],
   version: etcdRelease,
   cached: `etcd-${etcdRelease}`,
-};
+  suits: (version) => isAtLeast(version, oldestEtcd),
+});
 
 export interface KubernetesPrograms {
   readonly kubeApiserver: string;
   readonly etcd: string;
   readonly kubectl: string;
   readonly kubeControllerManager: string;
-  /** Of kube-apiserver: `1.36.3`. */
-  readonly version: string;
 }
 
+/** Throws PartMissing when one isn't there. */
 export async function findKubernetes(env: Environment): Promise<KubernetesPrograms> {
-  // One after the other: a build takes every core.
-  const api = await findProgram(env, server, (version) => isAtLeast(version, oldest));
-  const suitsServer = (version: Version) => isAtLeast(version, oldest) && isWithinOneMinor(version, api.version);
-  const storage = await findProgram(env, etcd, (version) => isAtLeast(version, oldestEtcd));
-  const client = await findProgram(env, kubectl, suitsServer);
-  const controllers = await findProgram(env, manager, suitsServer);
   return {
-    kubeApiserver: api.path,
-    etcd: storage.path,
-    kubectl: client.path,
-    kubeControllerManager: controllers.path,
-    version: api.version.text,
+    kubeApiserver: await requirePart(env, kubeApiserver),
+    etcd: await requirePart(env, etcd),
+    kubectl: await requirePart(env, kubectl),
+    kubeControllerManager: await requirePart(env, kubeControllerManager),
   };
-}
-
-/** A kubectl alone, for who has a cluster already. */
-export async function findKubectl(env: Environment): Promise<FoundProgram> {
-  return findProgram(env, kubectl, (version) => isAtLeast(version, oldest));
 }

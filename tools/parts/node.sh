@@ -51,8 +51,10 @@ Linux-x86_64) ;;
 esac
 command -v npm >/dev/null || refuse "Node $needed or newer is missing ($present), and there is no npm to fetch it with"
 
-echo "jsonplane: fetching Node $version into $folder (once; $present)" >&2
 mkdir -p "$cache" || refuse "the cache folder $cache can't be made; JSONPLANE_CACHE may name another"
+# Two commands that are started at once fetch one after the other: the second finds it there.
+if [ "${1:-}" != locked ] && command -v flock >/dev/null; then exec flock "$cache" sh "$0" locked; fi
+echo "jsonplane: fetching Node $version into $folder (once; $present)" >&2
 draft=$(mktemp -d "$cache/.node-XXXXXX") || refuse "the cache folder $cache can't be written; JSONPLANE_CACHE may name another"
 trap 'rm -rf "$draft"' EXIT
 trap 'exit 129' HUP

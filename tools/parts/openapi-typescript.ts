@@ -1,11 +1,10 @@
-// Finds openapi-typescript, which makes TypeScript types of an OpenAPI document: JSONPLANE_OPENAPI_TYPESCRIPT, the PATH, then the cache
+// openapi-typescript, which makes TypeScript types of an OpenAPI document: JSONPLANE_OPENAPI_TYPESCRIPT, the PATH, then the cache
 // folder, where a pinned release is installed with the TypeScript 5 that it is written for: the project's own is newer than it takes.
-// Refuses with PartMissing.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
-import { partMissing } from "./part-missing.ts";
+import { cacheFolder, fillCacheFolder } from "./cache.ts";
+import { type Part, partMissing } from "./part.ts";
 import { isProgram, onPath } from "./programs.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
@@ -16,16 +15,30 @@ const ways = [
   "or set JSONPLANE_OPENAPI_TYPESCRIPT to the path of its program",
 ];
 
-/** The path of the program. */
-export async function findOpenapiTypescript(env: Environment): Promise<string> {
-  const named = env.JSONPLANE_OPENAPI_TYPESCRIPT ?? onPath("openapi-typescript", env);
-  if (named) {
-    if (isProgram(named)) return named;
-    throw partMissing(`${named} is not a program that can be run`, ways);
-  }
-  const folder = await cachedFolder(cacheFolder(env), `openapi-typescript-${version}`, install);
-  return join(folder, "node_modules/.bin/openapi-typescript");
-}
+const variable = "JSONPLANE_OPENAPI_TYPESCRIPT";
+const folderName = `openapi-typescript-${version}`;
+const programPath = "node_modules/.bin/openapi-typescript";
+
+export const openapiTypescript: Part = {
+  name: "openapi-typescript",
+  firstTime: "installed by npm into the cache, some 10 seconds",
+  ways,
+  variable,
+  async find(env) {
+    const named = env[variable];
+    if (named && !isProgram(named)) throw partMissing(`${named} is not a program that can be run`, ways);
+    if (named) return { path: named, origin: `environment variable ${variable}` };
+    const present = onPath("openapi-typescript", env);
+    if (present) return { path: present, origin: "PATH" };
+    const cached = join(cacheFolder(env), folderName, programPath);
+    return isProgram(cached) ? { path: cached, origin: "cache" } : undefined;
+  },
+  async bring(env, { onProgress }) {
+    onProgress("installing");
+    await fillCacheFolder(cacheFolder(env), folderName, install);
+  },
+  versionOf: async ({ origin }) => (origin === "cache" ? version : undefined),
+};
 
 async function install(folder: string): Promise<void> {
   await writeFile(join(folder, "package.json"), '{"private":true}\n');

@@ -22,6 +22,8 @@ npm=$(dirname "$node")/npm
   echo "jsonplane: npm is missing, which installs the packages of package-lock.json; it comes with Node (https://nodejs.org)" >&2
   exit 1
 }
+# Two commands that are started at once install one after the other: the second finds everything there.
+if [ "${2:-}" != locked ] && command -v flock >/dev/null; then exec flock "$lock" sh "$0" "$node" locked; fi
 echo "jsonplane: installing npm packages (once)" >&2
 PATH=$(dirname "$node"):$PATH
 # A company's proxy signs with a certificate that only the system's store knows; the machine's own Node may have read it.

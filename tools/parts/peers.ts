@@ -1,35 +1,73 @@
 // The servers that benchmarks compare jsonplane with: PocketBase, Webdis and Kinto. Each is found by the environment, on the PATH, in
-// the cache, or fetched into it (built with Go, Debian's package, the Python package index). Refuses with PartMissing.
+// the cache, or fetched into it (built with Go, Debian's package, the Python package index).
 
 import { join } from "node:path";
-import { findProgram } from "./built-program.ts";
-import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
-import { UnpackFailed, unpackPackages } from "./debian-packages.ts";
-import { partMissing } from "./part-missing.ts";
+import { builtProgram } from "./built-program.ts";
+import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
+import { DebianFailed, unpackPackages } from "./debian-packages.ts";
+import { installGo } from "./go.ts";
+import { type Part, partMissing, requirePart } from "./part.ts";
 import { isProgram, onPath } from "./programs.ts";
-import { pythonWithPip } from "./python.ts";
-import { lastWords, runCommand } from "./run-command.ts";
+import { installedFromPypi } from "./python.ts";
 
 export const pocketBaseVersion = "0.36.8";
 const kintoVersion = "26.5.0";
 
-/** The path of a PocketBase: JSONPLANE_POCKETBASE, `pocketbase` on the PATH, or built once with Go. */
-export async function findPocketBase(env: Environment): Promise<string> {
-  const variable = "JSONPLANE_POCKETBASE";
-  const source = {
-    name: "pocketbase",
-    module: "pocketbase",
-    package: ".",
-    linkerFlags: `-X main.version=${pocketBaseVersion}`,
-    takes: "some 3 minutes, once",
-    ways: ["install Go 1.21 or newer and run this again", `or set ${variable} to the path of a PocketBase`],
-    variables: [variable],
-    versionArgs: ["--version"],
-    version: pocketBaseVersion,
-    cached: `pocketbase-${pocketBaseVersion}`,
-  };
-  return (await findProgram(env, source, () => true)).path;
-}
+export const pocketBase = builtProgram({
+  name: "pocketbase",
+  module: "pocketbase",
+  package: ".",
+  linkerFlags: `-X main.version=${pocketBaseVersion}`,
+  takes: "some 3 minutes",
+  ways: [installGo, "or set JSONPLANE_POCKETBASE to the path of a PocketBase"],
+  variable: "JSONPLANE_POCKETBASE",
+  versionArgs: ["--version"],
+  version: pocketBaseVersion,
+  cached: `pocketbase-${pocketBaseVersion}`,
+  suits: () => true,
+});
+
+/** With its Redis backends. */
+export const kinto = installedFromPypi({
+  name: "kinto",
+  variable: "JSONPLANE_KINTO",
+  packages: [`kinto==${kintoVersion}`, "kinto-redis==2.1.0", "waitress==3.0.2"],
+  version: kintoVersion,
+  takes: "a minute",
+});
+
+const webdisVariable = "JSONPLANE_WEBDIS";
+const webdisFolder = "webdis-debian";
+const webdisPackages = ["webdis", "libb64-0d", "libhiredis0.14", "libevent-2.1-7", "libjansson4"];
+const webdisWays = [
+  "install Webdis (Debian, Ubuntu: sudo apt-get install webdis)",
+  `or set ${webdisVariable} to its path`,
+];
+const unpackedWebdis = (env: Environment) => join(cacheFolder(env), webdisFolder, "usr/bin/webdis");
+
+export const webdis: Part = {
+  name: "webdis",
+  firstTime: "unpacked from Debian's package, some seconds",
+  ways: webdisWays,
+  variable: webdisVariable,
+  async find(env) {
+    const named = env[webdisVariable];
+    if (named && !isProgram(named)) throw partMissing(`${named} is not a program that can be run`, webdisWays);
+    if (named) return { path: named, origin: `environment variable ${webdisVariable}` };
+    const present = onPath("webdis", env);
+    if (present) return { path: present, origin: "PATH" };
+    return isProgram(unpackedWebdis(env)) ? { path: unpackedWebdis(env), origin: "cache" } : undefined;
+  },
+  async bring(env) {
+    try {
+      await fillCacheFolder(cacheFolder(env), webdisFolder, (draft) => unpackPackages(env, webdisPackages, draft));
+    } catch (error) {
+      if (!(error instanceof DebianFailed)) throw error;
+      throw partMissing(`Webdis is missing, and Debian's can't be unpacked: ${error.message}`, webdisWays);
+    }
+  },
+  versionOf: async () => undefined,
+};
 
 export interface Webdis {
   readonly path: string;
@@ -37,56 +75,9 @@ export interface Webdis {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** JSONPLANE_WEBDIS, `webdis` on the PATH, or Debian's packages, unpacked in the cache. */
+/** Throws PartMissing when it isn't there. */
 export async function findWebdis(env: Environment): Promise<Webdis> {
-  const ways = ["install Webdis (Debian, Ubuntu: sudo apt-get install webdis)", "or set JSONPLANE_WEBDIS to its path"];
-  const named = env.JSONPLANE_WEBDIS ?? onPath("webdis", env);
-  if (named) {
-    if (isProgram(named)) return { path: named, env: {} };
-    throw partMissing(`${named} is not a program that can be run`, ways);
-  }
-  const packages = ["webdis", "libb64-0d", "libhiredis0.14", "libevent-2.1-7", "libjansson4"];
-  try {
-    const folder = await cachedFolder(cacheFolder(env), "webdis-debian", (draft) =>
-      unpackPackages(env, packages, draft),
-    );
-    const libraries = join(folder, "usr/lib/x86_64-linux-gnu");
-    return { path: join(folder, "usr/bin/webdis"), env: { LD_LIBRARY_PATH: libraries } };
-  } catch (error) {
-    if (!(error instanceof UnpackFailed)) throw error;
-    throw partMissing(`Webdis is missing, and Debian's can't be unpacked: ${error.message}`, ways);
-  }
-}
-
-/** The path of a `kinto` with its Redis backends: JSONPLANE_KINTO, or an environment of Python's own in the cache. */
-export async function findKinto(env: Environment): Promise<string> {
-  const ways = ["pip install kinto kinto-redis waitress, and set JSONPLANE_KINTO to the path of the program kinto"];
-  const named = env.JSONPLANE_KINTO;
-  if (named) {
-    if (isProgram(named)) return named;
-    throw partMissing(`JSONPLANE_KINTO names ${named}, which is not a program that can be run`, ways);
-  }
-  const python = await pythonWithPip(env);
-  const shelf = cacheFolder(env);
-  // Its programs name the folder that they were installed into, so it is filled where it stays.
-  const name = `kinto-${kintoVersion}`;
-  const folder = join(shelf, name);
-  await cachedFolder(shelf, `${name}-installed`, async () => {
-    const steps = [
-      [python, "-m", "venv", folder],
-      [
-        join(folder, "bin/pip"),
-        "install",
-        "--quiet",
-        `kinto==${kintoVersion}`,
-        "kinto-redis==2.1.0",
-        "waitress==3.0.2",
-      ],
-    ] as const;
-    for (const [program, ...args] of steps) {
-      const done = await runCommand(program, args);
-      if (done.code !== 0) throw partMissing(`Kinto can't be installed:\n${lastWords(done)}`, ways);
-    }
-  });
-  return join(folder, "bin/kinto");
+  const path = await requirePart(env, webdis);
+  const libraries = join(cacheFolder(env), webdisFolder, "usr/lib/x86_64-linux-gnu");
+  return { path, env: path === unpackedWebdis(env) ? { LD_LIBRARY_PATH: libraries } : {} };
 }

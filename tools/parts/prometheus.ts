@@ -1,39 +1,62 @@
 // Prometheus and promtool, which tests of dashboards, rules and alerts run: JSONPLANE_PROMETHEUS and JSONPLANE_PROMTOOL, the PATH, the
-// cache, or Debian's package, unpacked there. Refuses with PartMissing.
+// cache, or Debian's package, unpacked there. They are one part, because they come in one package.
 
 import { join } from "node:path";
-import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
-import { UnpackFailed, unpackPackages } from "./debian-packages.ts";
-import { partMissing } from "./part-missing.ts";
+import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
+import { DebianFailed, unpackPackages } from "./debian-packages.ts";
+import { type FoundPart, type Part, partMissing, requirePart } from "./part.ts";
+import { programVersion } from "./program-version.ts";
 import { isProgram, onPath } from "./programs.ts";
 
-export interface Prometheus {
+export interface PrometheusPrograms {
   readonly prometheus: string;
   readonly promtool: string;
 }
 
+const variables: Readonly<Record<keyof PrometheusPrograms, string>> = {
+  prometheus: "JSONPLANE_PROMETHEUS",
+  promtool: "JSONPLANE_PROMTOOL",
+};
+const folderName = "prometheus-debian";
 const ways = [
   "install Prometheus (Debian, Ubuntu: sudo apt-get install prometheus; macOS: brew install prometheus)",
   "or set JSONPLANE_PROMETHEUS and JSONPLANE_PROMTOOL to the paths of the programs",
 ];
 
-export async function findPrometheus(env: Environment): Promise<Prometheus> {
-  const named = { prometheus: env["JSONPLANE_PROMETHEUS"], promtool: env["JSONPLANE_PROMTOOL"] };
-  const here = {
-    prometheus: named.prometheus ?? onPath("prometheus", env),
-    promtool: named.promtool ?? onPath("promtool", env),
-  };
-  for (const path of Object.values(named)) {
-    if (path && !isProgram(path)) throw partMissing(`${path} is not a program that can be run`, ways);
+export const prometheus: Part = {
+  name: "prometheus",
+  firstTime: "unpacked from Debian's package (prometheus), some seconds",
+  ways,
+  variable: variables.prometheus,
+  async find(env) {
+    return locate("promtool", env) && locate("prometheus", env);
+  },
+  async bring(env) {
+    try {
+      await fillCacheFolder(cacheFolder(env), folderName, (draft) => unpackPackages(env, ["prometheus"], draft));
+    } catch (error) {
+      if (!(error instanceof DebianFailed)) throw error;
+      throw partMissing(`Prometheus is missing, and Debian's can't be unpacked: ${error.message}`, ways);
+    }
+  },
+  versionOf: async ({ path }) => (await programVersion(path, ["--version"]))?.text,
+};
+
+/** Throws PartMissing when one isn't there. */
+export async function findPrometheus(env: Environment): Promise<PrometheusPrograms> {
+  const path = await requirePart(env, prometheus);
+  return { prometheus: path, promtool: locate("promtool", env)?.path ?? path };
+}
+
+function locate(name: keyof PrometheusPrograms, env: Environment): FoundPart | undefined {
+  const variable = variables[name];
+  const named = env[variable];
+  if (named && !isProgram(named)) {
+    throw partMissing(`${variable} names ${named}, which is not a program that can be run`, ways);
   }
-  if (here.prometheus && here.promtool) return { prometheus: here.prometheus, promtool: here.promtool };
-  try {
-    const folder = await cachedFolder(cacheFolder(env), "prometheus-debian", (draft) =>
-      unpackPackages(env, ["prometheus"], draft),
-    );
-    return { prometheus: join(folder, "usr/bin/prometheus"), promtool: join(folder, "usr/bin/promtool") };
-  } catch (error) {
-    if (!(error instanceof UnpackFailed)) throw error;
-    throw partMissing(`Prometheus is missing, and Debian's can't be unpacked: ${error.message}`, ways);
-  }
+  if (named) return { path: named, origin: `environment variable ${variable}` };
+  const present = onPath(name, env);
+  if (present) return { path: present, origin: "PATH" };
+  const cached = join(cacheFolder(env), folderName, "usr/bin", name);
+  return isProgram(cached) ? { path: cached, origin: "cache" } : undefined;
 }

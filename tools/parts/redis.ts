@@ -1,9 +1,10 @@
-// The real Redis with JSON that tests and benchmarks start: which program, and which module it has to load. Refuses with
-// PartMissing when a part is neither here nor can be fetched.
+// The real Redis with JSON that tests and benchmarks start: which program, and which module it has to load. Throws PartMissing when
+// one isn't there.
 
 import type { Environment } from "./cache.ts";
-import { findRedisJson } from "./redis-json.ts";
-import { findRedisServer } from "./redis-server.ts";
+import { requirePart } from "./part.ts";
+import { redisJson } from "./redis-json.ts";
+import { redisServer } from "./redis-server.ts";
 
 export interface RedisProgram {
   readonly server: string;
@@ -12,6 +13,5 @@ export interface RedisProgram {
 }
 
 export async function findRedis(env: Environment): Promise<RedisProgram> {
-  const server = await findRedisServer(env);
-  return { server, module: await findRedisJson(env, server) };
+  return { server: await requirePart(env, redisServer), module: await requirePart(env, redisJson) };
 }

@@ -17,6 +17,10 @@ export interface RunOptions {
   readonly input?: string;
   /** Milliseconds after which the program is killed; default ten minutes. */
   readonly timeout?: number;
+  /** Kills the program when it is aborted. */
+  readonly signal?: AbortSignal;
+  /** Called with each piece of standard error as it comes. */
+  readonly onStderr?: (text: string) => void;
 }
 
 export function runCommand(command: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
@@ -26,12 +30,16 @@ export function runCommand(command: string, args: readonly string[], options: Ru
       env: { ...process.env, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],
     });
-    // Who reads nothing of it may have ended before it was written.
+    // A program that reads nothing of it may have ended before it was written.
     child.stdin.on("error", () => undefined).end(options.input ?? "");
+    const kill = () => void child.kill("SIGKILL");
     // spawn's own timeout goes on running after a program that wasn't found, and keeps this process alive for it.
-    const late = setTimeout(() => child.kill("SIGKILL"), options.timeout ?? 600_000);
+    const late = setTimeout(kill, options.timeout ?? 600_000);
+    if (options.signal?.aborted) kill();
+    options.signal?.addEventListener("abort", kill, { once: true });
     const finish = (finished: Finished) => {
       clearTimeout(late);
+      options.signal?.removeEventListener("abort", kill);
       resolve(finished);
     };
     let stdout = "";
@@ -41,6 +49,7 @@ export function runCommand(command: string, args: readonly string[], options: Ru
     });
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       stderr += chunk;
+      options.onStderr?.(chunk);
     });
     child.on("error", (error) => finish({ code: 127, stdout, stderr: `${stderr}${error.message}` }));
     child.on("close", (code) => finish({ code: code ?? 128, stdout, stderr }));

@@ -4,7 +4,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findKinto } from "../../../tools/parts/peers.ts";
+import { requirePart } from "../../../tools/parts/part.ts";
+import { kinto } from "../../../tools/parts/peers.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startPart } from "../../support/part-process.ts";
 import { basic } from "../../support/projects.ts";
@@ -13,7 +14,7 @@ import { answers, ask, type Peer } from "./peer.ts";
 
 /** `redis` = a Redis of its own. */
 export async function startKinto(redis: string): Promise<Peer> {
-  const program = await findKinto(process.env);
+  const program = await requirePart(process.env, kinto);
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-kinto-"));
   const port = await freePort();
   const file = join(folder, "kinto.ini");

@@ -4,7 +4,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findPocketBase } from "../../../tools/parts/peers.ts";
+import { requirePart } from "../../../tools/parts/part.ts";
+import { pocketBase } from "../../../tools/parts/peers.ts";
 import { runCommand } from "../../../tools/parts/run-command.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startPart } from "../../support/part-process.ts";
@@ -14,7 +15,7 @@ import { answers, ask, type Peer } from "./peer.ts";
 const account = { identity: "root@example.org", password: "benchmarks-only" };
 
 export async function startPocketBase(objects: number): Promise<Peer> {
-  const program = await findPocketBase(process.env);
+  const program = await requirePart(process.env, pocketBase);
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-pocketbase-"));
   // It takes a program of a cache folder for `go run`, which it would log every statement for.
   const data = ["--dir", join(folder, "data"), "--dev=false"];

@@ -1,35 +1,41 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findChromium } from "../../../../tools/parts/chromium.ts";
-import { findOpenapiTypescript } from "../../../../tools/parts/openapi-typescript.ts";
+import { chromium } from "../../../../tools/parts/chromium.ts";
+import { openapiTypescript } from "../../../../tools/parts/openapi-typescript.ts";
+import { prometheus } from "../../../../tools/parts/prometheus.ts";
+import { schemathesis } from "../../../../tools/parts/schemathesis.ts";
+import { type FakePrograms, fakePrograms } from "./fake-programs.ts";
 
-let folder = "";
+let fakes: FakePrograms;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "jsonplane-named-"));
-  for (const name of ["google-chrome", "openapi-typescript", "mine"]) {
-    await writeFile(join(folder, name), "#!/bin/sh\n");
-    await chmod(join(folder, name), 0o755);
-  }
+  fakes = await fakePrograms();
+  const names = ["google-chrome", "openapi-typescript", "schemathesis", "prometheus", "promtool", "mine"];
+  for (const name of names) await fakes.script(name, "");
 });
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => fakes.remove());
 
 describe.each([
-  ["a browser", findChromium, "JSONPLANE_CHROMIUM", "google-chrome"],
-  ["openapi-typescript", findOpenapiTypescript, "JSONPLANE_OPENAPI_TYPESCRIPT", "openapi-typescript"],
-] as const)("%s", (_what, find, variable, name) => {
+  [chromium, "google-chrome"],
+  [openapiTypescript, "openapi-typescript"],
+  [schemathesis, "schemathesis"],
+  [prometheus, "prometheus"],
+] as const)("$name", (part, name) => {
+  const variable = part.variable ?? "";
+
   it("is the one that the environment names, before any on the PATH", async () => {
-    expect(await find({ [variable]: join(folder, "mine"), PATH: folder })).toBe(join(folder, "mine"));
+    const found = await part.find({ [variable]: fakes.at("mine"), PATH: fakes.folder });
+    expect(found).toEqual({ path: fakes.at("mine"), origin: `environment variable ${variable}` });
   });
 
   it("is found on the PATH", async () => {
-    expect(await find({ PATH: folder })).toBe(join(folder, name));
+    expect(await part.find({ PATH: fakes.folder })).toEqual({ path: fakes.at(name), origin: "PATH" });
   });
 
   it("is refused when the environment names something else than a program", async () => {
-    await expect(find({ [variable]: join(folder, "gone"), PATH: folder })).rejects.toThrow(/gone/);
+    await expect(part.find({ [variable]: fakes.at("gone"), PATH: fakes.folder })).rejects.toThrow(/gone/);
+  });
+
+  it("is nowhere on a machine that has nothing", async () => {
+    expect(await part.find({ PATH: "", JSONPLANE_CACHE: fakes.at("cache") })).toBeUndefined();
   });
 });

@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { withPartLock } from "../../../../tools/parts/part-lock.ts";
+
+const lockModule = fileURLToPath(new URL("../../../../tools/parts/part-lock.ts", import.meta.url));
+let env: { readonly JSONPLANE_CACHE: string };
+
+beforeEach(async () => {
+  env = { JSONPLANE_CACHE: await mkdtemp(join(tmpdir(), "jsonplane-lock-")) };
+});
+afterEach(() => rm(env.JSONPLANE_CACHE, { recursive: true, force: true }));
+
+it("two that want one part come one after the other, and the second says that it waits", async () => {
+  const order: string[] = [];
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let entered: () => void = () => undefined;
+  const inside = new Promise<void>((resolve) => {
+    entered = resolve;
+  });
+  const first = withPartLock(env, "etcd", async () => {
+    entered();
+    await held;
+    order.push("first");
+  });
+  await inside;
+  const second = withPartLock(
+    env,
+    "etcd",
+    async () => void order.push("second"),
+    () => {
+      order.push("waits");
+      release();
+    },
+  );
+  await Promise.all([first, second]);
+  expect(order).toEqual(["waits", "first", "second"]);
+});
+
+it("two parts have a lock each", async () => {
+  await withPartLock(env, "etcd", () => withPartLock(env, "helm 4", async () => undefined));
+});
+
+it("a lock goes with the process that held it, however that ended", async () => {
+  const program = `const { withPartLock } = await import(${JSON.stringify(lockModule)});
+    await withPartLock(process.env, "etcd", async () => { console.log("held"); await new Promise(() => setInterval(() => {}, 1000)); });`;
+  const holder = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(holder.stdout, "data");
+  const waited: string[] = [];
+  await withPartLock(
+    env,
+    "etcd",
+    async () => void waited.push("in"),
+    () => {
+      waited.push("waits");
+      holder.kill("SIGKILL");
+    },
+  );
+  expect(waited).toEqual(["waits", "in"]);
+});
+
+it("what fails inside leaves the lock free", async () => {
+  await expect(withPartLock(env, "etcd", () => Promise.reject(new Error("no network")))).rejects.toThrow("no network");
+  expect(await withPartLock(env, "etcd", async () => "free")).toBe("free");
+});

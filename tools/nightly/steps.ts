@@ -1,0 +1,37 @@
+// What the nightly tier does beside the tests: each a command of its own, one after the other. A step that fails keeps no other from
+// being tried.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+export interface NightlyStep {
+  readonly name: string;
+  readonly passed: boolean;
+}
+
+interface StepCommand {
+  readonly name: string;
+  readonly args: readonly string[];
+}
+
+function commands(seed: string): readonly StepCommand[] {
+  return [
+    { name: "chaos", args: ["test/chaos/run.ts", "--seed", seed] },
+    { name: "fuzz", args: ["test/fuzz/run.ts", "--seed", seed, "--requests", "20000", "--manifests", "500"] },
+    { name: "fuzz:openapi", args: ["test/fuzz/schemathesis.ts", "--seed", seed, "--examples", "50"] },
+  ];
+}
+
+export async function runNightlySteps(root: string, seed: string): Promise<readonly NightlyStep[]> {
+  const steps: NightlyStep[] = [];
+  for (const { name, args } of commands(seed)) {
+    console.log(`\nNightly: ${name} (node ${args.join(" ")})`);
+    const started = performance.now();
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+    const [code] = await once(child, "close");
+    const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+    console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${minutes} min)`);
+    steps.push({ name, passed: code === 0 });
+  }
+  return steps;
+}

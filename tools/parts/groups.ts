@@ -1,0 +1,100 @@
+// Which parts each command uses. A group is a kind of test (a folder below test/) or a command; what a command uses and no group
+// names is a defect here, which shows as PartMissing in a test.
+
+import { chooseFlavour } from "../cluster/flavour.ts";
+import { machineParts, requireNodeMachine } from "../cluster/machine.ts";
+import type { Environment } from "./cache.ts";
+import { chromium } from "./chromium.ts";
+import { coredns, kubelet, kubeProxy, kubeScheduler, metricsServer, pause } from "./cluster-programs.ts";
+import { foreignCrds } from "./foreign-crds.ts";
+import { helm, helm3 } from "./helm.ts";
+import { etcd, kubeApiserver, kubeControllerManager, kubectl } from "./kubernetes.ts";
+import { lua } from "./lua.ts";
+import { openapiTypescript } from "./openapi-typescript.ts";
+import type { Part } from "./part.ts";
+import { kinto, pocketBase, webdis } from "./peers.ts";
+import { prometheus } from "./prometheus.ts";
+import { redisJson } from "./redis-json.ts";
+import { redisServer } from "./redis-server.ts";
+import { schemathesis } from "./schemathesis.ts";
+
+const redis: readonly Part[] = [redisServer, redisJson];
+/** The longest build first. */
+const kubernetes: readonly Part[] = [kubeApiserver, kubeControllerManager, etcd, kubectl];
+
+const fixed = {
+  unit: [],
+  meta: [],
+  store: redis,
+  http: redis,
+  security: redis,
+  process: [...redis, ...kubernetes, chromium, openapiTypescript],
+  operator: [...redis, ...kubernetes, helm],
+  chart: [...kubernetes, helm, lua, foreignCrds],
+  observability: [...redis, ...kubernetes, prometheus],
+  demo: [...redis, ...kubernetes],
+  chaos: [...redis, ...kubernetes],
+  fuzz: [...redis, ...kubernetes],
+  "fuzz:openapi": [...redis, schemathesis],
+  bench: redis,
+  "bench:operator": [...redis, ...kubernetes],
+  "bench:peers": [...redis, pocketBase, webdis, kinto],
+  "draw:dashboards": [...redis, ...kubernetes, prometheus, chromium],
+  generate: [helm],
+} as const satisfies Readonly<Record<string, readonly Part[]>>;
+
+type FixedGroup = keyof typeof fixed;
+
+/** Groups that bring up a cluster: what they use depends on its flavour. */
+const clusterGroups = {
+  image: redis,
+  e2e: [...redis, helm],
+  cluster: [metricsServer],
+} as const satisfies Readonly<Record<string, readonly Part[]>>;
+
+type ClusterGroup = keyof typeof clusterGroups;
+
+/** Kinds of tests that a commit must pass. */
+const testGroups = [
+  ...["unit", "meta", "store", "http", "security", "process", "operator", "chart", "observability"],
+  ...["image", "e2e"],
+] as readonly (FixedGroup | ClusterGroup)[];
+
+const composed = {
+  test: testGroups,
+  nightly: [...testGroups, "chaos", "fuzz", "fuzz:openapi"] as readonly (FixedGroup | ClusterGroup)[],
+} as const;
+
+export type PartGroup = FixedGroup | ClusterGroup | keyof typeof composed;
+
+export const partGroups: readonly PartGroup[] = [
+  ...(Object.keys(composed) as readonly (keyof typeof composed)[]),
+  ...(Object.keys(fixed) as readonly FixedGroup[]),
+  ...(Object.keys(clusterGroups) as readonly ClusterGroup[]),
+];
+
+/** Each part once. Throws PartMissing where this machine can't be what the group needs. */
+export async function partsOf(group: PartGroup, env: Environment): Promise<readonly Part[]> {
+  if (group === "test") return joined(composed.test, env);
+  if (group === "nightly") return unique([...(await joined(composed.nightly, env)), helm3]);
+  if (isClusterGroup(group)) return unique([...clusterGroups[group], ...(await clusterParts(env))]);
+  return fixed[group];
+}
+
+function isClusterGroup(group: string): group is ClusterGroup {
+  return group in clusterGroups;
+}
+
+async function joined(groups: readonly (FixedGroup | ClusterGroup)[], env: Environment): Promise<readonly Part[]> {
+  return unique((await Promise.all(groups.map((group) => partsOf(group, env)))).flat());
+}
+
+function unique(parts: readonly Part[]): readonly Part[] {
+  return [...new Set(parts)];
+}
+
+async function clusterParts(env: Environment): Promise<readonly Part[]> {
+  if ((await chooseFlavour(env)) === "kind") return [kubectl];
+  requireNodeMachine();
+  return [...kubernetes, kubelet, kubeScheduler, kubeProxy, coredns, pause, ...machineParts];
+}
