@@ -6,6 +6,7 @@ import { defineConfig } from "vitest/config";
 
 const realParts = "./test/support/real-parts.ts";
 const realKubernetes = "./test/support/real-kubernetes.ts";
+const images = "./test/support/image-build.ts";
 const sameCases = "./test/support/property-seed.ts";
 const seconds = 1_000;
 
@@ -73,6 +74,7 @@ export default defineConfig({
         test: {
           name: "image",
           include: ["test/image/**/*.test.ts"],
+          globalSetup: images,
           testTimeout: 120 * seconds,
           hookTimeout: 300 * seconds,
         },
@@ -82,6 +84,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          globalSetup: images,
           // A whole cluster wants the cores to itself: once everything else has run.
           sequence: { groupOrder: 1 },
         },

@@ -3,7 +3,7 @@
 // docs/benchmarks.md.
 
 import { join } from "node:path";
-import { earlierTree, lastGood } from "../support/earlier-tree.ts";
+import { earlierTree, lastLanding } from "../../tools/earlier-tree.ts";
 import { startRedis } from "../support/redis.ts";
 import { cpuOf, cpuOfProcess } from "./cpu.ts";
 import { findLoader, type Loader, type LoadRequest } from "./load.ts";
@@ -45,7 +45,7 @@ interface Taken {
   readonly cpu: number;
 }
 
-const commit = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? lastGood;
+const commit = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? lastLanding;
 const tree = await earlierTree(commit);
 if (tree === undefined)
   throw new Error(`This clone has no commit ${commit} (git fetch --unshallow fetches all of them)`);

@@ -2,12 +2,15 @@
 // comes and goes with this run (kind where Docker is, else a node of our own), with images packed here. KUBECONFIG itself is never
 // looked at: it may name a cluster that somebody works with, and the journeys end by purging everything.
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { packImage } from "../../tools/image/pack.ts";
 import type { Environment } from "../../tools/parts/cache.ts";
+import { type EarlierVersion, findEarlierVersion, upgradedFrom } from "../../tools/parts/earlier-version.ts";
 import { chart } from "../support/helm.ts";
-import { buildForImage } from "../support/image-build.ts";
-import { type EarlierVersion, findEarlierVersion } from "./earlier-version.ts";
+import { imageBuild } from "../support/image-build.ts";
 
 /** A chart and the image that it rolls out. */
 export interface Version {
@@ -17,7 +20,7 @@ export interface Version {
 
 export interface ClusterInHand {
   readonly kubeconfig: string;
-  /** What is installed first: earlier-version.ts says which. */
+  /** What is installed first: tools/parts/earlier-version.ts says which. */
   readonly from: Version;
   /** This tree, under an image name of its own. */
   readonly to: Version;
@@ -34,22 +37,20 @@ export async function takeCluster(env: Environment): Promise<ClusterInHand> {
   if (kubeconfig && !image) {
     throw new Error("JSONPLANE_IMAGE is not set: name an image of jsonplane that the cluster's nodes have or can pull");
   }
+  const part = await upgradedFrom(env);
   if (kubeconfig && image) {
-    const earlier = env.JSONPLANE_E2E_FROM ? await findEarlierVersion(env) : undefined;
+    const earlier = env.JSONPLANE_E2E_FROM && part ? await findEarlierVersion(env, part) : undefined;
     return {
       kubeconfig,
       from: { chart: earlier?.chart ?? chart, image },
       to: { chart, image: env.JSONPLANE_NEXT_IMAGE ?? image },
       redis: env.JSONPLANE_REDIS_IMAGE ?? "redis:8.6",
-      stop: async () => earlier?.remove(),
+      stop: async () => undefined,
     };
   }
-  const earlier = await findEarlierVersion(env);
+  const earlier = part && (await findEarlierVersion(env, part));
   const cluster = await upCluster(env, { number: clusterNumber });
-  const stop = async (): Promise<void> => {
-    await earlier?.remove();
-    await cluster.down();
-  };
+  const stop = (): Promise<void> => cluster.down();
   try {
     return { kubeconfig: cluster.kubeconfig, ...(await loadVersions(cluster, earlier)), stop };
   } catch (error) {
@@ -62,24 +63,20 @@ async function loadVersions(
   cluster: Cluster,
   earlier: EarlierVersion | undefined,
 ): Promise<Pick<ClusterInHand, "from" | "to" | "redis">> {
-  const { built, folder, remove } = await buildForImage();
+  const { built, jsonplane, redis } = imageBuild();
+  await cluster.load(redis.file);
+  await cluster.load(jsonplane.file);
+  const versions = { to: { chart, image: jsonplane.name }, redis: redis.name };
+  if (earlier) {
+    await cluster.load(earlier.archive);
+    return { ...versions, from: { chart: earlier.chart, image: earlier.image } };
+  }
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-e2e-"));
   try {
-    const load = async (which: "jsonplane" | "redis", name: string): Promise<string> => {
-      const image = await packImage(which, { folder, built, name });
-      await cluster.load(image.file);
-      return image.name;
-    };
-    const loadEarlier = async ({ chart: earlierChart, pack }: EarlierVersion): Promise<Version> => {
-      const { file, name } = await pack();
-      await cluster.load(file);
-      return { chart: earlierChart, image: name };
-    };
-    return {
-      from: earlier ? await loadEarlier(earlier) : { chart, image: await load("jsonplane", "jsonplane:e2e") },
-      to: { chart, image: await load("jsonplane", "jsonplane:e2e-next") },
-      redis: await load("redis", "jsonplane-redis:e2e"),
-    };
+    const same = await packImage("jsonplane", { folder, built, name: "jsonplane:e2e-from" });
+    await cluster.load(same.file);
+    return { ...versions, from: { chart, image: same.name } };
   } finally {
-    await remove();
+    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,40 +1,35 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { clusterPlace } from "../../tools/cluster/place.ts";
-import { packImage } from "../../tools/image/pack.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { eventually } from "../support/eventually.ts";
-import { buildForImage, type ImageBuild } from "../support/image-build.ts";
+import { imageBuild } from "../support/image-build.ts";
 
 /** Another one than `make cluster`'s, which somebody may be working with. */
 const number = 7;
-let build: ImageBuild;
+const { jsonplane, redis } = imageBuild();
+const image = jsonplane.name;
 let cluster: Cluster;
-let image = "";
 
 beforeAll(async () => {
-  build = await buildForImage();
   cluster = await upCluster(process.env, { number });
-  for (const which of ["jsonplane", "redis"] as const) {
-    const { file, name } = await packImage(which, { folder: build.folder, built: build.built });
-    await cluster.load(file);
-    if (which === "jsonplane") image = name;
-  }
+  for (const { file } of [jsonplane, redis]) await cluster.load(file);
   await kubectl("create", "namespace", "strict");
   await kubectl("label", "namespace", "strict", "pod-security.kubernetes.io/enforce=restricted");
-}, 3_600_000);
+}, 300_000);
 
 afterAll(async () => {
   await cluster?.down();
-  await build?.remove();
 }, 120_000);
 
-async function kubectl(...args: readonly string[]): Promise<string> {
-  const done = await runCommand(cluster.kubectl, ["--kubeconfig", cluster.kubeconfig, ...args]);
+const kubectl = (...args: readonly string[]): Promise<string> => kubectlWith("", ...args);
+
+async function kubectlWith(input: string, ...args: readonly string[]): Promise<string> {
+  const done = await runCommand(cluster.kubectl, ["--kubeconfig", cluster.kubeconfig, ...args], { input });
   expect(done.code, done.stderr).toBe(0);
   return done.stdout;
 }
@@ -44,12 +39,8 @@ async function runPod(name: string, container: object, further: object = {}): Pr
   const securityContext = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
   const containers = [{ name, imagePullPolicy: "Never", securityContext: strict, ...container }];
   const spec = { restartPolicy: "Never", automountServiceAccountToken: false, securityContext, containers, ...further };
-  const file = join(build.folder, `${name}.json`);
-  await writeFile(
-    file,
-    JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "strict" }, spec }),
-  );
-  await kubectl("apply", "--filename", file);
+  const pod = JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "strict" }, spec });
+  await kubectlWith(pod, "apply", "--filename", "-");
 }
 
 const succeeded = (name: string) =>
@@ -70,7 +61,7 @@ it("a pod finds a Service by its name", async () => {
 
 it("the Redis that is packed for tests keeps JSON as a restricted pod", async () => {
   const mount = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
-  await runPod("redis", { image: "jsonplane-redis:test", ...mount }, { volumes: [{ name: "data", emptyDir: {} }] });
+  await runPod("redis", { image: redis.name, ...mount }, { volumes: [{ name: "data", emptyDir: {} }] });
   await kubectl("--namespace", "strict", "wait", "--for=condition=Ready", "pod/redis", "--timeout=60s");
   const call = ["--namespace", "strict", "exec", "redis", "--", "redis-cli"];
   await kubectl(...call, "JSON.SET", "a", "$", '{"b":1}');

@@ -1,22 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { type Content, listContents } from "../../tools/image/contents.ts";
-import { buildForImage, type ImageBuild } from "../support/image-build.ts";
+import { imageBuild } from "../support/image-build.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-let build: ImageBuild;
 let contents: readonly Content[];
 let paths: readonly string[];
 
 beforeAll(async () => {
-  build = await buildForImage();
-  contents = await listContents(build.built);
+  contents = await listContents(imageBuild().built);
   paths = contents.map(({ path }) => path);
 });
-
-afterAll(() => build?.remove());
 
 it("holds the compiled program, its packages, the licence and the CRDs, and no other folder", () => {
   expect([...new Set(paths.map((path) => path.split("/")[0]))].sort()).toEqual([
@@ -61,5 +57,5 @@ it("makes one file executable: the program", () => {
 });
 
 it("refuses a clone that wasn't built", async () => {
-  await expect(listContents(join(build.folder, "nothing"))).rejects.toThrow("run `npm run build` first");
+  await expect(listContents(join(imageBuild().built, "nothing"))).rejects.toThrow("run `npm run build` first");
 });

@@ -1,30 +1,29 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { packImage } from "../../tools/image/pack.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { buildForImage, type ImageBuild } from "../support/image-build.ts";
+import { imageBuild, imageName } from "../support/image-build.ts";
 
-let build: ImageBuild;
-let file = "";
+const { built, jsonplane } = imageBuild();
+let folder = "";
 let root = "";
 let config: { readonly config: Readonly<Record<string, unknown>> };
 
 beforeAll(async () => {
-  build = await buildForImage();
-  const packed = await packImage("jsonplane", { folder: build.folder, built: build.built });
-  file = packed.file;
-  const unpacked = join(build.folder, "unpacked");
-  root = join(build.folder, "root");
+  folder = await mkdtemp(join(tmpdir(), "jsonplane-image-test-"));
+  const unpacked = join(folder, "unpacked");
+  root = join(folder, "root");
   await mkdir(unpacked);
   await mkdir(root);
-  await run("tar", "-xf", file, "-C", unpacked);
+  await run("tar", "-xf", jsonplane.file, "-C", unpacked);
   const [manifest] = JSON.parse(await readFile(join(unpacked, "manifest.json"), "utf8"));
   config = JSON.parse(await readFile(join(unpacked, manifest.Config), "utf8"));
   await run("tar", "-xf", join(unpacked, manifest.Layers[0]), "-C", root);
 });
 
-afterAll(() => build?.remove());
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function run(command: string, ...args: readonly string[]): Promise<string> {
   const done = await runCommand(command, args);
@@ -44,8 +43,8 @@ const inside = (...args: readonly string[]) => node("/app/dist/cli/main.js", ...
 it("is the same, byte by byte, when it is packed twice, whatever the time and the umask", async () => {
   const mask = process.umask(0o077);
   try {
-    const again = await packImage("jsonplane", { folder: join(build.folder, "again"), built: build.built });
-    await run("cmp", file, again.file);
+    const again = await packImage("jsonplane", { folder: join(folder, "again"), built, name: imageName });
+    await run("cmp", jsonplane.file, again.file);
   } finally {
     process.umask(mask);
   }

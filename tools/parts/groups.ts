@@ -6,6 +6,7 @@ import { machineParts, requireNodeMachine } from "../cluster/machine.ts";
 import type { Environment } from "./cache.ts";
 import { chromium } from "./chromium.ts";
 import { coredns, kubelet, kubeProxy, kubeScheduler, metricsServer, pause } from "./cluster-programs.ts";
+import { upgradedFrom } from "./earlier-version.ts";
 import { foreignCrds } from "./foreign-crds.ts";
 import { helm, helm3 } from "./helm.ts";
 import { etcd, kubeApiserver, kubeControllerManager, kubectl } from "./kubernetes.ts";
@@ -77,7 +78,10 @@ export const partGroups: readonly PartGroup[] = [
 export async function partsOf(group: PartGroup, env: Environment): Promise<readonly Part[]> {
   if (group === "test") return joined(composed.test, env);
   if (group === "nightly") return unique([...(await joined(composed.nightly, env)), helm3]);
-  if (isClusterGroup(group)) return unique([...clusterGroups[group], ...(await clusterParts(env))]);
+  if (isClusterGroup(group)) {
+    const earlier = group === "e2e" ? await upgradedFrom(env) : undefined;
+    return unique([...clusterGroups[group], ...(await clusterParts(env)), ...(earlier ? [earlier] : [])]);
+  }
   return fixed[group];
 }
 

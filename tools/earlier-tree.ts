@@ -4,15 +4,23 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Finished, lastWords, runCommand } from "../../tools/parts/run-command.ts";
+import { type Finished, lastWords, runCommand } from "./parts/run-command.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The last commit whose whole suite passed: one between two landings may have a defect of its own. Moved on with each landing. */
-export const lastGood = "51126fa4a034ee1f442bbc7890b765b12196d4da";
+/**
+ * Commits whose whole suite passed, oldest first: one between two of them may have a defect of its own. Each landing adds its commit, and
+ * a release removes all before it. A commit's tests upgrade from the newest; the nightly tier upgrades from every one.
+ */
+export const landings = [
+  "51126fa4a034ee1f442bbc7890b765b12196d4da",
+  "f171225d7e1adaa58200837d9eddd829f0d6efa8",
+] as const;
+export const lastLanding: string = landings.at(-1) ?? landings[0];
 
 export interface EarlierTree {
   readonly path: string;
+  readonly commit: string;
   /** Runs a program in it, `npm` for one; rejects with its last words when it fails. */
   run(program: string, ...args: readonly string[]): Promise<Finished>;
   remove(): Promise<void>;
@@ -32,10 +40,11 @@ export async function earlierTree(name: string): Promise<EarlierTree | undefined
     await remove();
     throw error;
   }
-  return { path, run: (program, ...args) => succeed(runCommand(program, args, { cwd: path })), remove };
+  return { path, commit, run: (program, ...args) => succeed(runCommand(program, args, { cwd: path })), remove };
 }
 
-async function commitOf(name: string): Promise<string | undefined> {
+/** The full name of a commit; undefined when this clone does not have it. */
+export async function commitOf(name: string): Promise<string | undefined> {
   const found = await runCommand("git", ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], { cwd: root });
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
