@@ -14,6 +14,8 @@ const sentences: Readonly<Record<string, string>> = {
   test: "everything that a commit must pass: the check, then all tests on real parts; what .ci/run runs",
   "test:nightly":
     "the test with many cases instead of few, then chaos, fuzzers, upgrades, a bare machine; up to 90 minutes",
+  "test:bare":
+    "both commands as on a machine that has nothing of ours: a clone, an empty HOME and PATH; --whole --warm-go",
   "test:unit": "the pure stages, no input or output",
   "test:meta": "documents, examples and code agree",
   "test:store": "the store's promises against real Redis, a real cluster, and the embedded store",
