@@ -78,8 +78,8 @@ describe.each(names.map((name, at) => [name, texts[at] ?? ""] as const))("workfl
   });
 });
 
-it("there is a check, a run on real clusters of three minor versions, and a release", async () => {
-  expect([...names].sort()).toEqual(["check.yml", "e2e.yml", "release.yml"]);
+it("there is a check, a run on real clusters of three minor versions, a nightly run and a release", async () => {
+  expect([...names].sort()).toEqual(["check.yml", "e2e.yml", "nightly.yml", "release.yml"]);
   const { jobs } = parse(await readFile(join(folder, "e2e.yml"), "utf8")) as Workflow;
   expect(jobs["kind"]?.strategy?.matrix["kubernetes"]).toHaveLength(3);
 });
