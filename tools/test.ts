@@ -9,11 +9,13 @@
 // failed, and the exit code is 1 then.
 
 import { rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { type FullRun, reportFile, writeFullRun } from "./gate/full-run.ts";
-import { type Project, projects, runGroup, runTests } from "./gate/run-tests.ts";
+import { type FullRun, writeFullRun } from "./gate/full-run.ts";
+import { type Lane, type Project, printTimes, projects, runGroup, runTests } from "./gate/run-tests.ts";
 import { runStaticChecks } from "./gate/static-checks.ts";
 import { treeState } from "./gate/tree-state.ts";
+import { joinVerdicts } from "./gate/vitest-report.ts";
 import { runNightlySteps } from "./nightly/steps.ts";
 import { bringParts } from "./parts/bring-parts.ts";
 import { type PartGroup, partsOf } from "./parts/groups.ts";
@@ -22,11 +24,21 @@ import { judgeRows, unprovedRows } from "./spec/judge-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const quick: readonly Project[] = ["unit", "meta"];
+const cores = availableParallelism();
+const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(2, cores) };
+/** What starts fleets and clusters beside what asks one Redis; each file of the first takes some processes and waits for them. */
+const whole: readonly Lane[] = [
+  { name: "light", projects: ["store", "http", "security"], workers: Math.max(1, Math.floor(cores / 2)) },
+  {
+    name: "heavy",
+    projects: ["e2e", "image", "operator", "process", "observability", "chart"],
+    workers: Math.max(2, Math.floor(cores / 2)),
+  },
+];
 
 async function check(): Promise<number> {
   const broken = await runStaticChecks(root);
-  const verdicts = await runTests(root, quick, "test-results/check.json");
+  const verdicts = await runTests(root, [quick]);
   return summary(broken, verdicts.complaints, { passed: verdicts.passed, failed: verdicts.failed + broken.length });
 }
 
@@ -64,7 +76,9 @@ async function runAll(): Promise<WholeRun> {
   await rm(`${root}/test-results`, { recursive: true, force: true });
   const before = await treeState(root);
   const broken = await runStaticChecks(root);
-  const verdicts = await runTests(root, projects, reportFile);
+  const checked = await runTests(root, [quick]);
+  const verdicts = joinVerdicts([checked, await runTests(root, whole)]);
+  await printTimes(root, [quick, ...whole]);
   const after = await treeState(root);
   const record = { before, after, finished: new Date().toISOString(), tests: verdicts.tests };
   const open = await openRows({ ...record, passed: 0, failed: 0 });

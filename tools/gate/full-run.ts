@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import type { TreeState } from "./tree-state.ts";
 import type { TestVerdict } from "./vitest-report.ts";
 
-export const reportFile = "test-results/full.json";
 const recordFile = "test-results/run.json";
 
 export interface FullRun {

@@ -1,10 +1,13 @@
-// Runs vitest over some of the projects, shows what it prints, and judges its JSON report.
+// Runs vitest over some kinds of tests, shows what it prints, and turns its JSON reports into verdicts. Kinds are run in lanes, side by
+// side: each lane is a vitest of its own with a number of files at a time, so that files that start whole fleets have a bounded share
+// of the machine, and what waits most of its time leaves the processor to what computes.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readReport, type Verdicts, verdictsOf } from "./vitest-report.ts";
+import { type FileTime, type PartStart, timeSummary } from "./times.ts";
+import { joinVerdicts, type Report, readReport, type Verdicts, verdictsOf } from "./vitest-report.ts";
 
 export const projects = [
   "unit",
@@ -21,23 +24,70 @@ export const projects = [
 ] as const;
 export type Project = (typeof projects)[number];
 
-/** `report` is where vitest's JSON goes, from the root. */
-export async function runTests(root: string, wanted: readonly Project[], report: string): Promise<Verdicts> {
-  const path = join(root, report);
+export interface Lane {
+  readonly name: string;
+  readonly projects: readonly Project[];
+  /** Test files at a time. */
+  readonly workers: number;
+}
+
+/** Where a lane leaves its reports, from the root. */
+const folder = "test-results";
+const reportOf = (lane: Lane): string => `${folder}/${lane.name}.json`;
+const timesOf = (lane: Lane): string => `${folder}/${lane.name}-times.json`;
+const startsFile = `${folder}/part-starts.jsonl`;
+
+/** Runs the lanes to their ends. */
+export async function runTests(root: string, lanes: readonly Lane[]): Promise<Verdicts> {
+  await mkdir(join(root, folder), { recursive: true });
+  return joinVerdicts(await Promise.all(lanes.map((lane) => runLane(root, lane))));
+}
+
+/** Prints where the time of those lanes went. */
+export async function printTimes(root: string, lanes: readonly Lane[]): Promise<void> {
+  const times = await Promise.all(lanes.map((lane) => textOf(join(root, timesOf(lane)))));
+  const starts = (await textOf(join(root, startsFile))).split("\n").filter(Boolean);
+  const files = times.flatMap((text) => (text === "" ? [] : (JSON.parse(text) as readonly FileTime[])));
+  for (const line of timeSummary(
+    files,
+    starts.map((line) => JSON.parse(line) as PartStart),
+  ))
+    console.log(line);
+}
+
+async function runLane(root: string, lane: Lane): Promise<Verdicts> {
+  const path = join(root, reportOf(lane));
   await rm(path, { force: true });
-  const reporter = process.env.CI ? "verbose" : "default";
-  const times = join(root, "tools/gate/time-reporter.ts");
-  const options = [`--reporter=${reporter}`, `--reporter=${times}`, "--reporter=json", `--outputFile.json=${path}`];
-  const args = ["run", ...wanted.flatMap((project) => ["--project", project]), ...options];
-  const child = spawn("vitest", args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+  const code = await vitest(root, lane, path);
+  const expected = await testFiles(root, lane.projects);
+  const verdicts = verdictsOf(await reportOr(path), root, expected);
+  const empty = lane.projects.filter((project) => !expected.some((file) => file.startsWith(`test/${project}/`)));
+  const complaints = empty.map((project) => `There is no test in test/${project}`);
+  if (code !== 0 && verdicts.failed + complaints.length === 0) complaints.push(`vitest ended with code ${code}`);
+  return {
+    ...verdicts,
+    failed: verdicts.failed + complaints.length,
+    complaints: [...verdicts.complaints, ...complaints],
+  };
+}
+
+async function vitest(root: string, lane: Lane, report: string): Promise<number | null> {
+  const args = [
+    ...["run", `--maxWorkers=${lane.workers}`, ...lane.projects.flatMap((project) => ["--project", project])],
+    ...[
+      `--reporter=${process.env.CI ? "verbose" : "default"}`,
+      `--reporter=${join(root, "tools/gate/time-reporter.ts")}`,
+    ],
+    ...["--reporter=json", `--outputFile.json=${report}`],
+  ];
+  const env = {
+    ...process.env,
+    JSONPLANE_TEST_TIMES: join(root, timesOf(lane)),
+    JSONPLANE_PART_STARTS: join(root, startsFile),
+  };
+  const child = spawn("vitest", args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
   const [code] = await once(child, "close");
-  const expected = await testFiles(root, wanted);
-  const empty = wanted.filter((project) => !expected.some((file) => file.startsWith(`test/${project}/`)));
-  const judged = verdictsOf(await reportOr(path), root, expected);
-  const complaints = [...judged.complaints, ...empty.map((project) => `There is no test in test/${project}`)];
-  const silent = code !== 0 && judged.failed === 0;
-  if (silent) complaints.push(`vitest ended with code ${code}`);
-  return { ...judged, failed: judged.failed + empty.length + (silent ? 1 : 0), complaints };
+  return code;
 }
 
 /** One kind of test as a person works on it: what vitest prints, and its exit code. Further arguments go to vitest. */
@@ -48,10 +98,18 @@ export async function runGroup(root: string, project: Project, args: readonly st
 }
 
 /** A run that wrote no report has passed nothing. */
-function reportOr(path: string): ReturnType<typeof readReport> {
+function reportOr(path: string): Promise<Report> {
   return readReport(path).catch((error: unknown) => {
     console.error(`vitest left no report: ${error instanceof Error ? error.message : error}`);
     return { success: false, testResults: [] };
+  });
+}
+
+/** Empty where there is no such file. */
+async function textOf(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
   });
 }
 

@@ -33,7 +33,7 @@ interface ReportedFile {
   readonly assertionResults: readonly ReportedTest[];
 }
 
-interface Report {
+export interface Report {
   readonly success: boolean;
   readonly testResults: readonly ReportedFile[];
 }
@@ -65,6 +65,16 @@ export function verdictsOf(report: Report, root: string, expected: readonly stri
     passed: tests.length - failures,
     failed: failures + outside + (unexplained ? 1 : 0),
     complaints: unexplained ? [...complaints, "vitest reports a failure outside all tests"] : complaints,
+  };
+}
+
+/** Of several runs, as of one. */
+export function joinVerdicts(verdicts: readonly Verdicts[]): Verdicts {
+  return {
+    tests: verdicts.flatMap(({ tests }) => tests),
+    passed: verdicts.reduce((sum, { passed }) => sum + passed, 0),
+    failed: verdicts.reduce((sum, { failed }) => sum + failed, 0),
+    complaints: verdicts.flatMap(({ complaints }) => complaints),
   };
 }
 
