@@ -5,6 +5,8 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const realParts = "./test/support/real-parts.ts";
+const sharedRedis = "./test/support/start-shared-redis.ts";
+const sharedCluster = "./test/support/start-shared-cluster.ts";
 const realKubernetes = "./test/support/real-kubernetes.ts";
 const images = "./test/support/image-build.ts";
 const sameCases = "./test/support/property-seed.ts";
@@ -34,7 +36,7 @@ export default defineConfig({
           name: "store",
           include: ["test/store/**/*.test.ts"],
           setupFiles: sameCases,
-          globalSetup: realParts,
+          globalSetup: [realParts, sharedRedis, sharedCluster],
           testTimeout: 300 * seconds,
           hookTimeout: 60 * seconds,
         },
@@ -44,7 +46,7 @@ export default defineConfig({
         test: {
           name: "http",
           include: ["test/http/**/*.test.ts"],
-          globalSetup: realParts,
+          globalSetup: [realParts, sharedRedis, sharedCluster],
           testTimeout: 60 * seconds,
           hookTimeout: 60 * seconds,
         },
@@ -105,7 +107,7 @@ export default defineConfig({
           name: "security",
           include: ["test/security/**/*.test.ts"],
           setupFiles: sameCases,
-          globalSetup: realParts,
+          globalSetup: [realParts, sharedRedis],
           testTimeout: 180 * seconds,
           hookTimeout: 60 * seconds,
         },

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { make, outcome, type Sender } from "../support/api-calls.ts";
 import type { Reply, SentRequest } from "../support/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 const shop = project(
@@ -23,7 +23,7 @@ async function etagAt(sender: Sender, path: string): Promise<string> {
   return tagOf(await sender.send(path, { as: key }));
 }
 
-describeServed("a conditional write", (serve) => {
+describeServedOnBothStores("a conditional write", (serve) => {
   let served: Served;
   beforeAll(async () => {
     served = await serve(shop);

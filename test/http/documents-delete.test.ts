@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const value = '{"title":"a","none":null,"nested":{"list":["x","y","z"]},"empty":[]}';
 
@@ -17,7 +17,7 @@ const shop = project(
 const remove = (served: Served, path: string) =>
   served.send(`/json/${path}`, { method: "DELETE", as: apikey("writer") });
 
-describeServed("removing with DELETE", (serve) => {
+describeServedOnBothStores("removing with DELETE", (serve) => {
   it("removes a key, answers 200 with an empty object, and later reads of the parent omit it", async () => {
     const served = await serve(shop);
     const reply = await remove(served, "doc/title");

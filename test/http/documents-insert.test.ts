@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const value = '{"title":"a","none":null,"nested":{"list":["x","y"]},"empty":[]}';
 
@@ -17,7 +17,7 @@ const shop = project(
 const post = (served: Served, path: string, body: unknown) =>
   served.send(`/json/${path}`, { method: "POST", body, as: apikey("writer") });
 
-describeServed("inserting with POST", (serve) => {
+describeServedOnBothStores("inserting with POST", (serve) => {
   it("adds a new key to an object and answers 201 with the added value, which GET then returns", async () => {
     const served = await serve(shop);
     const added = await post(served, "doc/author", '{"name":"Ada"}');

@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const value = '{"title":"a","none":null,"nested":{"list":["x","y"]},"empty":[],"last":1}';
 
@@ -17,7 +17,7 @@ const shop = project(
 const put = (served: Served, path: string, body: unknown) =>
   served.send(`/json/${path}`, { method: "PUT", body, as: apikey("writer") });
 
-describeServed("replacing with PUT", (serve) => {
+describeServedOnBothStores("replacing with PUT", (serve) => {
   it("replaces the value at a path, in its place, and answers 200 with the stored value", async () => {
     const served = await serve(shop);
     const replaced = await put(served, "doc/none", '{ "now" : 1.0 }');

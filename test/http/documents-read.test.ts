@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServed } from "../support/served.ts";
+import { describeServedOnBothStores } from "../support/served.ts";
 
 const value =
   '{"name":"shop","open":true,"owner":null,"rate":0.5,"big":18446744073709551615,"whole":1.0,"tags":["a",["b","c"],{"d":[]}],"empty":{}}';
@@ -18,7 +18,7 @@ const shop = project(
   withRootKey("nothing", { initialValue: "null" }),
 );
 
-describeServed("reading a root key", (serve) => {
+describeServedOnBothStores("reading a root key", (serve) => {
   /** Reads before anything is stored (the initial value answers) and after (the store answers) must not differ. */
   async function servedTwice() {
     const fresh = await serve(shop);

@@ -18,7 +18,13 @@ import {
 } from "../support/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { askRedis } from "../support/redis-line.ts";
-import { describeReplicas, describeServed, type Served, serveFrom } from "../support/served.ts";
+import {
+  describeReplicas,
+  describeServed,
+  describeServedOnBothStores,
+  type Served,
+  serveFrom,
+} from "../support/served.ts";
 
 const key = apikey("writer");
 const titled = { type: "object", properties: { title: { type: "string" } } } as const;
@@ -52,7 +58,7 @@ function firstAnswer({ status, text, headers }: Reply) {
   return { status, text, etag: headers.etag, location, type: headers["content-type"] };
 }
 
-describeServed("a POST with an Idempotency-Key", (serve) => {
+describeServedOnBothStores("a POST with an Idempotency-Key", (serve) => {
   let served: Served;
   beforeAll(async () => {
     served = await serve(shop);

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { list, make, outcome, type ServedObject } from "../support/api-calls.ts";
 import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 const schema = {
@@ -23,7 +23,7 @@ const shop = project(
   withResource("books", { schema, indexes: ["shelf", "rank"] }),
 );
 
-describeServed("a walk by cursor", (serve) => {
+describeServedOnBothStores("a walk by cursor", (serve) => {
   let served: Served;
   let all: readonly ServedObject[];
   beforeAll(async () => {

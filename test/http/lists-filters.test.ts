@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { list, make, outcome } from "../support/api-calls.ts";
 import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 
@@ -55,7 +55,7 @@ const rows: readonly string[] = [
   '{"n":5,"title":"a, b;c","any":[1],"author":{"name":"Bob"}}',
 ];
 
-describeServed("a list under a filter", (serve) => {
+describeServedOnBothStores("a list under a filter", (serve) => {
   let served: Served;
   beforeAll(async () => {
     served = await serve(shop);

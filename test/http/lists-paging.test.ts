@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { list, make, outcome, type ServedList, type ServedObject } from "../support/api-calls.ts";
 import { send } from "../support/http-client.ts";
 import { apikey, project, withKey, withLimits, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 const shop = project(
@@ -18,7 +18,7 @@ const shop = project(
   withResource("empty"),
 );
 
-describeServed("a list", (serve) => {
+describeServedOnBothStores("a list", (serve) => {
   let served: Served;
   let made: readonly ServedObject[];
   let url: string;

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { list, make, outcome, type ServedList } from "../support/api-calls.ts";
 import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 
@@ -73,7 +73,7 @@ const shop = project(
   }),
 );
 
-describeServed("a list sorted by values of all kinds", (serve) => {
+describeServedOnBothStores("a list sorted by values of all kinds", (serve) => {
   let served: Served;
   /** Ids by rank, each rank in order of creation. */
   let expected: readonly string[];
@@ -121,7 +121,7 @@ describeServed("a list sorted by values of all kinds", (serve) => {
   });
 });
 
-describeServed("a list sorted by a field without an index", (serve) => {
+describeServedOnBothStores("a list sorted by a field without an index", (serve) => {
   it("shows the same order, by a scan", async () => {
     const served = await serve(shop);
     const made: { rank: number; id: string }[] = [];
@@ -248,7 +248,7 @@ describeServed("what _sort may name", (serve) => {
   });
 });
 
-describeServed("indexes", (serve) => {
+describeServedOnBothStores("indexes", (serve) => {
   it("that are added later sort older objects as well", async () => {
     const served = await serve(shop);
     for (const v of [3, 1, 2]) await make(served, "scanned", { v }, key);

@@ -17,7 +17,7 @@ import {
   withResource,
   withUser,
 } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const minutes = 60_000;
 const names = Array.from({ length: 12 }, (_, n) => `user-${n}`);
@@ -48,7 +48,7 @@ const expectThrottled = (reply: Reply) => {
   expect(wait).toBeLessThanOrEqual(300);
 };
 
-describeServed("failed logins", (serve) => {
+describeServedOnBothStores("failed logins", (serve) => {
   it("of one user name from one address are ten in five minutes: then 429, for the right password as well", async () => {
     const clock = manualClock();
     const served = await serve(shop, { clock });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { list, login, make, outcome, type ServedObject } from "../support/api-calls.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { apikey, bearer, project, withKey, withResource, withUser } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -26,7 +26,7 @@ const shop = project(
   }),
 );
 
-describeServed("creating an object", (serve) => {
+describeServedOnBothStores("creating an object", (serve) => {
   const clock = manualClock(1_760_000_000_500);
   let served: Served;
   beforeAll(async () => {

@@ -3,7 +3,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { list, make, outcome } from "../support/api-calls.ts";
 import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 const shop = project(
@@ -15,7 +15,7 @@ const shop = project(
   }),
 );
 
-describeServed("deleting an object", (serve) => {
+describeServedOnBothStores("deleting an object", (serve) => {
   let served: Served;
   beforeAll(async () => {
     served = await serve(shop);

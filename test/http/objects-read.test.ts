@@ -3,12 +3,12 @@
 import { beforeAll, expect, it } from "vitest";
 import { make, outcome } from "../support/api-calls.ts";
 import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 const shop = project("shop", withKey("writer"), withResource("books"), withResource("films"));
 
-describeServed("reading an object", (serve) => {
+describeServedOnBothStores("reading an object", (serve) => {
   let served: Served;
   beforeAll(async () => {
     served = await serve(shop);

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { list, make, outcome, type ServedObject } from "../support/api-calls.ts";
 import type { Reply } from "../support/http-client.ts";
 import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const key = apikey("writer");
 const titled = {
@@ -22,7 +22,7 @@ const shop = project(
   withResource("titled", { schema: titled }),
 );
 
-describeServed("updating an object", (serve) => {
+describeServedOnBothStores("updating an object", (serve) => {
   let served: Served;
   beforeAll(async () => {
     served = await serve(shop);

@@ -5,7 +5,7 @@ import { type Login, login, outcome, refresh } from "../support/api-calls.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ManualClock, manualClock } from "../support/manual-clock.ts";
 import { apikey, bearer, project, withKey, withoutUser, withResource, withUser } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const shop = project(
   "shop",
@@ -24,7 +24,7 @@ interface View {
   readonly user: string;
 }
 
-describeServed("the sessions of a project", (serve) => {
+describeServedOnBothStores("the sessions of a project", (serve) => {
   let clock: ManualClock;
   let served: Served;
   let alice: Login;

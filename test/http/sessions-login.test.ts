@@ -19,7 +19,7 @@ import {
   withSessions,
   withUser,
 } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const shop = project(
   "shop",
@@ -33,7 +33,7 @@ const shop = project(
   withResource("books"),
 );
 
-describeServed("a login", (serve) => {
+describeServedOnBothStores("a login", (serve) => {
   const clock = manualClock(1_760_000_000_000);
   let served: Served;
   beforeAll(async () => {

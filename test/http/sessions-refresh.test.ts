@@ -14,7 +14,7 @@ import {
   withSessions,
   withUser,
 } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
 
 const minutes = 60_000;
 const hours = 60 * minutes;
@@ -26,7 +26,7 @@ const shop = project(
   withResource("books"),
 );
 
-describeServed("a session", (serve) => {
+describeServedOnBothStores("a session", (serve) => {
   let clock: ManualClock;
   let served: Served;
   let session: Login;

@@ -17,31 +17,48 @@ export interface TestRedisCluster {
   stop(): Promise<void>;
 }
 
+type Node = Pick<TestRedis, "host" | "port">;
+
 const slots = 16_384;
 const agreeSeconds = 20;
 
 export async function startRedisCluster(size = 3, { replicas: doubled = false } = {}): Promise<TestRedisCluster> {
-  const nodes: TestRedis[] = [];
+  const nodes = await joinedNodes(size);
   const replicas: TestRedis[] = [];
   const stop = async () => {
     await Promise.all([...nodes, ...replicas].map((node) => node.stop()));
   };
   try {
-    const busPorts: number[] = [];
-    for (let index = 0; index < size; index += 1) {
-      const busPort = await freePort();
-      busPorts.push(busPort);
-      nodes.push(await startNode(busPort));
-    }
-    await join(nodes, busPorts);
-    await Promise.all(nodes.map((node) => agrees(node, size)));
+    await untilWhole(nodes);
     if (doubled) for (const node of nodes) replicas.push(await startReplicaOf(node));
   } catch (error) {
     await stop();
     throw error;
   }
-  const url = `redis+cluster://${nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`;
-  return { url, nodes, replicas, stop };
+  return { url: clusterUrl(nodes), nodes, replicas, stop };
+}
+
+/** All nodes in one address. */
+export function clusterUrl(nodes: readonly Node[]): string {
+  return `redis+cluster://${nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`;
+}
+
+/** Masters that have been told of each other; it takes them two seconds to agree (`untilWhole`). */
+export async function joinedNodes(size: number): Promise<readonly TestRedis[]> {
+  const busPorts = await Promise.all(Array.from({ length: size }, freePort));
+  const nodes = await Promise.all(busPorts.map(startNode));
+  try {
+    await join(nodes, busPorts);
+  } catch (error) {
+    await Promise.all(nodes.map((node) => node.stop()));
+    throw error;
+  }
+  return nodes;
+}
+
+/** Waits until every node knows all others and sees every slot served. */
+export async function untilWhole(nodes: readonly Node[]): Promise<void> {
+  await Promise.all(nodes.map((node) => agrees(node, nodes.length)));
 }
 
 /** Waits until it has everything that its master holds. */
@@ -85,8 +102,7 @@ async function command(node: TestRedis, text: string): Promise<void> {
   if (!reply.startsWith("+OK")) throw new Error(`${text} on port ${node.port}: ${reply.trim()}`);
 }
 
-/** Waits until a node knows all others and sees every slot served. */
-async function agrees(node: TestRedis, size: number): Promise<void> {
+async function agrees(node: Node, size: number): Promise<void> {
   const deadline = Date.now() + agreeSeconds * 1_000;
   while (Date.now() < deadline) {
     const info = await askRedis(node.port, "CLUSTER INFO");

@@ -1,6 +1,6 @@
-// Serves projects over real HTTP from each of the two stores: a suite given to describeServed runs once on the embedded store
-// and once on real Redis JSON; one given to describeServedEverywhere on a Redis Cluster of three masters as well. Every `serve` has a namespace of its own, so that suites can share a store. What is served
-// inside a test ends with it; what is served in a beforeAll ends with the suite.
+// Serves projects over real HTTP from real stores. A suite given to describeServed runs once, on Redis JSON; describeServedOnBothStores
+// and describeServedEverywhere add the embedded store and a Redis Cluster of three masters. Every `serve` has a namespace of its own,
+// so that all suites share one Redis and one Cluster. What is served inside a test ends with it; what is served in a beforeAll ends with the suite.
 
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
@@ -13,8 +13,7 @@ import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { type Reply, type SentRequest, send } from "./http-client.ts";
 import { changed, cheapCost, inNamespace, type Modifier } from "./projects.ts";
-import { startRedis, type TestRedis } from "./redis.ts";
-import { startRedisCluster } from "./redis-cluster.ts";
+import { sharedRedis, sharedRedisCluster } from "./shared-redis.ts";
 
 export interface Served {
   /** `http://127.0.0.1:<port>`. */
@@ -45,28 +44,39 @@ export interface ServeOptions
 
 export type Serve = (projects: ProjectParts | readonly ProjectParts[], options?: ServeOptions) => Promise<Served>;
 
+/** On Redis JSON: the store's contract (test/store/contract) proves that the embedded store answers every call alike. */
 export function describeServed(name: string, suite: (serve: Serve) => void): void {
+  describe(name, () => onRedis(suite, sharedRedis));
+}
+
+/**
+ * For the suites that together make each use of the store that the pipeline makes, once: objects created, read, changed, deleted and
+ * listed in every order; root keys and what is inside them; sessions and throttled logins; Idempotency-Keys; quotas. A further suite
+ * is of this kind only when it brings a use that none of them has. What the embedded store might do differently in any other
+ * respect is a promise of the port: it belongs into the contract.
+ */
+export function describeServedOnBothStores(name: string, suite: (serve: Serve) => void): void {
+  describeServed(name, suite);
   describe(`${name} (embedded store)`, () =>
     suiteOn(suite, (clock, observe) => createEmbeddedStore({ directory: ":memory:", clock, observe })));
-  describe(`${name} (Redis JSON)`, () => onRedis(suite, startRedis));
 }
 
 /** For what reaches over the slots of a project; what concerns one object or one root key is the same on a Cluster. */
 export function describeServedEverywhere(name: string, suite: (serve: Serve) => void): void {
-  describeServed(name, suite);
-  describe(`${name} (Redis Cluster)`, () => onRedis(suite, startRedisCluster));
+  describeServedOnBothStores(name, suite);
+  describe(`${name} (Redis Cluster)`, () => onRedis(suite, sharedRedisCluster));
 }
 
 /** Serves the same projects from two data planes, each with connections of its own, on one Redis JSON or one Cluster. */
 export type ServeTwice = (project: ProjectParts, options?: ServeOptions) => Promise<readonly [Served, Served]>;
 
 export function describeReplicas(name: string, suite: (serveTwice: ServeTwice) => void): void {
-  describe(`${name} (two replicas)`, () => onRedis(twice(suite), startRedis));
+  describe(`${name} (two replicas)`, () => onRedis(twice(suite), sharedRedis));
 }
 
 export function describeReplicasEverywhere(name: string, suite: (serveTwice: ServeTwice) => void): void {
   describeReplicas(name, suite);
-  describe(`${name} (two replicas, Redis Cluster)`, () => onRedis(twice(suite), startRedisCluster));
+  describe(`${name} (two replicas, Redis Cluster)`, () => onRedis(twice(suite), sharedRedisCluster));
 }
 
 function twice(suite: (serveTwice: ServeTwice) => void): (serve: Serve) => void {
@@ -77,15 +87,14 @@ function twice(suite: (serveTwice: ServeTwice) => void): (serve: Serve) => void 
     });
 }
 
-type StartRedis = () => Promise<Pick<TestRedis, "url" | "stop">>;
+type FindRedis = () => { readonly url: string } | Promise<{ readonly url: string }>;
 
-function onRedis(suite: (serve: Serve) => void, start: StartRedis): void {
-  let redis: Awaited<ReturnType<StartRedis>>;
+function onRedis(suite: (serve: Serve) => void, find: FindRedis): void {
+  let url: string;
   beforeAll(async () => {
-    redis = await start();
+    ({ url } = await find());
   });
-  afterAll(() => redis.stop());
-  suiteOn(suite, (clock, observe) => createRedisStore({ url: redis.url, clock, observe }));
+  suiteOn(suite, (clock, observe) => createRedisStore({ url, clock, observe }));
 }
 
 type OpenStore = (clock: Clock, observe: (observation: StoreObservation) => void) => Promise<Store>;

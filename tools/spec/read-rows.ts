@@ -1,5 +1,5 @@
 // Reads docs/spec-rows.yaml: the promises of the interface and the tests that prove them. Refuses unknown members, doubled ids and
-// references that aren't `<file> › <test>`. `(both stores)` in one stands for two, `(embedded store)` and `(Redis JSON)`.
+// references that aren't `<file> › <test>`.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +21,6 @@ export interface SpecRows {
 }
 
 const rowsFile = "docs/spec-rows.yaml";
-const bothStores = "(both stores)";
 
 export async function readRows(root: string): Promise<SpecRows> {
   return rowsOf(await readFile(join(root, rowsFile), "utf8"));
@@ -51,14 +50,8 @@ function rowOf(row: Readonly<Record<string, unknown>>): SpecRow {
 
 function testsOf(id: string, test: unknown): readonly string[] {
   if (test === null) return [];
-  return (Array.isArray(test) ? test : [test]).flatMap((name: unknown) => {
-    if (typeof name === "string" && /^test\/\S+\.test\.ts › ./.test(name)) return onEachStore(name);
+  return (Array.isArray(test) ? test : [test]).map((name: unknown) => {
+    if (typeof name === "string" && /^test\/\S+\.test\.ts › ./.test(name)) return name;
     throw new Error(`${rowsFile}: row ${id} names ${name}, not "<file> › <test>"`);
   });
-}
-
-/** test/support/served.ts runs a suite on each store, and names it after each. */
-function onEachStore(name: string): readonly string[] {
-  if (!name.includes(bothStores)) return [name];
-  return ["(embedded store)", "(Redis JSON)"].map((store) => name.replace(bothStores, store));
 }

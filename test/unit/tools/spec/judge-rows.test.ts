@@ -79,16 +79,6 @@ describe("the file of rows", () => {
     expect(rows.map((each) => each.tests.length)).toEqual([0, 1, 2]);
   });
 
-  it("takes a test on both stores for two tests", () => {
-    const both = "test/http/lists.test.ts › lists (both stores) › answers ten objects";
-    const { rows } = rowsOf(text(`- { id: A, says: a, test: ["${both}", "${reference}"] }`));
-    expect(rows[0]?.tests).toEqual([
-      "test/http/lists.test.ts › lists (embedded store) › answers ten objects",
-      "test/http/lists.test.ts › lists (Redis JSON) › answers ten objects",
-      reference,
-    ]);
-  });
-
   it.each([
     ["two rows of one id", "- { id: A, says: a, test: null }\n- { id: A, says: b, test: null }", "two rows A"],
     ["a test without its file", '- { id: A, says: a, test: "answers ten objects" }', "names answers ten objects"],
