@@ -12,12 +12,13 @@ import { checkLanes } from "../support/check-lanes.ts";
 import { type KilledWriter, writeUntilKilled } from "../support/killed-writer.ts";
 import { emptyLane, laneCount } from "../support/lanes.ts";
 import { seededMoments } from "../support/seeded-moments.ts";
+import { countForTier, testSeed } from "../support/test-tier.ts";
 
 const program = fileURLToPath(new URL("../support/embedded-writer.ts", import.meta.url));
-const rounds = 25;
-/** Every fifth writer dies within this time of its start, maybe while it opens or migrates; the others while they write. */
+const rounds = countForTier(8, 50);
+/** Every fourth writer dies within this time of its start, maybe while it opens or migrates; the others while they write. */
 const startMilliseconds = 300;
-const writeMilliseconds = 250;
+const mostWrites = 200;
 
 describe("an embedded store whose process is killed", () => {
   let directory = "";
@@ -28,14 +29,14 @@ describe("an embedded store whose process is killed", () => {
 
   it(`holds every acknowledged write and exact indexes, ${rounds} times in a row`, async () => {
     const lanes = Array.from({ length: laneCount }, emptyLane);
-    const moment = seededMoments(20_261_121);
+    const moment = seededMoments(testSeed());
     let acknowledged = 0;
     for (let round = 0; round < rounds; round += 1) {
-      const ending: Pick<KilledWriter, "from" | "milliseconds"> =
-        round % 5 === 0
-          ? { from: "start", milliseconds: startMilliseconds * moment() }
-          : { from: "writing", milliseconds: writeMilliseconds * moment() };
-      acknowledged += await writeUntilKilled({ program: [program, directory, String(round)], ...ending }, lanes);
+      const dies: KilledWriter["dies"] =
+        round % 4 === 0
+          ? { millisecondsAfterStart: startMilliseconds * moment() }
+          : { afterWrites: 1 + Math.floor(mostWrites * moment()) };
+      acknowledged += await writeUntilKilled({ program: [program, directory, String(round)], dies }, lanes);
       const store = await createEmbeddedStore({ directory, clock: systemClock });
       await checkLanes(store, lanes);
       await store.close();

@@ -1,4 +1,5 @@
-// Kills, at seeded moments under mixed writes, a process that writes to Redis, and Redis itself, and looks at what is left.
+// Kills, at seeded moments under mixed writes, a process that writes to Redis, and Redis itself, and looks at what is left. Few times
+// per commit, fifty at night.
 
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,24 +15,28 @@ import { emptyLane, type LaneState, laneCount, settle, writtenCollection, writte
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { askRedis } from "../support/redis-line.ts";
 import { seededMoments } from "../support/seeded-moments.ts";
+import { countForTier, testSeed } from "../support/test-tier.ts";
 
-const moments = 50;
+const moments = countForTier(8, 50);
 /** After so many kills the lanes begin anew, so that looking through everything stays quick. */
 const roundsPerLife = 5;
-const writeMilliseconds = 40;
+/** Acknowledged in a round until something is killed. */
+const mostWrites = 100;
 const program = fileURLToPath(new URL("../support/redis-writer.ts", import.meta.url));
 
 describe("a process that is killed while it writes to Redis", () => {
   const lanes = useLanes([]);
 
   it(`leaves every acknowledged write and exact indexes, ${moments} times in a row`, async () => {
-    const moment = seededMoments(20_261_121);
+    const moment = seededMoments(testSeed());
     let acknowledged = 0;
     for (let round = 0; round < moments; round += 1) {
       await lanes.begin(round);
-      const milliseconds = writeMilliseconds * moment();
-      const writer = [program, lanes.redis.url, String(round)] as const;
-      acknowledged += await writeUntilKilled({ program: [...writer], from: "writing", milliseconds }, lanes.states);
+      const dies = { afterWrites: 1 + Math.floor(mostWrites * moment()) };
+      acknowledged += await writeUntilKilled(
+        { program: [program, lanes.redis.url, String(round)], dies },
+        lanes.states,
+      );
       await isForgotten(lanes.redis);
       await checkLanes(lanes.store, lanes.states);
     }
@@ -43,17 +48,23 @@ describe("a Redis that is killed while it is written to, with appendfsync always
   const lanes = useLanes(["--appendonly", "yes", "--appendfsync", "always"]);
 
   it(`holds every acknowledged write and exact indexes, ${moments} times in a row`, async () => {
-    const moment = seededMoments(20_261_122);
+    const moment = seededMoments(testSeed() + 1);
     const told = { settled: 0, unknown: 0 };
     for (let round = 0; round < moments; round += 1) {
       await lanes.begin(round);
-      const writing = lanes.states.map((state, lane) => writeUntilItFails(lanes.store, state, { round, lane }));
-      await new Promise((resume) => setTimeout(resume, writeMilliseconds * moment()));
+      const enough = Promise.withResolvers<void>();
+      let left = 1 + Math.floor(mostWrites * moment());
+      const onSettled = (): void => {
+        told.settled += 1;
+        left -= 1;
+        if (left === 0) enough.resolve();
+      };
+      const writing = lanes.states.map((state, lane) =>
+        writeUntilItFails(lanes.store, state, { round, lane, onSettled }),
+      );
+      await enough.promise;
       await lanes.redis.kill("SIGKILL");
-      for (const { settled, failure } of await Promise.all(writing)) {
-        told.settled += settled;
-        if (failure instanceof OutcomeUnknown) told.unknown += 1;
-      }
+      for (const failure of await Promise.all(writing)) if (failure instanceof OutcomeUnknown) told.unknown += 1;
       await lanes.redis.restart();
       await eventually(() => expect(lanes.store.health()).toEqual({ reachable: true }));
       await checkLanes(lanes.store, lanes.states);
@@ -74,11 +85,11 @@ async function isForgotten(redis: TestRedis): Promise<void> {
 interface Place {
   readonly round: number;
   readonly lane: number;
+  readonly onSettled: () => void;
 }
 
 /** A write that surely did not take place is not pending any more; one of which nobody knows is. */
-async function writeUntilItFails(store: Store, state: LaneState, { round, lane }: Place) {
-  let settled = 0;
+async function writeUntilItFails(store: Store, state: LaneState, { round, lane, onSettled }: Place): Promise<unknown> {
   for (const next of laneWrites(round, lane)) {
     state.pending = next;
     try {
@@ -86,10 +97,10 @@ async function writeUntilItFails(store: Store, state: LaneState, { round, lane }
     } catch (failure) {
       if (failure instanceof StoreUnavailable) state.pending = undefined;
       else if (!(failure instanceof OutcomeUnknown)) throw failure;
-      return { settled, failure };
+      return failure;
     }
     settle(state);
-    settled += 1;
+    onSettled();
   }
   throw new Error("A lane has no end");
 }

@@ -1,5 +1,5 @@
 // Repeats an assertion until it holds, for effects that reach another process or a store's own clock a little later;
-// after `withinMs` it throws the last failure.
+// after `withinMs` (by default long enough for a machine that does five other things) it throws the last failure.
 
 export interface Patience {
   readonly withinMs?: number;
@@ -8,7 +8,7 @@ export interface Patience {
 
 /** Calls `attempt` until it neither throws nor rejects, and returns its result. */
 export async function eventually<T>(attempt: () => T | Promise<T>, patience: Patience = {}): Promise<T> {
-  const deadline = Date.now() + (patience.withinMs ?? 5_000);
+  const deadline = Date.now() + (patience.withinMs ?? 30_000);
   for (;;) {
     try {
       return await attempt();

@@ -15,7 +15,6 @@ export interface LaneWrite {
 }
 
 export type LaneLine =
-  | { readonly ready: true }
   | { readonly lane: number; readonly start: LaneWrite }
   | { readonly lane: number; readonly done: true };
 
@@ -36,7 +35,6 @@ export function emptyLane(): LaneState {
 }
 
 export function followLine(lanes: readonly LaneState[], line: LaneLine): void {
-  if ("ready" in line) return;
   const state = lanes[line.lane];
   if (state === undefined) throw new Error(`There is no lane ${line.lane}`);
   if ("start" in line) state.pending = line.start;

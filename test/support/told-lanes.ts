@@ -2,13 +2,15 @@
 // it does.
 
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import type { Store } from "../../dataplane/store/port.ts";
 import { carryOut, laneWrites, prepareLanes } from "./lane-writer.ts";
 import { type LaneLine, laneCount } from "./lanes.ts";
 
 export async function writeToldLanes(store: Store, round: number): Promise<void> {
+  // Node keeps what it compiled when it ends, and this process is killed.
+  flushCompileCache();
   await prepareLanes(store);
-  tell({ ready: true });
   await Promise.all(Array.from({ length: laneCount }, (_, lane) => write(store, round, lane)));
 }
 
