@@ -10,14 +10,17 @@ import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { objectOf } from "../support/stored-objects.ts";
+import { countForTier } from "../support/test-tier.ts";
 import { writeBeside } from "../support/write-beside.ts";
 import { freshCollection } from "./contract/fixture.ts";
 
-const objects = 100_000;
+const objects = countForTier(10_000, 100_000);
+/** A step adds a hundred objects to all indexes. */
+const steps = objects / 100;
 const program = fileURLToPath(new URL("../support/redis-builder.ts", import.meta.url));
 const fields = ["a", "b"].map((name) => ({ name, path: [name] }));
 
-describe("indexes that are added to 100,000 objects", () => {
+describe(`indexes that are added to ${objects} objects`, () => {
   let redis: TestRedis;
   let store: Store;
   beforeAll(async () => {
@@ -36,13 +39,13 @@ describe("indexes that are added to 100,000 objects", () => {
       "building",
       "building",
     ]);
-    const other = spawn(process.execPath, [program, redis.url, JSON.stringify(collection), "200000"]);
+    const other = spawn(process.execPath, [program, redis.url, JSON.stringify(collection), "200000", String(objects)]);
     const gone = new Promise((resolve) => other.once("exit", resolve));
     let isOver = false;
-    const writing = writeBeside(store, collection, { first: 300_000, isOver: () => isOver });
+    const writing = writeBeside(store, collection, { first: 300_000, existing: objects, isOver: () => isOver });
 
-    const steps = await stepsUntil(other.stdout, 120);
-    expect(new Set(steps)).toEqual(new Set(["more"]));
+    const seen = await stepsUntil(other.stdout, steps / 5);
+    expect(new Set(seen)).toEqual(new Set(["more"]));
     expect(await store.buildIndexes(collection)).toBe("busy");
     other.kill("SIGKILL");
     await gone;
@@ -51,7 +54,7 @@ describe("indexes that are added to 100,000 objects", () => {
     const progress = await buildToTheEnd();
     isOver = true;
     expect(await writing).toBeGreaterThan(100);
-    expect(progress.more).toBeGreaterThan(100);
+    expect(progress.more).toBeGreaterThan(steps / 2);
     expect((await store.indexes(collection)).map(({ state }) => state)).toEqual(["ready", "ready"]);
     await expectIndexesExact(store, collection, ["user:u1"]);
 

@@ -4,8 +4,10 @@ import type { CollectionRef, Store } from "../../dataplane/store/port.ts";
 import { idOf, objectOf } from "./stored-objects.ts";
 
 export interface Beside {
-  /** Number of the first object that this writer creates; it also changes those of every hundredth number from 0. */
+  /** Number of the first object that this writer creates. */
   readonly first: number;
+  /** How many objects are there, numbered from 0: some of them are changed, some removed. */
+  readonly existing: number;
   readonly isOver: () => boolean;
 }
 
@@ -13,11 +15,11 @@ export interface Beside {
 export async function writeBeside(store: Store, collection: CollectionRef, beside: Beside): Promise<number> {
   let writes = 0;
   for (let n = 0; !beside.isOver(); n += 1) {
-    const { first } = beside;
+    const { first, existing } = beside;
     await store.create(collection, besideObject(first + n, n), 1e9);
-    await change(store, collection, (n * 97 + first) % 100_000, `"changed ${n}"`);
+    await change(store, collection, (n * 97 + first) % existing, `"changed ${n}"`);
     if (n % 3 === 0) await store.remove(collection, idOf(first + n), {});
-    if (n % 5 === 0) await store.remove(collection, idOf((n * 89 + first) % 100_000), {});
+    if (n % 5 === 0) await store.remove(collection, idOf((n * 89 + first) % existing), {});
     writes += 2;
   }
   return writes;
