@@ -35,15 +35,16 @@ export interface Asker {
 }
 
 /** Beyond the time limits of the service: four steps of two seconds, and more. */
-export const hangMilliseconds = 15_000;
+const hangMilliseconds = 15_000;
 
-export function createAsker(history: History): Asker {
+/** `slack`: by how much that limit is multiplied. */
+export function createAsker(history: History, slack: number): Asker {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   return {
     async ask(target, asked) {
       const from = history.now();
       const { method = "GET" } = asked;
-      const reply = await exchange(agent, target, asked);
+      const reply = await exchange(agent, target, { ...asked, hangsAfterMs: hangMilliseconds * slack });
       const to = history.now();
       if (reply.error === "hung")
         history.odd(`${method} ${asked.path} at ${target.name}: no answer in ${to - from} ms`);
@@ -74,7 +75,11 @@ interface RawReply {
   readonly error: string | undefined;
 }
 
-function exchange(agent: Agent, { origin }: Target, asked: Asked): Promise<RawReply> {
+interface Timed extends Asked {
+  readonly hangsAfterMs: number;
+}
+
+function exchange(agent: Agent, { origin }: Target, asked: Timed): Promise<RawReply> {
   const { method = "GET", path, as, body, idempotencyKey } = asked;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const { hostname, port } = new URL(origin);
@@ -104,7 +109,7 @@ function exchange(agent: Agent, { origin }: Target, asked: Asked): Promise<RawRe
         resolve({ status: incoming.statusCode ?? 0, text, headers, problem, error: undefined });
       });
     });
-    outgoing.setTimeout(hangMilliseconds, () => {
+    outgoing.setTimeout(asked.hangsAfterMs, () => {
       hung = true;
       outgoing.destroy(new Error("hung"));
     });

@@ -46,22 +46,41 @@ export interface Played {
   readonly errors: readonly string[];
 }
 
-export function outcomeOf({ entries, ...played }: Played): ScenarioOutcome {
-  const writes = [...only(entries, "write"), ...only(entries, "append")];
-  const count = (outcome: string): number => writes.filter((write) => write.outcome === outcome).length;
+export function outcomeOf({ entries, ...played }: Played, slack: number): ScenarioOutcome {
+  const writes = writesIn(entries);
   const answers = only(entries, "answer");
-  const reads = [only(entries, "read"), only(entries, "list"), only(entries, "walk")];
   return {
     ...played,
-    ...checkHistory(entries),
-    writes: { done: count("done"), refused: count("refused"), unknown: count("unknown") },
-    repeats: repeatsOf(entries),
-    reads: reads.reduce((sum, { length }) => sum + length, 0),
+    ...checkHistory(entries, slack),
+    ...tried(entries),
     faults: only(entries, "fault").filter(({ what }) => what !== "mended").length,
     longestGapMs: longestGap(writes.filter(({ outcome }) => outcome === "done").map(({ to }) => to)),
     slowestAnswerMs: Math.max(0, ...answers.filter(({ status }) => status !== 0).map(({ from, to }) => to - from)),
     revokedMs: slowestRevocation(entries),
   };
+}
+
+type Tried = Pick<ScenarioOutcome, "writes" | "reads" | "repeats">;
+
+/** What clients have done. */
+export function tried(entries: readonly Entry[]): Tried {
+  const writes = writesIn(entries);
+  const count = (outcome: string): number => writes.filter((write) => write.outcome === outcome).length;
+  const reads = [only(entries, "read"), only(entries, "list"), only(entries, "walk")];
+  return {
+    writes: { done: count("done"), refused: count("refused"), unknown: count("unknown") },
+    repeats: repeatsOf(entries),
+    reads: reads.reduce((sum, { length }) => sum + length, 0),
+  };
+}
+
+/** A run in which hardly anything happened shows nothing. */
+export function isTelling({ writes, reads, repeats }: Tried): boolean {
+  return writes.done > 50 && reads > 50 && repeats.acknowledged > 20;
+}
+
+function writesIn(entries: readonly Entry[]) {
+  return [...only(entries, "write"), ...only(entries, "append")];
 }
 
 function repeatsOf(entries: readonly Entry[]): Repeats {

@@ -18,7 +18,7 @@ import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
 import { type KnownObject, runWriter } from "./clients/writer.ts";
 import { openFleetWorld } from "./fleet-world.ts";
 import { History } from "./history.ts";
-import { outcomeOf, type ScenarioOutcome } from "./outcome.ts";
+import { isTelling, outcomeOf, type ScenarioOutcome, tried } from "./outcome.ts";
 import { base, repeaters, victim, writers } from "./project.ts";
 import { createRandom } from "./random.ts";
 import type { Scenario } from "./scenario.ts";
@@ -27,24 +27,32 @@ import { openWorld, type World } from "./world.ts";
 export interface RunOptions {
   readonly seed: number;
   readonly seconds: number;
+  /**
+   * By how much every time limit is multiplied, 1 by default. What docs/chaos.md promises in seconds holds on a machine that does nothing
+   * else; a test holds on any.
+   */
+  readonly slack?: number;
 }
 
 /** Trouble is over: how long it may take until everything works without anybody's help. */
 const recoveryLimit = 20_000;
 /** Between Redis' acknowledgement and the client's. */
 const underWay = 300;
-const calmBefore = 1_500;
-const calmAfter = 1_500;
+/** Before and after the trouble; less around a short one. */
+const calm = 1_500;
+/** How long a busy machine may take until enough was tried for a run to show something. */
+const slowestMs = 60_000;
 
-export async function runScenario(scenario: Scenario, { seed, seconds }: RunOptions): Promise<ScenarioOutcome> {
+export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioOutcome> {
+  const { seed, seconds, slack = 1 } = options;
   const history = new History();
-  const asker = createAsker(history);
+  const asker = createAsker(history, slack);
   const world = await (scenario.plan.fleet ? openFleetWorld() : openWorld(scenario.plan));
   try {
-    const run = new Run({ scenario, history, asker, world, seed, seconds });
+    const run = new Run({ scenario, history, asker, world, seed, seconds, slack });
     const recoveredMs = await run.play();
     const errors = world.replicas.flatMap((replica) => errorsIn(replica.log()));
-    return outcomeOf({ scenario, seed, seconds, entries: history.entries, recoveredMs, errors });
+    return outcomeOf({ scenario, seed, seconds, entries: history.entries, recoveredMs, errors }, slack);
   } finally {
     asker.close();
     await world.stop();
@@ -56,7 +64,7 @@ function errorsIn(log: string): readonly string[] {
   return log.split("\n").filter((line) => line.includes('"level":"error"'));
 }
 
-interface RunParts extends RunOptions {
+interface RunParts extends Required<RunOptions> {
   readonly scenario: Scenario;
   readonly history: History;
   readonly asker: Asker;
@@ -91,10 +99,11 @@ class Run {
     ];
     let recoveredMs = Number.NaN;
     try {
-      await sleep(calmBefore);
+      await sleep(this.#calm());
       await Promise.all([this.#trouble(), this.#revokeVictim()]);
       recoveredMs = await this.#recovered();
-      if (!this.#stopped) await sleep(calmAfter);
+      if (!this.#stopped) await sleep(this.#calm());
+      await this.#enough();
     } catch (error) {
       history.odd(`The scenario itself failed: ${error instanceof Error ? error.stack : String(error)}`);
     }
@@ -102,6 +111,17 @@ class Run {
     await Promise.all(clients);
     if (!Number.isNaN(recoveredMs)) await this.#lookThrough();
     return recoveredMs;
+  }
+
+  #calm(): number {
+    return Math.min(calm, this.#parts.seconds * 150);
+  }
+
+  /** Lets clients go on until so much was tried that the run shows something. */
+  async #enough(): Promise<void> {
+    const { history } = this.#parts;
+    const end = history.now() + slowestMs;
+    while (!this.#stopped && history.now() < end && !isTelling(tried(history.entries))) await sleep(100);
   }
 
   #deps(name: string): ClientDeps {
@@ -164,7 +184,7 @@ class Run {
   async #judge(): Promise<void> {
     while (!this.#stopped) {
       await sleep(1_000);
-      if (checkHistory(this.#parts.history.entries).violations.length > 0) this.#stopped = true;
+      if (checkHistory(this.#parts.history.entries, this.#parts.slack).violations.length > 0) this.#stopped = true;
     }
   }
 
@@ -182,7 +202,7 @@ class Run {
           await this.#works(replica);
         }
       },
-      { withinMs: recoveryLimit, everyMs: 50 },
+      { withinMs: recoveryLimit * this.#parts.slack, everyMs: 50 },
     );
     return this.#stopped ? Number.NaN : history.now() - from;
   }
@@ -213,7 +233,7 @@ class Run {
   async #revokedStayOut(): Promise<void> {
     const { history, world, asker } = this.#parts;
     const all = [...this.#kept.ended, [victim, world.credentials.victim] as const];
-    const until = history.now() + revocationLimit;
+    const until = history.now() + revocationLimit * this.#parts.slack;
     for (const [credential, as] of all) {
       for (const replica of world.replicas) {
         for (;;) {
@@ -238,7 +258,7 @@ class Run {
             const building = (await store.indexes({ project, resource })).filter(({ state }) => state !== "ready");
             if (building.length > 0) throw new Error(`Still building: ${JSON.stringify(building)}`);
           },
-          { withinMs: recoveryLimit },
+          { withinMs: recoveryLimit * this.#parts.slack },
         );
         await expectIndexesExact(store, { project, resource }, ["apikey:worker"]);
       }

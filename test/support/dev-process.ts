@@ -42,7 +42,7 @@ export function devProcess(words: readonly string[], cwd: string): DevProcess {
         if (found === undefined) throw new Error(`No line ${pattern} in:\n${written.out}\n${written.error}`);
         return found;
       },
-      { withinMs: 30_000 },
+      { withinMs: 120_000 },
     );
   return {
     child,

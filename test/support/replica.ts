@@ -62,7 +62,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
         if (hasEnded(child)) throw new Error(`The replica ended:\n${text}`);
         if ((await ready()) !== 200) throw new Error("The replica is not ready");
       },
-      { withinMs: 20_000 },
+      { withinMs: 120_000 },
     );
   }
   return {

@@ -7,24 +7,26 @@ import { type Findings, joined } from "./finding.ts";
 /** Milliseconds until a replica that missed every hint has heard of it. */
 export const revocationLimit = 10_000;
 
-export function checkAccess(entries: readonly Entry[]): Findings {
+export function checkAccess(entries: readonly Entry[], slack: number): Findings {
   const losses = only(entries, "loss");
+  const limit = revocationLimit * slack;
   const revoked = new Map(only(entries, "revoked").map((each) => [each.credential, each]));
   const uses = grouped(only(entries, "access"), ({ credential }) => credential);
   return joined(
     [...uses].map(([credential, used]) => {
       const end = revoked.get(credential);
       const mayBeLost = end !== undefined && losses.some(({ from, to }) => end.to >= from && end.to <= to);
-      return { violations: mayBeLost ? [] : used.flatMap((use) => faultOf(use, end)) };
+      return { violations: mayBeLost ? [] : used.flatMap((use) => faultOf(use, end, limit)) };
     }),
   );
 }
 
-function faultOf({ credential, replica, admitted, from, to }: Access, end: Revoked | undefined): readonly string[] {
+function faultOf(use: Access, end: Revoked | undefined, limit: number): readonly string[] {
+  const { credential, replica, admitted, from, to } = use;
   if (!admitted && (end === undefined || to < end.from)) {
     return [`${replica} refused ${credential} at ${Math.round(to)}, which stands`];
   }
-  if (admitted && end !== undefined && from > end.to + revocationLimit) {
+  if (admitted && end !== undefined && from > end.to + limit) {
     return [`${replica} let ${credential} in, ${Math.round(from - end.to)} ms after it was revoked`];
   }
   return [];

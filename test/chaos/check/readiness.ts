@@ -5,7 +5,7 @@ import { type Answered, type Entry, grouped, only, type Probe } from "../history
 import { type Findings, joined } from "./finding.ts";
 
 /** A server that stands still is left after two and a half seconds; then the next probe is a moment away. */
-const noticed = 4_000;
+const noticedMs = 4_000;
 const enough = 5;
 /** Refusals for want of what `/readyz` promises. */
 const unserved: ReadonlySet<string | undefined> = new Set([
@@ -14,13 +14,15 @@ const unserved: ReadonlySet<string | undefined> = new Set([
   "project_unavailable",
 ]);
 
-export function checkReadiness(entries: readonly Entry[]): Findings {
+export function checkReadiness(entries: readonly Entry[], slack: number): Findings {
   const answers = grouped(only(entries, "answer"), ({ replica }) => replica);
   const probes = grouped(only(entries, "probe"), ({ replica }) => replica);
   return joined(
     [...probes].map(([replica, all]) => {
       const stretches = stretchesOf(all);
-      return { violations: stretches.flatMap((stretch) => faultOf(stretch, answers.get(replica) ?? [])) };
+      return {
+        violations: stretches.flatMap((stretch) => faultOf(stretch, answers.get(replica) ?? [], noticedMs * slack)),
+      };
     }),
   );
 }
@@ -44,7 +46,8 @@ function stretchesOf(probes: readonly Probe[]): readonly Stretch[] {
   return stretches;
 }
 
-function faultOf({ replica, ready, from, to }: Stretch, answers: readonly Answered[]): readonly string[] {
+function faultOf(stretch: Stretch, answers: readonly Answered[], noticed: number): readonly string[] {
+  const { replica, ready, from, to } = stretch;
   const asked = answers.filter((answer) => answer.from >= from && answer.to <= to && answer.status !== 0);
   for (let at = from; at + noticed <= to; at += 1_000) {
     const window = asked.filter((answer) => answer.from >= at && answer.to <= at + noticed);

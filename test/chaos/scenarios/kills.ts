@@ -42,7 +42,7 @@ export const replicaKillUnheard: Scenario = {
       await pause(100, 500);
       proxy.dropRepliesTo(leavesReceipt);
       // Nobody may ask any more: a run ends at the first thing that must not be.
-      await Promise.race([proxy.dropped(), pause(2_000)]);
+      await Promise.race([proxy.dropped(), pause(10_000)]);
       history.fault(`kill -9 ${replica.name}, which did not hear`);
       await replica.kill();
       proxy.cut();
