@@ -1,5 +1,6 @@
 // One vitest project per kind of test, so that each kind has its own command, time limits and real parts. Half of the
-// cores run test files, two at least: the servers that the tests start want the others.
+// cores run test files, two at least: the servers that the tests start want the others. Where files are many and start little,
+// they share a worker's modules (isolate: false): importing has no effect and modules keep no state, and half a second per file is spared.
 
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
@@ -34,6 +35,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "store",
+          isolate: false,
           include: ["test/store/**/*.test.ts"],
           setupFiles: sameCases,
           globalSetup: [realParts, sharedRedis, sharedCluster],
@@ -45,6 +47,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "http",
+          isolate: false,
           include: ["test/http/**/*.test.ts"],
           globalSetup: [realParts, sharedRedis, sharedCluster],
           testTimeout: 60 * seconds,
@@ -105,6 +108,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "security",
+          isolate: false,
           include: ["test/security/**/*.test.ts"],
           setupFiles: sameCases,
           globalSetup: [realParts, sharedRedis],
