@@ -1,9 +1,9 @@
 // Counts failed logins over all replicas, per (user name, client address) and per (project, address), never per user name
 // alone: that would let anybody lock anybody out. Refuses with `login_throttled`.
 
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Budget, CounterStore } from "../store/port.ts";
 import { addressGroup } from "./address-group.ts";
 import { loginThrottled } from "./refusals.ts";
@@ -33,9 +33,7 @@ const maxRemembered = 10_000;
 
 export function createThrottle(counters: CounterStore, clock: Clock): Throttle {
   /** Name of the (user name, address) budget → when to ask again, and when the client may. Milliseconds. */
-  const exhausted = new LRUCache<string, { readonly askAgain: number; readonly retryAt: number }>({
-    max: maxRemembered,
-  });
+  const exhausted = recentlyUsed<{ readonly askAgain: number; readonly retryAt: number }>(maxRemembered);
 
   return {
     refuseKnown(attempt) {

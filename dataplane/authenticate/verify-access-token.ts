@@ -1,9 +1,9 @@
 // Turns an access token into its user: the token itself is verified once and remembered until it expires; that its session
 // and its user still stand, and with which role, is looked up live on every request. Needs no store.
 
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
 import type { SigningRing, UserConfig } from "../../core/config/types.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Caller, UserCaller } from "./caller.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
@@ -36,7 +36,7 @@ interface KnownToken {
 const maxKnownTokens = 10_000;
 
 export function createAccessTokenVerifier({ directory, clock, tokens, ended }: AccessTokenDeps): AccessTokenVerifier {
-  const known = new LRUCache<string, KnownToken>({ max: maxKnownTokens });
+  const known = recentlyUsed<KnownToken>(maxKnownTokens);
 
   const callerFor = (header: string, entry: KnownToken, user: UserConfig): UserCaller => {
     if (entry.seen?.user === user) return entry.seen.caller;

@@ -2,9 +2,9 @@
 // given another role is so at once. Refuses with `invalid_credentials` or, past its `expiresAt`, `token_expired`.
 
 import { createHash } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
 import type { KeyConfig } from "../../core/config/types.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Caller, KeyCaller } from "./caller.ts";
 import { withLive } from "./live-lookup.ts";
@@ -27,7 +27,7 @@ interface KnownHeader {
 const maxKnownHeaders = 10_000;
 
 export function createKeyVerifier(directory: Directory, clock: Clock): KeyVerifier {
-  const known = new LRUCache<string, KnownHeader>({ max: maxKnownHeaders });
+  const known = recentlyUsed<KnownHeader>(maxKnownHeaders);
 
   const judge = (project: LiveProject, config: KeyConfig | undefined, header: string): KeyConfig => {
     if (config === undefined) {

@@ -1,12 +1,12 @@
 // Looks users and keys up in Redis when they are first asked for, and remembers those it found until a change of theirs is
 // announced. What Redis can't be asked about is `unavailable`, never `unknown`.
 
-import { LRUCache } from "lru-cache";
 import { credentialsKey, projectName } from "../../core/config/config-keys.ts";
 import { keyField, readKey, readUser, userField } from "../../core/config/fields.ts";
 import { readPublished } from "../../core/config/published-value.ts";
 import { KeyNotInRing } from "../../core/config/seal.ts";
 import type { KeyConfig, ProjectConfig, UserConfig } from "../../core/config/types.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import type { LiveProject, Lookup } from "./directory.ts";
@@ -32,7 +32,7 @@ interface Remembered {
 }
 
 export function createCredentials(gateway: Gateway, keyring: FollowedKeyring): Credentials {
-  const cache = new LRUCache<string, Remembered>({ max: remembered });
+  const cache = recentlyUsed<Remembered>(remembered);
   /** Entries of an older generation are out of reach, and go as the cache fills. */
   const generations = new Map<string, number>();
   /** Grows with every forgetting: what was read before one is not remembered after it. */

@@ -1,9 +1,9 @@
 // The directory of a replica in a cluster: the index of projects from the start, a project's configuration from its first
 // request on, both kept current by following what is published. Refuses with `unavailable` while it lacks information.
 
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
 import { isCredentialField, projectKey, projectName, projectOfName } from "../../core/config/config-keys.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { createCredentials } from "./credentials.ts";
@@ -43,7 +43,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   const { commands, keyring, clock } = deps;
   const credentials = createCredentials(commands, keyring);
   const index = createProjectIndex();
-  const held = new LRUCache<string, Held>({ max: deps.maxLoaded ?? 1_000 });
+  const held = recentlyUsed<Held>(deps.maxLoaded ?? 1_000);
   const loading = new Map<string, Promise<LoadedProject | undefined>>();
   let currentAt = clock.now();
   let applied: number | undefined;

@@ -1,12 +1,12 @@
 // Holds a project and each of its callers to the rates that the Project names, over all replicas. Refuses with 429 `rate_limited`
 // and says in RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) what is left, also where nothing is refused.
 
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
 import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import { addressGroup } from "../authenticate/address-group.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import type { BucketStore } from "../store/port.ts";
@@ -31,7 +31,7 @@ export type ObserveLimited = (project: ProjectRef, limit: BucketPolicy["name"]) 
 const mostRemembered = 20_000;
 
 export function createRateLimits(store: BucketStore, clock: Clock, observe: ObserveLimited): RateLimits {
-  const known = new LRUCache<string, SharedBucket>({ max: mostRemembered });
+  const known = recentlyUsed<SharedBucket>(mostRemembered);
 
   const bucketOf = (limit: BucketPolicy["name"], name: string, { requestsPerSecond, burst }: Rate): SharedBucket => {
     // With its figures, so that a changed rate begins anew here; what the store counted goes on.

@@ -1,8 +1,8 @@
 // Writes Events one after the other, and never makes anyone wait for that. Repetitions are counted in the Event that is there;
 // what is too much, can't be written, or comes while too many wait, is dropped and told.
 
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import { ApiFailure, ApiUnreachable, isConflict, isNotFound, type KubeApi } from "../kube/api.ts";
 import { eventType } from "../kube/resource-types.ts";
@@ -56,7 +56,7 @@ interface Series {
 
 export function createEventRecorder(options: RecorderOptions): StoppableRecorder {
   const { monotonic, observe } = options;
-  const known = new LRUCache<string, Series>({ max: seriesRemembered });
+  const known = recentlyUsed<Series>(seriesRemembered);
   const limits = createEventLimits(monotonic);
   const queue = new Set<Series>();
   const stop = new AbortController();

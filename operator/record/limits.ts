@@ -1,7 +1,7 @@
 // How many Events there may be: of one object a burst of twenty-five, then one in five minutes, as Kubernetes' own components hold
 // it. Only so many objects are remembered; one that was forgotten begins anew.
 
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { createTokenBucket, type TokenBucket } from "../queue/token-bucket.ts";
 import type { Subject } from "../verdict.ts";
@@ -15,7 +15,7 @@ export interface EventLimits {
 }
 
 export function createEventLimits(monotonic: Monotonic): EventLimits {
-  const buckets = new LRUCache<string, TokenBucket>({ max: objectsRemembered });
+  const buckets = recentlyUsed<TokenBucket>(objectsRemembered);
   return {
     allow({ kind, namespace, name, uid }) {
       const key = `${kind}/${namespace}/${name}/${uid}`;

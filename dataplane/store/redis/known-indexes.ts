@@ -1,8 +1,8 @@
 // What this replica knows of each collection's index set, loaded on first use and again whenever a script says that it is
 // stale. A script refused so had no effect, so the attempt is made anew; refuses with StoreUnavailable when that never ends.
 
-import { LRUCache } from "lru-cache";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { recentlyUsed } from "../../../core/recently-used.ts";
 import type { IndexScripts } from "./index-scripts.ts";
 import type { IndexSet } from "./index-set.ts";
 import type { CollectionKeys } from "./keys.ts";
@@ -23,7 +23,7 @@ export interface KnownIndexes {
 
 export function createKnownIndexes(scripts: Pick<IndexScripts, "load">): KnownIndexes {
   // Promises, so that calls that need the same set at once load it once.
-  const known = new LRUCache<string, Promise<IndexSet>>({ max: collectionsKnown });
+  const known = recentlyUsed<Promise<IndexSet>>(collectionsKnown);
 
   const load = (keys: CollectionKeys): Promise<IndexSet> => {
     const loading = scripts.load(keys);
