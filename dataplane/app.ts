@@ -58,6 +58,8 @@ export interface DataPlaneOptions {
    * connection, so that clients turn to another replica.
    */
   readonly drainMs?: number;
+  /** How often quotas are looked at that nobody writes to, 5,000 by default. */
+  readonly quotaRoundMs?: number;
   /** How long `close` waits for requests under way, 10,000 by default; then their connections are cut. */
   readonly closeTimeoutMs?: number;
   /** Of the stored hashes, when they are not made with the usual one. */
@@ -105,7 +107,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   });
   const preparer = createCollectionPreparer(store, buildFailuresTo(logger));
   const usage = createUsage(clock);
-  const quotas = createQuotas({ store, clock, directory });
+  const quotas = createQuotas({ store, clock, directory, roundMs: options.quotaRoundMs });
   let stopping = false;
 
   const pipeline = {

@@ -31,11 +31,12 @@ export interface QuotasDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly directory: Pick<Directory, "loaded">;
+  /** How often projects are looked through for some that are to be looked at, 5,000 by default. */
+  readonly roundMs?: number | undefined;
 }
 
 /** A project whose usage is this old is looked at by the next round. */
 const idleMs = 60_000;
-const roundMs = 5_000;
 
 interface Guarded {
   readonly usage: ProjectUsage;
@@ -45,7 +46,7 @@ interface Guarded {
   store: Store;
 }
 
-export function createQuotas({ store, clock, directory }: QuotasDeps): Quotas {
+export function createQuotas({ store, clock, directory, roundMs = 5_000 }: QuotasDeps): Quotas {
   const guarded = new Map<string, Guarded>();
   const counter = createByteCounter(store);
 
@@ -81,7 +82,7 @@ export function createQuotas({ store, clock, directory }: QuotasDeps): Quotas {
       // Without the store there is nothing new to say.
       await usage.refreshAfter(idleMs).catch(() => undefined);
     }
-  });
+  }, roundMs);
 
   return {
     storeFor(project) {
@@ -107,13 +108,13 @@ function reportOf({ project, quota, usage }: Guarded): readonly UsageReport[] {
   return [{ project: { namespace, name }, quotas: Object.fromEntries(used) }];
 }
 
-/** Calls `work` time and again, never twice at once; the first time soon. */
-function repeated(work: (isEnded: () => boolean) => Promise<void>): { end(): Promise<void> } {
+/** Calls `work` time and again, never twice at once. */
+function repeated(work: (isEnded: () => boolean) => Promise<void>, everyMs: number): { end(): Promise<void> } {
   let isEnded = false;
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     if (!isRunning) running = run();
-  }, roundMs).unref();
+  }, everyMs).unref();
   let isRunning = false;
   const run = async (): Promise<void> => {
     isRunning = true;

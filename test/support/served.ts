@@ -35,7 +35,10 @@ export interface Served {
 
 export interface ServeOptions
   extends Partial<
-    Pick<DataPlaneOptions, "trustedProxies" | "publicUrl" | "requestTimeoutMs" | "closeTimeoutMs" | "drainMs">
+    Pick<
+      DataPlaneOptions,
+      "trustedProxies" | "publicUrl" | "requestTimeoutMs" | "closeTimeoutMs" | "drainMs" | "quotaRoundMs"
+    >
   > {
   readonly clock?: Clock;
   /** Replicas of one fleet share it, their store and their projects; by default a fresh one. */
