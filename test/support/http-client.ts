@@ -1,6 +1,6 @@
 // Sends requests exactly as written: paths are not normalised and bodies not re-encoded, as fetch would do.
 
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { type Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 
 export interface SentRequest {
   readonly method?: string;
@@ -21,23 +21,25 @@ export interface Reply {
   readonly code: string | undefined;
 }
 
-/** `path` goes on the request line as it is. */
-export function send(origin: string, path: string, sent: SentRequest = {}): Promise<Reply> {
+/** `path` goes on the request line as it is. Over a connection of its own, unless an agent keeps some. */
+export function send(
+  origin: string,
+  path: string,
+  sent: SentRequest = {},
+  agent: Agent | false = false,
+): Promise<Reply> {
   const { hostname, port } = new URL(origin);
   const { headers, payload } = encode(sent);
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(
-      { hostname, port, path, method: sent.method ?? "GET", headers, agent: false },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-        incoming.on("error", reject);
-        incoming.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve(reply(incoming.statusCode ?? 0, incoming.headers, text));
-        });
-      },
-    );
+    const outgoing = httpRequest({ hostname, port, path, method: sent.method ?? "GET", headers, agent }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.on("error", reject);
+      incoming.on("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve(reply(incoming.statusCode ?? 0, incoming.headers, text));
+      });
+    });
     outgoing.on("error", reject);
     outgoing.end(payload);
   });

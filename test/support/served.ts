@@ -3,6 +3,7 @@
 // so that all suites share one Redis and one Cluster. What is served inside a test ends with it; what is served in a beforeAll ends with the suite.
 
 import { randomBytes } from "node:crypto";
+import { Agent } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
@@ -27,7 +28,7 @@ export interface Served {
   readonly plane: DataPlane;
   /** Everything logged so far. */
   log(): string;
-  /** A request below the first project's base. */
+  /** A request below the first project's base, over connections that are kept. */
   send(path: string, sent?: SentRequest): Promise<Reply>;
   /** Puts a changed first project live and returns it. */
   change(...modifiers: readonly Modifier[]): ProjectParts;
@@ -144,6 +145,7 @@ export async function serveFrom(
   const live = createMemoryDirectory(clock);
   const refused = live.replace(projects);
   if (refused.length > 0) throw new Error(`A test's schema was refused: ${JSON.stringify(refused)}`);
+  const agent = new Agent({ keepAlive: true });
   let logged = "";
   const plane = await startDataPlane({
     ...planeOptions,
@@ -172,7 +174,7 @@ export async function serveFrom(
       plane.logger.flush();
       return logged;
     },
-    send: (path, sent) => send(plane.url, base + path, sent),
+    send: (path, sent) => send(plane.url, base + path, sent, agent),
     change(...modifiers) {
       first = changed(first, ...modifiers);
       live.put(first);
