@@ -258,7 +258,7 @@ describeServed("a refused request's body", (serve) => {
 
   it("can be ten megabytes, sent by twenty clients at once, and every one reads the 413", async () => {
     const served = await serve(shop);
-    const body = JSON.stringify("x".repeat(10 * mebibyte));
+    const body = Buffer.from(JSON.stringify("x".repeat(10 * mebibyte)));
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => served.send("/json/doc/k", { method: "PUT", body, as: apikey("writer") })),
     );

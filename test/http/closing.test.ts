@@ -6,19 +6,21 @@ import { systemClock } from "../../core/clock.ts";
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import type { Store } from "../../dataplane/store/port.ts";
 import { eventually } from "../support/eventually.ts";
-import { send } from "../support/http-client.ts";
 import { project, withAuthenticationDisabled, withRootKey } from "../support/projects.ts";
 import { openRaw } from "../support/raw-http.ts";
 
 const shop = project("shop", withAuthenticationDisabled(), withRootKey("flags"));
 
-async function start(limits: Pick<DataPlaneOptions, "closeTimeoutMs" | "unreadTimeoutMs"> = {}): Promise<DataPlane> {
+type Limits = Pick<DataPlaneOptions, "closeTimeoutMs" | "unreadTimeoutMs">;
+
+async function start(limits: Limits = {}, store?: Store): Promise<DataPlane> {
   const live = createMemoryDirectory(systemClock);
   live.replace([shop]);
   return await startDataPlane({
     directory: live.directory,
-    store: () => createEmbeddedStore({ directory: ":memory:", clock: systemClock }),
+    store: store ?? (() => createEmbeddedStore({ directory: ":memory:", clock: systemClock })),
     host: "127.0.0.1",
     port: 0,
     adminPort: 0,
@@ -52,10 +54,11 @@ it("answers the request that is under way first", async () => {
 });
 
 it("cuts a connection whose client does not read its answers", async () => {
-  // Longer than this test itself stands still on a busy machine.
-  const plane = await start({ unreadTimeoutMs: 1_000 });
+  const unreadTimeoutMs = 200;
+  const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   const text = JSON.stringify("x".repeat(1_000_000));
-  await send(plane.url, "/default/shop/json/flags", { method: "PUT", body: text });
+  await store.initialise({ project: { namespace: "default", name: "shop" }, rootKey: "flags" }, text);
+  const plane = await start({ unreadTimeoutMs }, store);
   const { hostname, port } = new URL(plane.url);
   const client = connect(Number(port), hostname);
   client.pause();
@@ -66,7 +69,8 @@ it("cuts a connection whose client does not read its answers", async () => {
     client.write(" ");
     expect(client.destroyed).toBe(true);
   };
-  await eventually(cut, { everyMs: 2_500, withinMs: 20_000 });
+  await eventually(cut, { everyMs: 4 * unreadTimeoutMs });
   client.destroy();
   await plane.close();
+  await store.close();
 });

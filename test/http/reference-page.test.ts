@@ -1,7 +1,7 @@
 // The reference page and its files as HTTP: who gets them, under which rules for browsers, and how long they may be kept.
 
 import { gunzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   project,
   withAuthenticationDisabled,
@@ -21,8 +21,13 @@ async function filesOf(served: Served): Promise<readonly string[]> {
 }
 
 describeServed("the reference page", (serve) => {
+  // One for all: whoever first asks waits until four megabytes are compressed.
+  let served: Served;
+  beforeAll(async () => {
+    served = await serve(shop);
+  });
+
   it("is served to everybody under a policy that runs no script but its own, and tells nothing of the project", async () => {
-    const served = await serve(shop);
     const reply = await served.send("/docs", { as: "apikey wrong" });
     expect([reply.status, reply.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
     const policy = String(reply.headers["content-security-policy"]);
@@ -34,7 +39,6 @@ describeServed("the reference page", (serve) => {
   });
 
   it("names its files by what is in them: those are kept for good, others asked about again", async () => {
-    const served = await serve(shop);
     const names = await filesOf(served);
     expect(names.map((name) => name.split("?")[0])).toEqual(["/docs/page.css", "/docs/viewer.js", "/docs/page.js"]);
     for (const name of names) {
@@ -48,7 +52,6 @@ describeServed("the reference page", (serve) => {
   });
 
   it("sends its files compressed to whom takes that, each form under a tag of its own", async () => {
-    const served = await serve(shop);
     const plain = await served.send("/docs/page.js");
     const { origin, base } = served;
     const answer = await fetch(`${origin}${base}/docs/page.js`, { headers: { "accept-encoding": "br, gzip" } });
@@ -63,7 +66,6 @@ describeServed("the reference page", (serve) => {
   });
 
   it("is refused with 412 to whom names another version in If-Match", async () => {
-    const served = await serve(shop);
     const { etag } = (await served.send("/docs")).headers;
     expect((await served.send("/docs", { headers: { "if-match": String(etag) } })).status).toBe(200);
     const other = await served.send("/docs", { headers: { "if-match": '"other"' } });
@@ -71,14 +73,12 @@ describeServed("the reference page", (serve) => {
   });
 
   it("leads from its address with a slash to that without, where its relative links are right", async () => {
-    const served = await serve(shop);
     const reply = await served.send("/docs/?x=1");
     expect([reply.status, reply.headers.location]).toEqual([308, "../docs"]);
     expect(new URL("../docs", `https://example.org${served.base}/docs/`).pathname).toBe(`${served.base}/docs`);
   });
 
   it("answers HEAD and OPTIONS, and 404 and 405 to what it does not have", async () => {
-    const served = await serve(shop);
     const head = await served.send("/docs", { method: "HEAD" });
     expect([head.status, head.text]).toEqual([200, ""]);
     expect((await served.send("/docs", { method: "OPTIONS" })).headers.allow).toBe("GET, HEAD, OPTIONS");
