@@ -4,6 +4,7 @@
 
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { countForTier } from "./test/support/test-tier.ts";
 
 const realParts = "./test/support/real-parts.ts";
 const sharedRedis = "./test/support/start-shared-redis.ts";
@@ -27,10 +28,21 @@ export default defineConfig({
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
           setupFiles: sameCases,
+          // Files share their modules: loading those anew for each file took as long as the tests do. test/meta/unit-tests.test.ts
+          // keeps out what one file would leave to the next.
+          isolate: false,
+          testTimeout: countForTier(60) * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "meta",
+          include: ["test/meta/**/*.test.ts"],
+          isolate: false,
           testTimeout: 60 * seconds,
         },
       },
-      { extends: true, test: { name: "meta", include: ["test/meta/**/*.test.ts"], testTimeout: 60 * seconds } },
       {
         extends: true,
         test: {

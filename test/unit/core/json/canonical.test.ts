@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson, canonicalJsonOfBytes } from "../../../../core/json/canonical.ts";
 import { doubleText } from "../../../../core/json/number.ts";
 import { manners, render, type Written, written } from "../../../support/json-texts.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 const maxDepth = 64;
 
@@ -262,7 +263,7 @@ describe("what is refused", () => {
           expect(reference === undefined || hasLoneSurrogate(reference.value) || !source.isWellFormed()).toBe(true);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: countForTier(2_000) },
     );
   });
 });

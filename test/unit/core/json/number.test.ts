@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { doubleText, shortestText, stepped } from "../../../../core/json/number.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 const doubles = fc.double({ noNaN: true, noDefaultInfinity: true });
 
@@ -47,7 +48,7 @@ describe("the text of a double", () => {
           expect([stepped(value, -1), value, stepped(value, 1)]).toContain(Number(text));
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: countForTier(3_000) },
     );
   });
 

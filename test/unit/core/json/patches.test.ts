@@ -18,6 +18,7 @@ import {
   textOfModel,
 } from "../../../support/patch-model.ts";
 import { jsonTexts, someKeys } from "../../../support/random-json.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 function canonical(text: string): string {
   const result = canonicalJson(text, 200);
@@ -78,7 +79,7 @@ describe("a merge patch", () => {
         const expected = modelMerge(modelOf(target), modelOf(patch));
         expect(ordered(modelOf(mergePatch(target, patch)))).toBe(ordered(expected));
       }),
-      { numRuns: 3_000 },
+      { numRuns: countForTier(1_000, 30_000) },
     );
   });
 
@@ -327,7 +328,7 @@ describe("a JSON patch", () => {
         }
         expect(applyJsonPatch(start, readJsonPatch(canonical(`[${done.join(",")}]`)))).toBe(text);
       }),
-      { numRuns: 3_000 },
+      { numRuns: countForTier(1_000, 30_000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { insertAt, isTooDeep, type Path, putAt, readAt, removeAt } from "../../../../core/json/splice.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 const maxDepth = 64;
 const document =
@@ -259,7 +260,7 @@ describe("any sequence of writes", () => {
           expect([...namesIn(modelOf(text))]).toEqual([...namesIn(model.root)]);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: countForTier(400) },
     );
   });
 

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 import { compiled, draft07, draft2020, problemsOf } from "./compiled.ts";
 
 const quiet = { strict: false, logger: false, ownProperties: true } as const;
@@ -191,7 +192,7 @@ describe("the answer for a value", () => {
           expect(isValid, `${JSON.stringify(whole)} on ${text}`).toBe(plain(JSON.parse(text)));
         }
       }),
-      { numRuns: 30 },
+      { numRuns: countForTier(30) },
     );
   });
 });
@@ -214,7 +215,7 @@ describe("whatever JSON it is given", () => {
         if (result.ok) expect(() => result.schema.validate({ a: [1] }, '{"a":[1]}')).not.toThrow();
         else expect(result.problems.length).toBeGreaterThan(0);
       }),
-      { numRuns: 300 },
+      { numRuns: countForTier(300) },
     );
   });
 

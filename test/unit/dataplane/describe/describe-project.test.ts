@@ -37,9 +37,12 @@ function textOf(parts: ProjectParts): Promise<string> {
 
 const documentOf = async (parts: ProjectParts) => JSON.parse(await textOf(parts)) as Document;
 
+// Compiles the OpenAPI schema once.
+const openApi = new Validator();
+
 /** What the independent validator has against it, and references that lead nowhere. */
 async function faultsOf(document: Document): Promise<readonly unknown[]> {
-  const { valid, errors } = await new Validator().validate(document as unknown as Record<string, unknown>);
+  const { valid, errors } = await openApi.validate(document as unknown as Record<string, unknown>);
   const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g);
   const lost = [...references].map(([, ref]) => ref ?? "").filter((ref) => valueAt(document, ref) === undefined);
   return [...(valid ? [] : [errors]), ...lost];
@@ -240,13 +243,13 @@ describe("the OpenAPI document of a project", () => {
 
   it("leaves schemas out when they are too large together, the last ones by name", async () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 450 }, (_, n) => [`field${n}`, { title: "x".repeat(200) }]),
+      Array.from({ length: 30 }, (_, n) => [`field${n}`, { title: "x".repeat(3_400) }]),
     );
     const names = Array.from({ length: 60 }, (_, n) => `r${String(n).padStart(2, "0")}`);
     const { schemas, ...rest } = (
       await documentOf(project("shop", ...names.map((name) => withResource(name, { schema: { properties } }))))
     ).components;
-    expect(Object.keys(schemas?.["r00"]?.properties ?? {})).toHaveLength(450);
+    expect(Object.keys(schemas?.["r00"]?.properties ?? {})).toHaveLength(30);
     expect(schemas?.["r59"]).toMatchObject({ type: "object", additionalProperties: true });
     expect(JSON.stringify({ schemas, rest }).length).toBeLessThan(20 * 1024 * 1024);
   });

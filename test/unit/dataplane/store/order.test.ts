@@ -9,6 +9,7 @@ import {
   fieldValue,
 } from "../../../../dataplane/store/order.ts";
 import { doubleTexts, integerTexts, strings } from "../../../support/json-texts.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 // ------------------------------------------------------------------------ the contract's order, exactly and slowly
 
@@ -107,7 +108,7 @@ describe("the encoding of a value", () => {
         const bytewise = Buffer.compare(Buffer.from(encodeSortValue(left)), Buffer.from(encodeSortValue(right)));
         expect(bytewise).toBe(reference(left, right));
       }),
-      { numRuns: 5_000 },
+      { numRuns: countForTier(5_000) },
     );
   });
 
@@ -119,7 +120,7 @@ describe("the encoding of a value", () => {
         const owned = (text: Buffer) => Buffer.concat([Buffer.from("user:ann\0"), text]);
         expect(Buffer.compare(owned(entry(left, leftId)), owned(entry(right, rightId)))).toBe(wanted);
       }),
-      { numRuns: 2_000 },
+      { numRuns: countForTier(2_000) },
     );
   });
 
@@ -227,7 +228,7 @@ describe("comparing values without an index", () => {
         expect(Math.sign(compareEncoded(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
         expect(Math.sign(compareValues(left, right))).toBe(reference(left, right));
       }),
-      { numRuns: 2_000 },
+      { numRuns: countForTier(2_000) },
     );
     expect(compareEncoded("\uffff", "😀")).toBeLessThan(0);
     expect(compareEncoded("😀", "\ue000")).toBeGreaterThan(0);

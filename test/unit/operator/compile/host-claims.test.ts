@@ -6,6 +6,7 @@ import { createHostClaims, createHostHolders } from "../../../../operator/compil
 import { everyHost, type HostPolicy, hostPolicy } from "../../../../operator/compile/host-policy.ts";
 import { assignHosts, grantFor, noHosts } from "../../../../operator/compile/hosts.ts";
 import type { Project } from "../../../../operator/objects.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 const hostNames = ["a.example.org", "b.example.org", "c.shop.example.net", "example.net"];
 const policy = hostPolicy([
@@ -105,7 +106,7 @@ describe("host claims", () => {
           expect(world.one(project)).toEqual(all.get(project.metadata.uid) ?? noHosts);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: countForTier(500) },
     );
   });
 
@@ -124,7 +125,7 @@ describe("host claims", () => {
           expect(told).toEqual(expect.arrayContaining(altered));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: countForTier(300) },
     );
   });
 

@@ -7,6 +7,7 @@ import { purgeId } from "../../../../operator/finalize/purge-doomed.ts";
 import type { CustomResource, DeletionPolicy } from "../../../../operator/objects.ts";
 import { project, withConfig } from "../../../support/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/stored-crs.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 type Policy = DeletionPolicy | undefined;
 type State = "there" | "going" | "gone" | "anew";
@@ -357,7 +358,7 @@ describe("over any history", () => {
         let known: DataRecord | undefined = record("Retain", entry());
         for (const step of history) known = look(step, known, isOrdered);
       }),
-      { numRuns: 500 },
+      { numRuns: countForTier(500) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { createRestApi } from "../../../../operator/kube/rest-api.ts";
 import { type Fault, noFaults } from "../../../support/fake-api-faults.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api-server.ts";
 import { manualClock } from "../../../support/manual-clock.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 const namespace = "jsonplane-system";
 const at = ["/secrets", namespace, "jsonplane-keyring"] as const;
@@ -275,7 +276,7 @@ describe("a rotation of the fleet's ring", () => {
         expect(written().keys).toHaveLength(1);
         expect(sealedWith).toEqual(kidsOf(written()));
       }),
-      { numRuns: 60 },
+      { numRuns: countForTier(60) },
     );
   });
 });

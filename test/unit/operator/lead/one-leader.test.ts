@@ -9,6 +9,7 @@ import { FakeApiObjects } from "../../../support/fake-api-objects.ts";
 import { type LeaseApi, type LeaseFault, leaseApi } from "../../../support/lease-api.ts";
 import { type ManualTime, manualTime } from "../../../support/manual-time.ts";
 import { seededMoments } from "../../../support/seeded-moments.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 interface Process {
   readonly time: ManualTime;
@@ -87,6 +88,6 @@ test("at no moment do two processes hold the Lease, and one does within 40 s aft
       await peace(processes);
       expect(processes.filter(({ held }) => held())).toHaveLength(1);
     }),
-    { numRuns: 25 },
+    { numRuns: countForTier(25) },
   );
 });

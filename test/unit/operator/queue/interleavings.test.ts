@@ -4,6 +4,7 @@ import { array, asyncProperty, assert as check, constantFrom, integer, oneof, re
 import { describe, expect, test } from "vitest";
 import { createWorkQueue, type WorkQueue } from "../../../../operator/queue/work-queue.ts";
 import { type ManualTime, manualTime, settled } from "../../../support/manual-time.ts";
+import { countForTier } from "../../../support/test-tier.ts";
 
 const keys = ["a", "b", "c", "d"] as const;
 
@@ -101,7 +102,7 @@ describe("any interleaving of adds, takes, retries and ends", () => {
         }
         expect(queue.figures()).toMatchObject({ live: 0, bulk: 0, delayed: 0 });
       }),
-      { numRuns: 300 },
+      { numRuns: countForTier(300) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compilePattern } from "../../../../../core/schema/pattern/compile-pattern.ts";
 import { PatternError } from "../../../../../core/schema/pattern/parse-pattern.ts";
 import { Meter, WorkExhausted } from "../../../../../core/schema/work.ts";
+import { countForTier } from "../../../../support/test-tier.ts";
 
 function plentiful(units = 1e9): Meter {
   const meter = new Meter();
@@ -193,7 +194,7 @@ describe("the matcher against the platform's own", () => {
           );
         }
       }),
-      { numRuns: 400 },
+      { numRuns: countForTier(400) },
     );
   });
 
@@ -219,7 +220,7 @@ describe("the matcher against the platform's own", () => {
         // Escaped punctuation is the one thing allowed beyond flag u.
         expect(() => new RegExp(pattern.replaceAll(/\\([-,:=!<>])/gu, "$1"), "u"), pattern).not.toThrow();
       }),
-      { numRuns: 2000 },
+      { numRuns: countForTier(2000) },
     );
   });
 });
