@@ -2,7 +2,16 @@
 // The program's entry: checks that this Node can run it, then hands the command line over.
 
 const oldest = 24;
+const endOfUnread = 141;
 const major = Number(process.versions.node.split(".", 1)[0]);
+
+// Output that nobody reads any more, as after `| head`, ends it as SIGPIPE would.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(endOfUnread);
+  });
+}
 
 if (major < oldest) {
   process.stderr.write(`jsonplane needs Node ${oldest} or newer, this is ${process.version}\n`);

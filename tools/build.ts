@@ -9,9 +9,13 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { viewerOfPackage } from "../dataplane/reference/viewer.ts";
 import { lastWords, runCommand } from "./parts/run-command.ts";
+import { readArguments } from "./script-arguments.ts";
+import { ScriptFailed, startScript } from "./start-script.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const dist = resolve(process.argv[2] ?? join(root, "dist"));
+startScript("npm run build");
+const [target = "dist/"] = readArguments({}, ["[FOLDER]"]).words;
+const dist = target === "dist/" ? join(root, "dist") : resolve(target);
 const folders = ["core", "operator", "dataplane", "cli", "crds"] as const;
 
 async function compile(): Promise<void> {
@@ -23,7 +27,7 @@ async function compile(): Promise<void> {
       cwd: root,
     },
   );
-  if (done.code !== 0) throw new Error(`tsc refused the code:\n${lastWords(done, 50)}`);
+  if (done.code !== 0) throw new ScriptFailed(`tsc refused the code:\n${lastWords(done, 50)}`);
 }
 
 /** Copies what the code reads at run time; returns how many files. */
@@ -66,9 +70,8 @@ try {
   await writeViewer();
   await describe();
   await chmod(join(dist, "cli", "main.js"), 0o755);
-  console.log(`Built ${process.argv[2] ?? "dist/"} with ${assets} assets`);
+  console.log(`Built ${target} with ${assets} assets`);
 } catch (error) {
   await rm(dist, { recursive: true, force: true });
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  throw error;
 }

@@ -3,8 +3,11 @@
 
 import { checkLayers } from "./layers/check-layers.ts";
 import { printable } from "./layers/findings.ts";
+import { readArguments } from "./script-arguments.ts";
+import { startScript } from "./start-script.ts";
 
-const root = process.argv[2] ?? new URL("..", import.meta.url).pathname;
+startScript("npm run check:layers");
+const [root = new URL("..", import.meta.url).pathname] = readArguments({}, ["[FOLDER]"]).words;
 const { files, findings } = await checkLayers(root);
 for (const found of findings) console.error(printable(found));
 console.log(`${files} files, ${findings.length} findings`);

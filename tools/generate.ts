@@ -11,6 +11,8 @@ import { generateKustomize } from "./generate-kustomize.ts";
 import { generateLicences } from "./generate-licences.ts";
 import { generateTypes } from "./generate-types.ts";
 import { root } from "./read-crds.ts";
+import { readArguments } from "./script-arguments.ts";
+import { startScript } from "./start-script.ts";
 
 /** By path below the repository's root. */
 export async function generateAll(): Promise<ReadonlyMap<string, string>> {
@@ -32,6 +34,8 @@ async function* everything(): AsyncGenerator<readonly [string, string]> {
 }
 
 if (import.meta.main) {
+  startScript("npm run generate");
+  readArguments({});
   for await (const [path, text] of everything()) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);

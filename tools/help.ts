@@ -2,6 +2,8 @@
 // that the list stays whole.
 
 import { readFile } from "node:fs/promises";
+import { readArguments } from "./script-arguments.ts";
+import { ScriptFailed, startScript } from "./start-script.ts";
 
 const sentences: Readonly<Record<string, string>> = {
   help: "lists these scripts",
@@ -49,11 +51,13 @@ const sentences: Readonly<Record<string, string>> = {
   "draw:dashboards": "pictures of the dashboards, from a real Prometheus after minutes of traffic",
 };
 
+startScript("npm run help");
+readArguments({});
 const path = new URL("../package.json", import.meta.url);
 const { scripts } = JSON.parse(await readFile(path, "utf8")) as { scripts: Readonly<Record<string, string>> };
 const unexplained = Object.keys(scripts).filter((name) => !(name in sentences));
 const gone = Object.keys(sentences).filter((name) => !(name in scripts));
 if (unexplained.length + gone.length > 0) {
-  throw new Error(`tools/help.ts and package.json differ: ${[...unexplained, ...gone].join(", ")}`);
+  throw new ScriptFailed(`tools/help.ts and package.json differ: ${[...unexplained, ...gone].join(", ")}`);
 }
 for (const [name, sentence] of Object.entries(sentences)) console.log(`npm run ${name.padEnd(14)} ${sentence}`);

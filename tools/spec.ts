@@ -4,9 +4,13 @@
 import { fileURLToPath } from "node:url";
 import { readFullRun } from "./gate/full-run.ts";
 import { treeState } from "./gate/tree-state.ts";
+import { readArguments } from "./script-arguments.ts";
 import { judgeRows, printedRows, staleness, unprovedRows } from "./spec/judge-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
+import { startScript } from "./start-script.ts";
 
+startScript("npm run spec");
+readArguments({});
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { rows } = await readRows(root);
 const run = await readFullRun(root);

@@ -4,7 +4,10 @@
 
 import { join } from "node:path";
 import { earlierTree, lastLanding } from "../../tools/earlier-tree.ts";
+import { readArguments } from "../../tools/script-arguments.ts";
+import { ScriptFailed, startScript } from "../../tools/start-script.ts";
 import { startRedis } from "../support/redis.ts";
+import { readLength, writeFlag } from "./bench-arguments.ts";
 import { cpuOf, cpuOfProcess } from "./cpu.ts";
 import { findLoader, type Loader, type LoadRequest } from "./load.ts";
 import { machine } from "./machine.ts";
@@ -14,8 +17,10 @@ import { writeSection } from "./page.ts";
 import { startServer } from "./processes.ts";
 import { fillPlane, type OwnedPlane } from "./stage.ts";
 
-const rounds = Number(process.env.BENCH_ROUNDS ?? 15);
-const load = { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 1) };
+const script = startScript("npm run bench:before");
+const { values: flags, words } = readArguments(writeFlag, ["[COMMIT]"]);
+const { rounds, seconds } = readLength({ rounds: 15, seconds: 1 });
+const load = { connections: 64, seconds };
 const objects = 1_000;
 /** What is slower than this is slower. */
 const budget = 0.97;
@@ -45,10 +50,12 @@ interface Taken {
   readonly cpu: number;
 }
 
-const commit = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? lastLanding;
+const [commit = lastLanding] = words;
 const tree = await earlierTree(commit);
-if (tree === undefined)
-  throw new Error(`This clone has no commit ${commit} (git fetch --unshallow fetches all of them)`);
+if (tree === undefined) {
+  throw new ScriptFailed(`This clone has no commit ${commit} (git fetch --unshallow fetches all of them)`);
+}
+script.onInterrupt(() => tree.remove());
 const running: Version[] = [];
 try {
   await tree.run("npm", "ci", "--no-audit", "--no-fund");
@@ -63,7 +70,7 @@ try {
   for (const operation of names) rows.push(await compare(loader, operation, { before, now }));
   const text = page(rows, name);
   process.stdout.write(text);
-  if (process.argv.includes("--write")) await writeSection("# Against the version before", text);
+  if (flags.write) await writeSection("# Against the version before", text);
 } finally {
   for (const version of running) await version.stop();
   await tree.remove();

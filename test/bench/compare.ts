@@ -2,7 +2,9 @@
 // turns in one run, at 64 connections and at one. With --write it puts the tables into docs/benchmarks.md. All share the cores.
 
 import { availableParallelism } from "node:os";
+import { startScript } from "../../tools/start-script.ts";
 import { startRedis } from "../support/redis.ts";
+import { readLength, readWrite } from "./bench-arguments.ts";
 import { findLoader, type Load, type Loader } from "./load.ts";
 import { median } from "./median.ts";
 import { type OperationName, operations } from "./operations.ts";
@@ -13,8 +15,9 @@ import { startPocketBase } from "./peers/pocketbase.ts";
 import { startWebdis } from "./peers/webdis.ts";
 import { openStage, type Stage } from "./stage.ts";
 
-const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
-const seconds = Number(process.env.BENCH_SECONDS ?? 2);
+startScript("npm run bench:peers");
+const writes = readWrite();
+const { rounds, seconds } = readLength({ rounds: 3, seconds: 2 });
 const objects = 1_000;
 /** DESIGN.md's, against PocketBase. */
 const budgets: Readonly<Partial<Record<OperationName, number>>> = {
@@ -45,7 +48,7 @@ try {
   }
   const text = [...headLines(loader.name), ...tables].join("\n");
   process.stdout.write(text);
-  if (process.argv.includes("--write")) await writeSection("# Against peers", text);
+  if (writes) await writeSection("# Against peers", text);
 } finally {
   await Promise.all(peers.map((peer) => peer.stop()));
   await kintoRedis.stop();

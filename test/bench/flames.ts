@@ -2,7 +2,9 @@
 // goes. With --write it puts the flame graphs into docs/flames/ and the words into docs/benchmarks.md.
 
 import { mkdir, writeFile } from "node:fs/promises";
+import { startScript } from "../../tools/start-script.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
+import { readLength, readWrite } from "./bench-arguments.ts";
 import { costOf } from "./cpu.ts";
 import { flameGraph } from "./flame-graph.ts";
 import { fillBooks, hottestRequests } from "./hottest.ts";
@@ -13,7 +15,9 @@ import { writeSection } from "./page.ts";
 import { type BenchServer, startServer } from "./processes.ts";
 import { type Call, type CpuProfile, partNames, timesByFunction, timesByPart, treeOf } from "./profile-tree.ts";
 
-const load = { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 5) };
+startScript("npm run bench:flames");
+const writes = readWrite();
+const load = { connections: 64, seconds: readLength({ rounds: 1, seconds: 5 }).seconds };
 const warmUp = { connections: 64, seconds: 2 };
 const objects = 200;
 const folder = new URL("../../docs/flames/", import.meta.url);
@@ -39,7 +43,7 @@ try {
   }
   const text = page(flames);
   process.stdout.write(text);
-  if (process.argv.includes("--write")) {
+  if (writes) {
     await mkdir(folder, { recursive: true });
     for (const { name, tree } of flames) {
       await writeFile(

@@ -5,7 +5,9 @@
 
 import { writeFile } from "node:fs/promises";
 import { Redis } from "ioredis";
+import { startScript } from "../../tools/start-script.ts";
 import { startRedis } from "../support/redis.ts";
+import { numbersFrom, readLength, readWrite } from "./bench-arguments.ts";
 import { shelves } from "./bench-project.ts";
 import { books, openFiller } from "./fill-collection.ts";
 import { type Curve, growthChart } from "./growth-chart.ts";
@@ -18,9 +20,11 @@ import { startServer } from "./processes.ts";
 import { createBook } from "./stage.ts";
 import { bookText } from "./subjects.ts";
 
-const sizes = (process.env.BENCH_SIZES ?? "1000,10000,100000,1000000").split(",").map(Number);
-const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
-const load = { connections: 16, seconds: Number(process.env.BENCH_SECONDS ?? 2) };
+startScript("npm run bench:growth");
+const writes = readWrite();
+const sizes = numbersFrom("BENCH_SIZES", [1_000, 10_000, 100_000, 1_000_000]);
+const { rounds, seconds } = readLength({ rounds: 3, seconds: 2 });
+const load = { connections: 16, seconds };
 /** Stays at the first size. */
 const smallShelf = shelves[0] ?? "";
 const picture = new URL("../../docs/growth.svg", import.meta.url);
@@ -78,7 +82,7 @@ try {
   const built = await buildIndex({ ask, client, declare, sort: "author" });
   const text = page(measured, { count, ...built, loader: name });
   process.stdout.write(text);
-  if (process.argv.includes("--write")) {
+  if (writes) {
     await writeFile(picture, growthChart(curvesOf(measured)));
     await writeSection("# Growth", text);
   }

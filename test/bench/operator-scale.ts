@@ -5,17 +5,29 @@
 
 import { availableParallelism } from "node:os";
 import { createKubeApi } from "../../operator/kube/connect.ts";
+import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
+import { startScript } from "../../tools/start-script.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
+import { writeFlag } from "./bench-arguments.ts";
 import { counter, peakMemory, readyObjects, untilReady } from "./operator-figures.ts";
 import { type Change, measureChanges } from "./operator-latency.ts";
 import { declareMany, projectOf } from "./operator-objects.ts";
 import { type FigureLine, writeFigures } from "./operator-report.ts";
 import { measureEmptied, measureFailover, measureOneUser, measureRevokes, type Upheaval } from "./operator-upheaval.ts";
 
-const upheaved = process.argv.includes("--upheavals");
-const projects = Number(option("--projects") ?? (upheaved ? 1_200 : 10_000));
-const changes = Number(option("--changes") ?? 200);
-const credentials = Number(option("--users") ?? 5_000);
+startScript("npm run bench:operator");
+const number = { type: "string" } as const;
+const { values: flags } = readArguments({
+  upheavals: { type: "boolean", default: false },
+  projects: number,
+  changes: number,
+  users: number,
+  ...writeFlag,
+});
+const upheaved = flags.upheavals;
+const projects = wholeNumber("--projects", flags.projects ?? (upheaved ? "1200" : "10000"), 1);
+const changes = wholeNumber("--changes", flags.changes ?? "200", 1);
+const credentials = wholeNumber("--users", flags.users ?? "5000", 1);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const quiet = ["--log-level", "warn"];
@@ -39,7 +51,7 @@ try {
     : [...started, ...(await changesLive(fleet, api)), ...(await restart(fleet, objects))];
   await api.close();
   for (const line of lines) say(`${line.what}: ${line.measured} (budget ${line.budget})`);
-  if (process.argv.includes("--write"))
+  if (flags.write)
     await writeFigures(upheaved ? "upheavals" : "scale", { projects, objects, cores: availableParallelism(), lines });
 } finally {
   await fleet.stop();
@@ -163,9 +175,4 @@ async function untilQuiet(operator: { metrics(): Promise<string> }, wanted: numb
 
 function seconds(since: number): number {
   return Math.round((performance.now() - since) / 100) / 10;
-}
-
-function option(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
 }

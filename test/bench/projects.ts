@@ -8,14 +8,18 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
+import { startScript } from "../../tools/start-script.ts";
 import { apikey, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
 import { begunPublisher, openGateway } from "../support/publishing.ts";
 import { startRedis } from "../support/redis.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
+import { numbersFrom, readWrite } from "./bench-arguments.ts";
 import { writeSection } from "./page.ts";
 import { bookIndexes, bookSchema } from "./subjects.ts";
 
-const counts = (process.env.BENCH_PROJECTS ?? "1000,10000").split(",").map(Number);
+startScript("npm run bench:projects");
+const writes = readWrite();
+const counts = numbersFrom("BENCH_PROJECTS", [1_000, 10_000]);
 /** DESIGN.md's. */
 const budgets = { coldMs: 50, readySeconds: 1.5 };
 const mebibyte = 2 ** 20;
@@ -39,7 +43,7 @@ for (const count of counts) {
 }
 const text = page();
 process.stdout.write(text);
-if (process.argv.includes("--write")) await writeSection("# Many projects", text);
+if (writes) await writeSection("# Many projects", text);
 
 /** Two resources of seven fields with indexes, a root key, a user and a key: what a small team has. */
 function typical(index: number): ProjectParts {

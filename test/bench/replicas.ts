@@ -1,7 +1,9 @@
 // `npm run bench:replicas`: one to four replicas, documents of 1 KiB to 1 MiB, and a Redis Cluster of three masters against one Redis.
 // With --write it puts the tables into docs/benchmarks.md. All of it shares the cores, so only ratios mean anything.
 
+import { startScript } from "../../tools/start-script.ts";
 import { startRedis } from "../support/redis.ts";
+import { readLength, readWrite } from "./bench-arguments.ts";
 import { documentLines, measureDocuments } from "./larger-documents.ts";
 import { findLoader } from "./load.ts";
 import { machine } from "./machine.ts";
@@ -9,11 +11,14 @@ import { type MeasureOptions, measureReplicas, replicaLines } from "./more-repli
 import { writeSection } from "./page.ts";
 import { measureNodes, nodeLines } from "./redis-nodes.ts";
 
+startScript("npm run bench:replicas");
+const writes = readWrite();
+const { rounds, seconds } = readLength({ rounds: 3, seconds: 2 });
 const { load: loader, name } = await findLoader();
 const measure: MeasureOptions = {
   loader,
-  options: { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 2) },
-  rounds: Number(process.env.BENCH_ROUNDS ?? 3),
+  options: { connections: 64, seconds },
+  rounds,
 };
 const redis = await startRedis();
 try {
@@ -31,7 +36,7 @@ try {
     ...nodeLines(nodes, measure),
   ].join("\n");
   process.stdout.write(text);
-  if (process.argv.includes("--write")) await writeSection("# Replicas, documents, Cluster", text);
+  if (writes) await writeSection("# Replicas, documents, Cluster", text);
 } finally {
   await redis.stop();
 }

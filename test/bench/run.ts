@@ -1,7 +1,9 @@
 // `npm run bench`: starts Redis JSON, jsonplane, bare fastify and json-server, lets each do the same work in turns, and prints
 // ratios of one run. With --write it puts the table into docs/benchmarks.md. Only ratios mean anything: all share the cores.
 
+import { startScript } from "../../tools/start-script.ts";
 import { basic } from "../support/projects.ts";
+import { readLength, readWrite } from "./bench-arguments.ts";
 import { findLoader, type Load, type Loader, type LoadRequest } from "./load.ts";
 import { measureLogins } from "./logins.ts";
 import { median } from "./median.ts";
@@ -12,8 +14,10 @@ import { type Row, table } from "./report.ts";
 import { openStage } from "./stage.ts";
 import { measureStages } from "./stages.ts";
 
-const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
-const load = { connections: 64, seconds: Number(process.env.BENCH_SECONDS ?? 2) };
+startScript("npm run bench");
+const writes = readWrite();
+const { rounds, seconds } = readLength({ rounds: 3, seconds: 2 });
+const load = { connections: 64, seconds };
 const objects = 1_000;
 
 const stage = await openStage(objects);
@@ -29,7 +33,7 @@ try {
   const neighbours = await measureNeighbours(loader.load, stage.plane.says, { port: stage.bare.says.port });
   const text = table({ rows, stages, logins, neighbours, rounds, load, loader: loader.name, objects });
   process.stdout.write(text);
-  if (process.argv.includes("--write")) await writeSection("# Benchmarks", text);
+  if (writes) await writeSection("# Benchmarks", text);
 } finally {
   await stage.close();
 }

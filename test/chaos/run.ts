@@ -2,7 +2,8 @@
 // prints a table. The exit code is 1 when something happened that must not. `-- --write` puts the table into docs/chaos.md.
 
 import { writeFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
+import { readArguments, WrongArguments, wholeNumber } from "../../tools/script-arguments.ts";
+import { startScript } from "../../tools/start-script.ts";
 import { setup } from "../support/real-parts.ts";
 import { NotPlayable } from "./not-playable.ts";
 import type { ScenarioOutcome } from "./outcome.ts";
@@ -10,24 +11,23 @@ import { type LeftOut, page, progress } from "./report.ts";
 import { runScenario } from "./run-scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
-const { values } = parseArgs({
-  options: {
-    only: { type: "string" },
-    seed: { type: "string", default: "1" },
-    seconds: { type: "string" },
-    write: { type: "boolean", default: false },
-  },
+startScript("npm run chaos");
+const { values } = readArguments({
+  only: { type: "string" },
+  seed: { type: "string", default: "1" },
+  seconds: { type: "string" },
+  write: { type: "boolean", default: false },
 });
 const wanted = values.only?.split(",");
 const unknown = wanted?.filter((name) => !scenarios.some((scenario) => scenario.name === name)) ?? [];
 const seed = wholeNumber("--seed", values.seed);
-const seconds = values.seconds === undefined ? undefined : wholeNumber("--seconds", values.seconds);
+const seconds = values.seconds === undefined ? undefined : wholeNumber("--seconds", values.seconds, 1);
 if (unknown.length > 0) {
-  throw new Error(
+  throw new WrongArguments(
     `No scenario is called ${unknown.join(", ")}; there are ${scenarios.map(({ name }) => name).join(", ")}`,
   );
 }
-if (values.write && wanted !== undefined) throw new Error("--write is for all scenarios: leave --only out");
+if (values.write && wanted !== undefined) throw new WrongArguments("--write is for all scenarios: leave --only out");
 
 await setup();
 const outcomes: ScenarioOutcome[] = [];
@@ -46,8 +46,3 @@ for (const scenario of scenarios.filter(({ name }) => wanted?.includes(name) ?? 
 }
 if (values.write) await writeFile(new URL("../../docs/chaos.md", import.meta.url), page(outcomes, left));
 if (outcomes.some(({ violations }) => violations.length > 0)) process.exitCode = 1;
-
-function wholeNumber(flag: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`${flag} takes a whole number, not ${text}`);
-  return Number(text);
-}

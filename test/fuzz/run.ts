@@ -3,25 +3,26 @@
 // with a fault the exit code is 1. With --write it puts the reports into docs/security.md.
 
 import { readFile, writeFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
+import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
+import { startScript } from "../../tools/start-script.ts";
 import { startFleet } from "../support/fleet.ts";
 import { startFuzzed } from "../support/fuzzed-replica.ts";
 import { fuzzManifests, type ManifestReport } from "./custom-resources.ts";
 import { type FuzzReport, fuzz } from "./fuzz.ts";
 import { tenantsOf } from "./tenants.ts";
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    requests: { type: "string", default: "20000" },
-    manifests: { type: "string", default: "1000" },
-    write: { type: "boolean", default: false },
-  },
+startScript("npm run fuzz");
+const { values } = readArguments({
+  seed: { type: "string", default: String(Date.now() % 1_000_000) },
+  requests: { type: "string", default: "20000" },
+  manifests: { type: "string", default: "1000" },
+  write: { type: "boolean", default: false },
 });
-const plan = { seed: Number(values.seed), requests: Number(values.requests), manifests: Number(values.manifests) };
-if (!Number.isSafeInteger(plan.seed) || !(plan.requests >= 0) || !(plan.manifests >= 0)) {
-  throw new Error("--seed, --requests and --manifests want numbers");
-}
+const plan = {
+  seed: wholeNumber("--seed", values.seed),
+  requests: wholeNumber("--requests", values.requests),
+  manifests: wholeNumber("--manifests", values.manifests),
+};
 
 if (plan.requests > 0) await report("fuzz", ofRequests(await fuzzRequests()));
 if (plan.manifests > 0) await report("fuzz of manifests", ofManifests(await fuzzCustomResources()));

@@ -7,20 +7,22 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { requirePart } from "../../tools/parts/part.ts";
 import { schemathesis } from "../../tools/parts/schemathesis.ts";
+import { readArguments, WrongArguments, wholeNumber } from "../../tools/script-arguments.ts";
+import { startScript } from "../../tools/start-script.ts";
 import { startFuzzed } from "../support/fuzzed-replica.ts";
 import { send } from "../support/http-client.ts";
 import { type FuzzedProject, tenantsOf } from "./tenants.ts";
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    examples: { type: "string", default: "100" },
-    project: { type: "string" },
-  },
+const script = startScript("npm run fuzz:openapi");
+const { values } = readArguments({
+  seed: { type: "string", default: String(Date.now() % 1_000_000) },
+  examples: { type: "string", default: "100" },
+  project: { type: "string" },
 });
+const seed = wholeNumber("--seed", values.seed);
+const examples = wholeNumber("--examples", values.examples, 1);
 const checks = [
   ...["not_a_server_error", "status_code_conformance", "content_type_conformance"],
   ...["response_headers_conformance", "response_schema_conformance"],
@@ -38,21 +40,24 @@ def before_load_schema(context, raw_schema):
                 operation["parameters"] = [each for each in chosen if each.get("name") != "_fields"]
 `;
 
+const tenants = await tenantsOf(seed);
+const all = tenants[0]?.projects ?? [];
+const chosen = all.filter(({ parts }) => values.project === undefined || parts.project.name === values.project);
+if (chosen.length === 0) {
+  const names = all.map(({ parts }) => parts.project.name);
+  throw new WrongArguments(`There is no example project ${values.project}; there are ${names.join(", ")}`);
+}
+
 // It leaves a folder of its own where it runs.
 const folder = await mkdtemp(join(tmpdir(), "jsonplane-schemathesis-"));
+script.onInterrupt(() => rm(folder, { recursive: true, force: true }));
 await writeFile(join(folder, "hooks.py"), hooks);
 const program = await requirePart(process.env, schemathesis);
-const tenants = await tenantsOf(Number(values.seed));
 const target = await startFuzzed(tenants);
 try {
-  const all = tenants[0]?.projects ?? [];
-  const chosen = all.filter(({ parts }) => values.project === undefined || parts.project.name === values.project);
-  if (chosen.length === 0) throw new Error(`There is no example project ${values.project}`);
   let failed = 0;
   for (const project of chosen) {
-    console.log(
-      `${project.parts.project.name}: seed ${values.seed}, up to ${values.examples} examples of each operation`,
-    );
+    console.log(`${project.parts.project.name}: seed ${seed}, up to ${examples} examples of each operation`);
     if ((await fuzz(project)) !== 0) failed += 1;
   }
   const defects = target
@@ -71,7 +76,7 @@ async function fuzz(project: FuzzedProject): Promise<number> {
   const credential = await strongest(project);
   const args = ["run", `${base}/openapi.json`];
   if (credential !== undefined) args.push("--header", `Authorization: ${credential}`);
-  args.push("--checks", checks.join(","), "--seed", values.seed, "--max-examples", values.examples, "--mode", "all");
+  args.push("--checks", checks.join(","), "--seed", String(seed), "--max-examples", String(examples), "--mode", "all");
   args.push("--phases", "examples,coverage,fuzzing,stateful", "--continue-on-failure");
   args.push("--no-color", "--suppress-health-check", "all");
   const env = { ...process.env, SCHEMATHESIS_HOOKS: "hooks", PYTHONPATH: folder };

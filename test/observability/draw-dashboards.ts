@@ -8,12 +8,15 @@ import { fileURLToPath } from "node:url";
 import { dashboards } from "../../tools/dashboards/generate.ts";
 import { onPath } from "../../tools/parts/programs.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
+import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
+import { startScript } from "../../tools/start-script.ts";
 import { startFleet } from "../support/fleet.ts";
 import { startPrometheus, type TestPrometheus } from "../support/prometheus.ts";
 import { type DrawnPanel, dashboardPage, type Line } from "./picture.ts";
 import { usageManifests, usageRequests } from "./usage-traffic.ts";
 
-const minutes = Number(process.argv[2] ?? 4);
+startScript("npm run draw:dashboards");
+const minutes = wholeNumber("MINUTES", readArguments({}, ["[MINUTES]"]).words[0] ?? "4", 1);
 const folder = fileURLToPath(new URL("../../out/dashboards", import.meta.url));
 const stepSeconds = 5;
 

@@ -3,10 +3,12 @@
 
 import { bringParts } from "../parts/bring-parts.ts";
 import { partsOf } from "../parts/groups.ts";
-import { PartMissing } from "../parts/part.ts";
+import { readArguments, WrongArguments } from "../script-arguments.ts";
+import { startScript } from "../start-script.ts";
 import { downCluster, upCluster } from "./cluster.ts";
 
-const [command, ...archives] = process.argv.slice(2);
+const script = startScript(process.argv[2] === "down" ? "make cluster-down" : "make cluster");
+const [command, ...archives] = readArguments({}, ["up | down", "[ARCHIVE]…"]).words;
 const started = performance.now();
 const seconds = () => `${((performance.now() - started) / 1_000).toFixed(1)} s`;
 
@@ -25,13 +27,8 @@ async function down(): Promise<void> {
   console.error(`The cluster is gone after ${seconds()}`);
 }
 
-try {
-  if (command === "up") await up();
-  else if (command === "down") await down();
-  else throw new Error("node tools/cluster/main.ts up [ARCHIVE…] | down");
-} catch (error) {
-  if (!(error instanceof Error)) throw error;
-  const cause = error.cause instanceof Error ? `\n${error.cause.message}` : "";
-  console.error(error instanceof PartMissing ? error.message : `${error.message}${cause}`);
-  process.exitCode = 1;
-}
+if (command === "up") {
+  script.onInterrupt(() => console.error("Parts of the cluster may be up: make cluster-down removes them"));
+  await up();
+} else if (command === "down") await down();
+else throw new WrongArguments(`It takes \`up [ARCHIVE…]\` or \`down\`, not ${command ?? "nothing"}`);

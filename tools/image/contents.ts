@@ -5,6 +5,8 @@
 import { chmod, copyFile, lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readArguments, WrongArguments } from "../script-arguments.ts";
+import { startScript } from "../start-script.ts";
 import { isNeeded, type Target } from "./package-files.ts";
 import { productionPackages } from "./production-packages.ts";
 
@@ -87,8 +89,10 @@ async function description(source: string): Promise<string> {
 }
 
 if (import.meta.main) {
-  const folder = process.argv[2];
-  if (!folder) throw new Error("node tools/image/contents.ts DIR");
-  if (await lstat(folder).catch(() => undefined)) throw new Error(`${folder} exists already`);
+  startScript("tools/image/contents.ts");
+  const [folder] = readArguments({}, ["FOLDER"]).words;
+  if (folder === undefined) throw new WrongArguments("It takes the FOLDER that the contents are written to");
+  if (await lstat(folder).catch(() => undefined))
+    throw new WrongArguments(`${folder} exists already: name another folder`);
   console.log(`Wrote ${await writeContents(folder)} files to ${folder}`);
 }

@@ -5,6 +5,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readArguments, WrongArguments } from "../script-arguments.ts";
+import { startScript } from "../start-script.ts";
 import type { ImageSettings } from "./archive.ts";
 import { writeContents } from "./contents.ts";
 import { writeRootFolder } from "./root-folder.ts";
@@ -39,7 +41,8 @@ export async function jsonplaneSettings(): Promise<ImageSettings> {
 }
 
 if (import.meta.main) {
-  const folder = process.argv[2];
-  if (!folder) throw new Error("node tools/image/jsonplane-image.ts DIR");
+  startScript("tools/image/jsonplane-image.ts");
+  const [folder] = readArguments({}, ["FOLDER"]).words;
+  if (folder === undefined) throw new WrongArguments("It takes the FOLDER that the root file system is written to");
   await writeJsonplaneRoot(folder);
 }

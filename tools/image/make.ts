@@ -3,7 +3,9 @@
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { runCommand } from "../parts/run-command.ts";
+import { lastWords, runCommand } from "../parts/run-command.ts";
+import { readArguments } from "../script-arguments.ts";
+import { ScriptFailed, startScript } from "../start-script.ts";
 import { dockerAnswers } from "./docker.ts";
 import { packImage } from "./pack.ts";
 
@@ -19,10 +21,12 @@ async function buildWithDocker(): Promise<void> {
     cwd: root,
     timeout: 30 * 60_000,
   });
-  if (done.code !== 0) throw new Error(`docker build failed:\n${done.stdout}\n${done.stderr}`);
+  if (done.code !== 0) throw new ScriptFailed(`docker build failed:\n${lastWords(done, 50)}`);
   console.log(`Docker has ${name}`);
 }
 
+startScript("make image");
+readArguments({});
 if (await dockerAnswers()) await buildWithDocker();
 else {
   const { file, name } = await packImage("jsonplane");

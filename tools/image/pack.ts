@@ -5,6 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readArguments, WrongArguments } from "../script-arguments.ts";
+import { startScript } from "../start-script.ts";
 import { type ImageSettings, packArchive } from "./archive.ts";
 import { jsonplaneSettings, writeJsonplaneRoot } from "./jsonplane-image.ts";
 import { redisSettings, writeRedisRoot } from "./redis-image.ts";
@@ -43,7 +45,8 @@ const packings: Readonly<Record<string, (built?: string) => Promise<Packing>>> =
 export async function packImage(which: "jsonplane" | "redis", options: PackOptions = {}): Promise<PackedImage> {
   if (process.platform !== "linux") throw new Error("Packing needs Linux; elsewhere use docker");
   const packing = await packings[which]?.(options.built);
-  if (!packing) throw new Error(`tools/image/pack.ts knows ${Object.keys(packings).join(" and ")}`);
+  if (!packing)
+    throw new WrongArguments(`${which} is not an image that can be packed: ${Object.keys(packings).join(" and ")} are`);
   const work = await mkdtemp(join(tmpdir(), "jsonplane-image-"));
   const name = options.name ?? packing.settings.name;
   const file = join(options.folder ?? imageFolder, `${which}-image.tar`);
@@ -57,7 +60,8 @@ export async function packImage(which: "jsonplane" | "redis", options: PackOptio
 }
 
 if (import.meta.main) {
-  const wanted = process.argv.slice(2);
+  startScript("tools/image/pack.ts");
+  const { words: wanted } = readArguments({}, ["[jsonplane | redis]…"]);
   for (const which of wanted.length > 0 ? wanted : ["jsonplane"]) {
     const { file, name } = await packImage(which as "jsonplane" | "redis");
     console.log(`Packed ${name} as ${file}`);

@@ -5,6 +5,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lastWords, runCommand } from "../parts/run-command.ts";
+import { readArguments } from "../script-arguments.ts";
+import { ScriptFailed, startScript } from "../start-script.ts";
 import { productionPackages } from "./production-packages.ts";
 
 interface Component {
@@ -49,7 +51,7 @@ export async function writeSbom(file = join(root, "out/sbom.cdx.json")): Promise
 /** Of all packages: npm's own `--omit dev` leaves out what development packages may use as well. */
 async function npmBom(): Promise<Bom> {
   const done = await runCommand("npm", ["sbom", "--sbom-format", "cyclonedx"], { cwd: root });
-  if (done.code !== 0) throw new Error(`npm sbom: ${lastWords(done)}`);
+  if (done.code !== 0) throw new ScriptFailed(`npm sbom failed:\n${lastWords(done)}`);
   return JSON.parse(done.stdout) as Bom;
 }
 
@@ -73,4 +75,8 @@ function nodeComponent(): Component {
   return { "bom-ref": purl, type: "platform", name: "node", version, purl, licenses: [{ license: { id: "MIT" } }] };
 }
 
-if (import.meta.main) console.log(`Wrote ${await writeSbom()}`);
+if (import.meta.main) {
+  startScript("make sbom");
+  readArguments({});
+  console.log(`Wrote ${await writeSbom()}`);
+}

@@ -5,6 +5,8 @@ import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { runCommand } from "../parts/run-command.ts";
 import { root } from "../read-crds.ts";
+import { readArguments } from "../script-arguments.ts";
+import { ScriptFailed, startScript } from "../start-script.ts";
 import { pageTemplate } from "./page-template.ts";
 import { addressOf, isPage, sectionsOf } from "./places.ts";
 import { renderPage } from "./render-page.ts";
@@ -47,7 +49,7 @@ async function sources(): Promise<readonly string[]> {
     ["ls-files", "--cached", "--others", "--exclude-standard", "*.md", "docs/*.svg"],
     { cwd: root },
   );
-  if (listed.code !== 0) throw new Error(`git ls-files failed: ${listed.stderr}`);
+  if (listed.code !== 0) throw new ScriptFailed(`git ls-files failed: ${listed.stderr}`);
   return listed.stdout.trim().split("\n");
 }
 
@@ -57,6 +59,7 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  const folder = process.argv[2] ?? join(root, "out/site");
+  startScript("npm run docs:site");
+  const [folder = join(root, "out/site")] = readArguments({}, ["[FOLDER]"]).words;
   console.log(`${await buildSite(folder)} pages: ${join(folder, "index.html")}`);
 }
