@@ -15,7 +15,7 @@ import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { type Closers, runProgram } from "../run-program.ts";
+import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 
 export interface DataplaneOptions {
@@ -37,7 +37,7 @@ const retryMilliseconds = 1_000;
 
 /** Resolves with the exit code once a signal has ended it, or when it can't start. */
 export async function runDataplane(options: DataplaneOptions): Promise<number> {
-  return await runProgram(options, async (closers) => {
+  return await runProgram(commandFrame(options), async (closers) => {
     await start(options, closers);
     return undefined;
   });

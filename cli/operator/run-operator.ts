@@ -11,7 +11,7 @@ import { startOperator } from "../../operator/app.ts";
 import { hostPolicy } from "../../operator/compile/host-policy.ts";
 import { createKubeApi, namespaceOf } from "../../operator/kube/connect.ts";
 import { newIdentity } from "../../operator/lead/identity.ts";
-import { type Closers, runProgram } from "../run-program.ts";
+import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 
 export interface OperatorCommandOptions {
@@ -35,7 +35,7 @@ export interface OperatorCommandOptions {
 
 /** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
 export async function runOperator(options: OperatorCommandOptions): Promise<number> {
-  return await runProgram({ host: options.host }, (closers) => start(options, closers));
+  return await runProgram(commandFrame({ host: options.host }), (closers) => start(options, closers));
 }
 
 async function start(options: OperatorCommandOptions, closers: Closers) {

@@ -28,6 +28,8 @@ export interface OperatorProcessOptions {
   readonly publicUrl?: string;
   /** Further flags, such as `["--watch-namespaces", "shop"]`. */
   readonly args?: readonly string[];
+  /** Another program than the command line, with the same arguments. */
+  readonly program?: string;
   /** Waits until its caches are complete, by default. */
   readonly untilReady?: boolean;
 }
@@ -36,10 +38,10 @@ const main = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 export async function startOperatorProcess(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const adminPort = await freePort();
-  const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [] } = options;
+  const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [], program = main } = options;
   const reach = ["--kubeconfig", kubeconfig, "--redis", redis, "--public-url", publicUrl];
   const ports = ["--host", "127.0.0.1", "--admin-port", String(adminPort)];
-  const child = spawn(process.execPath, [main, "operator", ...reach, ...ports, ...args], {
+  const child = spawn(process.execPath, [program, "operator", ...reach, ...ports, ...args], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let text = "";

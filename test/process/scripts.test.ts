@@ -1,0 +1,153 @@
+// Every script that a person runs refuses what it doesn't take, and says what is missing, in one line without a stack.
+
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const execute = promisify(execFile);
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const running = execute(process.execPath, [file, ...args], { cwd: root, env: { ...process.env, ...env } });
+  return await running.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
+  );
+}
+
+/** A script of these lines, with the frame that all have. */
+function inFrame(lines: string): string {
+  return `import("./tools/start-script.ts").then(({ startScript }) => { const script = startScript("a script"); ${lines} })`;
+}
+
+/** What it is started with, and the line that it answers. */
+const wrongArguments: readonly (readonly [string, readonly string[], string])[] = [
+  ["tools/build.ts", ["a", "b"], "npm run build: b is not an argument of it. It takes [FOLDER]"],
+  ["tools/check-layers.ts", ["--fix"], "npm run check:layers: Unknown option '--fix'. It takes [FOLDER]"],
+  ["tools/generate.ts", ["docs"], "npm run generate: docs is not an argument of it. It takes no arguments"],
+  ["tools/help.ts", ["demo"], "npm run help: demo is not an argument of it. It takes no arguments"],
+  ["tools/spec.ts", ["--all"], "npm run spec: Unknown option '--all'. It takes no arguments"],
+  ["tools/site/build.ts", ["a", "b"], "npm run docs:site: b is not an argument of it. It takes [FOLDER]"],
+  ["tools/cluster/main.ts", [], "make cluster: It takes `up [ARCHIVE…]` or `down`, not nothing"],
+  ["tools/cluster/main.ts", ["stop"], "make cluster: It takes `up [ARCHIVE…]` or `down`, not stop"],
+  ["tools/image/make.ts", ["redis"], "make image: redis is not an argument of it. It takes no arguments"],
+  ["tools/image/sbom.ts", ["a"], "make sbom: a is not an argument of it. It takes no arguments"],
+  ["tools/image/pack.ts", ["x"], "tools/image/pack.ts: x is not an image that can be packed: jsonplane and redis are"],
+  ["tools/image/contents.ts", [], "tools/image/contents.ts: It takes the FOLDER that the contents are written to"],
+  ["test/demo/run.ts", ["--help"], "make demo: Unknown option '--help'. It takes no arguments"],
+  ["test/bench/run.ts", ["--wrte"], "npm run bench: Unknown option '--wrte'. It takes --write"],
+  ["test/bench/before.ts", ["a", "b"], "npm run bench:before: b is not an argument of it. It takes --write, [COMMIT]"],
+  ["test/bench/compare.ts", ["Kinto"], "npm run bench:peers: Kinto is not an argument of it. It takes --write"],
+  ["test/bench/growth.ts", ["--sizes"], "npm run bench:growth: Unknown option '--sizes'. It takes --write"],
+  ["test/bench/replicas.ts", ["4"], "npm run bench:replicas: 4 is not an argument of it. It takes --write"],
+  ["test/bench/flames.ts", ["x"], "npm run bench:flames: x is not an argument of it. It takes --write"],
+  ["test/bench/projects.ts", ["10"], "npm run bench:projects: 10 is not an argument of it. It takes --write"],
+  [
+    "test/bench/operator-scale.ts",
+    ["--projects", "many"],
+    'npm run bench:operator: --projects is "many": it takes a whole number of at least 1',
+  ],
+  ["test/chaos/run.ts", ["--seed", "x"], 'npm run chaos: --seed is "x": it takes a whole number of at least 0'],
+  ["test/fuzz/run.ts", ["--requests", "x"], 'npm run fuzz: --requests is "x": it takes a whole number of at least 0'],
+  [
+    "test/fuzz/schemathesis.ts",
+    ["--examples", "0"],
+    'npm run fuzz:openapi: --examples is "0": it takes a whole number of at least 1',
+  ],
+  [
+    "test/observability/draw-dashboards.ts",
+    ["few"],
+    'npm run draw:dashboards: MINUTES is "few": it takes a whole number of at least 1',
+  ],
+];
+
+type Variables = Readonly<Record<string, string>>;
+
+const missing: readonly (readonly [string, readonly string[], Variables, RegExp])[] = [
+  ["test/bench/run.ts", [], { BENCH_ROUNDS: "some" }, /^npm run bench: BENCH_ROUNDS is "some": it takes a whole/],
+  ["test/bench/run.ts", [], { JSONPLANE_REDIS_SERVER: "/none" }, /^npm run bench: JSONPLANE_REDIS_SERVER names \/none/],
+  ["test/bench/before.ts", ["none"], {}, /^npm run bench:before: This clone has no commit none/],
+  ["test/demo/run.ts", [], { TEST_ASSET_ETCD: "/none" }, /^make demo: TEST_ASSET_ETCD names \/none/],
+  ["test/chaos/run.ts", ["--only", "peace"], {}, /^npm run chaos: No scenario is called peace; there are /],
+  [
+    "test/fuzz/schemathesis.ts",
+    ["--project", "x"],
+    {},
+    /^npm run fuzz:openapi: There is no example project x; there are /,
+  ],
+  ["tools/cluster/main.ts", ["up"], { JSONPLANE_CLUSTER: "x" }, /^make cluster: JSONPLANE_CLUSTER is x: it may be/],
+];
+
+describe.concurrent("a script that a person runs", () => {
+  it.for(wrongArguments)("refuses wrong arguments in one line: %s %j", async ([file, args, line], { expect }) => {
+    expect(await run(file, args)).toEqual({ code: 2, stdout: "", stderr: `${line}\n` });
+  });
+
+  it.for(missing)("says in one line what is missing: %s %j %j", async ([file, args, env, line], { expect }) => {
+    const { code, stderr } = await run(file, args, env);
+    expect(code).toBeGreaterThan(0);
+    expect(stderr).toMatch(line);
+    // The ways to a missing part follow, one a line.
+    expect(stderr.trimEnd()).not.toMatch(/\n(?! {2}- )/);
+  });
+
+  it.for([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("undoes what it has begun when %s interrupts it, and says so", async ([signal, code], { expect }) => {
+    const begins = `
+      script.onInterrupt(() => console.log("first"));
+      script.onInterrupt(async () => console.log("second"));
+      setInterval(() => undefined, 1_000);
+      console.log("begun");`;
+    const child = spawn(process.execPath, ["-e", inFrame(begins)], { cwd: root });
+    const said = { stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"] as const) {
+      child[stream].on("data", (chunk: Buffer) => {
+        said[stream] += chunk.toString();
+        if (said.stdout === "begun\n") child.kill(signal);
+      });
+    }
+    await once(child, "close");
+    expect(child.exitCode).toBe(code);
+    expect(said).toEqual({ stdout: "begun\nsecond\nfirst\n", stderr: "a script: interrupted\n" });
+  });
+
+  it.for([
+    [
+      "a failure that nothing waits for, in one line",
+      'void Promise.reject(new Error("Redis ended"));',
+      /^a script: Redis ended\n$/,
+    ],
+    ["a defect, with its stack", "undefined.x;", /^TypeError: [^\n]*\n +at /],
+  ] as const)("tells %s", async ([, code, said], { expect }) => {
+    const ended = await run("-e", [inFrame(code)]);
+    expect(ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(said) });
+  });
+
+  it.for([
+    ["a command", "cli/main.ts --help"],
+    ["a script", `-e '${inFrame('process.stdout.write("y")')}'`],
+  ])("ends without a word when nobody reads what it says: %s", async ([, words], { expect }) => {
+    const closed = `{ "$0" ${words} 2>&3 | true; } 3>&1`;
+    expect(await execute("sh", ["-c", closed, process.execPath], { cwd: root })).toEqual({ stdout: "", stderr: "" });
+  });
+});
+
+it("no script of package.json or the Makefile is left out", async () => {
+  const texts = await Promise.all(["package.json", "Makefile"].map((name) => readFile(join(root, name), "utf8")));
+  const scripts = texts.flatMap((text) => [...text.matchAll(/\bnode (\S+\.ts)/g)].map(([, file]) => file ?? ""));
+  const known = new Set(wrongArguments.map(([file]) => file));
+  expect(scripts.length).toBeGreaterThan(20);
+  expect(scripts.filter((file) => !known.has(file) && file !== "tools/test.ts")).toEqual([]);
+});
