@@ -11,6 +11,7 @@ const sharedRedis = "./test/support/start-shared-redis.ts";
 const sharedCluster = "./test/support/start-shared-cluster.ts";
 const realKubernetes = "./test/support/real-kubernetes.ts";
 const images = "./test/support/image-build.ts";
+const sharedParts = "./test/support/serve-shared-parts.ts";
 const sameCases = "./test/support/property-seed.ts";
 const seconds = 1_000;
 
@@ -71,7 +72,7 @@ export default defineConfig({
         test: {
           name: "operator",
           include: ["test/operator/**/*.test.ts"],
-          globalSetup: [realParts, realKubernetes],
+          globalSetup: [realParts, realKubernetes, sharedParts],
           testTimeout: 300 * seconds,
           hookTimeout: 120 * seconds,
         },
@@ -81,7 +82,7 @@ export default defineConfig({
         test: {
           name: "chart",
           include: ["test/chart/**/*.test.ts"],
-          globalSetup: realKubernetes,
+          globalSetup: [realKubernetes, sharedParts],
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
         },

@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { writeFlag } from "./bench-arguments.ts";
 import { counter, peakMemory, readyObjects, untilReady } from "./operator-figures.ts";
 import { type Change, measureChanges } from "./operator-latency.ts";
@@ -57,7 +57,7 @@ try {
   await fleet.stop();
 }
 
-async function coldStart(on: Fleet, objects: number): Promise<readonly FigureLine[]> {
+async function coldStart(on: OwnFleet, objects: number): Promise<readonly FigureLine[]> {
   const started = performance.now();
   const operator = await on.addOperator();
   const synced = seconds(started);
@@ -81,7 +81,7 @@ async function coldStart(on: Fleet, objects: number): Promise<readonly FigureLin
 }
 
 async function changesLive(
-  on: Fleet,
+  on: OwnFleet,
   api: Parameters<typeof measureChanges>[0]["api"],
 ): Promise<readonly FigureLine[]> {
   const measured: readonly Change[] = await measureChanges({
@@ -140,7 +140,7 @@ function percentiles(
   ];
 }
 
-async function restart(on: Fleet, objects: number): Promise<readonly FigureLine[]> {
+async function restart(on: OwnFleet, objects: number): Promise<readonly FigureLine[]> {
   await stopOperators();
   const started = performance.now();
   const operator = await on.addOperator();

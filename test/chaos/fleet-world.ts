@@ -10,7 +10,7 @@ import { keyField } from "../../core/config/fields.ts";
 import { parseKeyring } from "../../core/config/keyring.ts";
 import { declared, type Place, placeAt, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { passwordOf } from "../support/projects.ts";
 import { openGateway } from "../support/publishing.ts";
 import type { ConfigKeeper } from "./config-keeper.ts";
@@ -93,11 +93,11 @@ async function declareShop(place: Place): Promise<void> {
   );
 }
 
-async function keyOf(fleet: Fleet, name: string): Promise<string> {
+async function keyOf(fleet: OwnFleet, name: string): Promise<string> {
   return await fleet.secret(project.namespace, `${name}-api-key`, "apiKey");
 }
 
-function controlOf(fleet: Fleet, place: Place): FleetControl {
+function controlOf(fleet: OwnFleet, place: Place): FleetControl {
   return {
     place,
     async killOperator() {

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/config/types.ts";
 import { findForeignCrds } from "../../tools/parts/foreign-crds.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { caseFile, caseNames, objectsIn, render } from "../support/helm.ts";
 
-let api: TestApiServer;
+let api: OwnApiServer;
 let helm: string;
 
 beforeAll(async () => {

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKustomize } from "../../tools/generate-kustomize.ts";
 import { root } from "../../tools/read-crds.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { objectsIn } from "../support/helm.ts";
 
-let api: TestApiServer;
+let api: OwnApiServer;
 
 beforeAll(async () => {
   api = await startApiServer();

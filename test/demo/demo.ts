@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { type Closers, runProgram } from "../../cli/run-program.ts";
 import { failureOf } from "../../tools/start-script.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { freePort, isFree } from "../support/free-port.ts";
 import { mountKeyring } from "../support/mounted-keyring.ts";
 import { startOperatorProcess } from "../support/operator-process.ts";
@@ -25,7 +25,7 @@ export interface DemoOptions {
 }
 
 interface Parts {
-  readonly api: TestApiServer;
+  readonly api: OwnApiServer;
   readonly redis: TestRedis;
 }
 
@@ -45,7 +45,7 @@ export function runDemo(options: DemoOptions = {}): Promise<number> {
 }
 
 async function start(closers: Closers, options: DemoOptions): Promise<void> {
-  say("Starting etcd and a Kubernetes API server (where they have to be built first, that takes some minutes, once)");
+  say("Starting etcd and a Kubernetes API server");
   const api = await startApiServer({ controllers: ["namespace"] });
   closers.push(() => api.stop());
   await api.kubectl(["create", "namespace", systemNamespace]);
@@ -110,7 +110,7 @@ interface Listed {
 }
 
 /** Throws with the first object that isn't Ready, and why. */
-async function demandReady(api: TestApiServer): Promise<void> {
+async function demandReady(api: OwnApiServer): Promise<void> {
   const { items } = JSON.parse(await api.kubectl(["get", "jsonplane", "-o", "json"])) as { items: readonly Listed[] };
   for (const { kind, metadata, status } of items) {
     const ready = status?.conditions?.find(({ type }) => type === "Ready");

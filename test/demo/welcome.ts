@@ -1,6 +1,6 @@
 // Turns a running demo into the text that it starts with: how to reach it with kubectl, where the API is, lines to try.
 
-import type { TestApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
 import type { Replica } from "../support/replica.ts";
 
 export interface DemoParts {

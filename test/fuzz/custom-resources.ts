@@ -6,6 +6,7 @@ import type { Json } from "../../core/config/types.ts";
 import { apiVersion, type Kind, kinds, type UncheckedObject } from "../../core/manifests/object.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { type ApiAnswer, apiCall } from "../support/api-server-call.ts";
+import { customResources, folderOf } from "../support/api-server-objects.ts";
 import type { Fleet } from "../support/fleet.ts";
 import { judgeServed } from "./judge-served.ts";
 import { namespacePlace, randomSteps, type Step } from "./random-manifests.ts";
@@ -64,18 +65,12 @@ class Run {
   readonly #reasons = new Map<string, number>();
   /** What the API server took, by kind and name, as this repository's own check knows it. */
   readonly #accepted = new Map<string, Manifest>();
-  readonly #ended: string[] = [];
   #namespace = "";
   #steps = 0;
   #served = 0;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
-    for (const operator of fleet.operators) {
-      void operator
-        .ended()
-        .then((code) => this.#ended.push(`An operator ended with ${code}:\n${operator.log().slice(-2_000)}`));
-    }
   }
 
   async inNamespace(steps: readonly Step[]): Promise<void> {
@@ -90,7 +85,7 @@ class Run {
     const { asked, faults } = await judgeServed(this.#fleet, this.#namespace, objects);
     this.#served += asked;
     this.faults.push(...faults);
-    if (this.#ended.length > 0) this.faults.push(...this.#ended.splice(0));
+    this.faults.push(...(await this.#ended()));
     await this.#clear();
   }
 
@@ -175,7 +170,7 @@ class Run {
       const objects = await this.#objects();
       const hanging = objects.map(hangs).filter((why) => why !== undefined);
       if (hanging.length === 0) return objects;
-      if (Date.now() > deadline || this.#ended.length > 0) {
+      if (Date.now() > deadline || (await this.#ended()).length > 0) {
         this.faults.push(...hanging);
         return objects;
       }
@@ -184,13 +179,18 @@ class Run {
   }
 
   async #objects(): Promise<readonly SeenObject[]> {
-    const lists = await Promise.all(
-      kinds.map(async (kind) => {
-        const { items } = (await this.#call(kind, "")).body as unknown as { readonly items: readonly SeenObject[] };
-        return items.map((item) => ({ ...item, kind }));
-      }),
+    return (await customResources(this.#fleet.api, this.#namespace)) as unknown as readonly SeenObject[];
+  }
+
+  /** A fault for each operator that does not go on: it answers no more. */
+  async #ended(): Promise<readonly string[]> {
+    const told = this.#fleet.operators.map(({ metrics, log }) =>
+      metrics().then(
+        () => [],
+        (error: unknown) => [`An operator ended (${String(error)}):\n${log().slice(-2_000)}`],
+      ),
     );
-    return lists.flat();
+    return (await Promise.all(told)).flat();
   }
 
   /** What is left would cost the next namespaces time. */
@@ -203,12 +203,6 @@ class Run {
     const separator = path === "" || path.startsWith("?") ? "" : "/";
     return apiCall(this.#fleet.api, `${folderOf(kind, this.#namespace)}${separator}${path}`, call);
   }
-}
-
-function folderOf(kind: string, namespace: string): string {
-  if (kind === "Namespace") return "/api/v1/namespaces";
-  const group = kind === "Secret" ? "/api/v1" : `/apis/${apiVersion}`;
-  return `${group}/namespaces/${namespace}/${kind.toLowerCase()}s`;
 }
 
 const immutable = ["projectRef", "resourceName", "key", "username", "secretName"];

@@ -8,14 +8,14 @@ import { parse } from "yaml";
 import { counted } from "../../tools/dashboards/expressions.ts";
 import { dashboards } from "../../tools/dashboards/generate.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { type Sample, startPrometheus, type TestPrometheus } from "../support/prometheus.ts";
 import { changes, impliedOf, kvRequests, rateSeconds, traffic } from "./implied.ts";
 
 const rules = fileURLToPath(new URL("../../charts/jsonplane/rules/jsonplane.yaml", import.meta.url));
 const patience = { withinMs: 30_000, everyMs: 500 };
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let prometheus: TestPrometheus;
 let namespace: string;
 let secondBatch: number;

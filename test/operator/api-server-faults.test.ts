@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { kubeconfigThrough } from "../support/kubeconfig-through.ts";
 import type { OperatorProcess } from "../support/operator-process.ts";
 import { grantOperator } from "../support/rbac.ts";
@@ -16,7 +16,7 @@ const seconds = 1_000;
 /** After the end of a fault. */
 const soon = 10;
 const patience = { withinMs: soon * seconds };
-let fleet: Fleet;
+let fleet: OwnFleet;
 let proxy: TcpProxy;
 let kubeconfig: string;
 let namespace: string;
@@ -150,7 +150,7 @@ describe("an API server", () => {
     expect(edits).toBeGreaterThan(10);
     await eventually(async () => {
       expect(await fleet.secret(namespace, "web-api-key", "baseURL")).toBe(`${fleet.publicUrl}/${namespace}/shop`);
-      const { status } = await fleet.get("jproj", namespace, "shop");
+      const { status } = await fleet.get("Project", namespace, "shop");
       expect(status?.["baseURL"]).toBe(`${fleet.publicUrl}/${namespace}/shop`);
     }, patience);
   });

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 
-let server: TestApiServer;
+let server: OwnApiServer;
 
 beforeAll(async () => {
   server = await startApiServer({ audit: true, controllers: ["namespace"], users: [{ name: "ann", token: "of-ann" }] });

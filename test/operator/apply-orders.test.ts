@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { conditionsOf, type Declared, type DeclaredKind, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { kstatusOf } from "../support/kstatus.ts";
 
 const file = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let project: Declared;
 let children: readonly Declared[];
 

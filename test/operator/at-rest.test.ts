@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { openConnections } from "../support/open-connections.ts";
 import { isLease, type OperatorUser, operatorUserOf, writesOf } from "../support/operator-users.ts";
 import { configurationIn, watchCommands } from "../support/redis-commands.ts";
@@ -15,7 +15,7 @@ import { shop } from "../support/shop.ts";
 const seconds = Number(process.env.JSONPLANE_REST_SECONDS ?? 20);
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let manifests: string;
 /** One where manifests are applied by the server, one where kubectl merges them. */
 let namespaces: readonly [string, string];

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { shop } from "../support/shop.ts";
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet();
@@ -23,7 +23,7 @@ describe("an operator without a class", () => {
     await fleet.api.apply(shop(), { namespace: ours });
     await fleet.ready(ours);
     expect(await items(namespace)).toBe(404);
-    expect((await fleet.get("jproj", namespace, "shop")).status?.conditions).toBeUndefined();
+    expect((await fleet.get("Project", namespace, "shop")).status?.conditions).toBeUndefined();
   });
 
   it("ends what it served under a name that a Project of another class took while it was away", async () => {

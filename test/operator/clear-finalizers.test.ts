@@ -4,10 +4,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 
-let server: TestApiServer;
+let server: OwnApiServer;
 
 beforeAll(async () => {
   server = await startApiServer({ controllers: ["namespace"], users: [{ name: "ann", token: "of-ann" }] });

@@ -1,11 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { apiCall } from "../support/api-server-call.ts";
 import { operatorUser } from "../support/rbac.ts";
 
-let server: TestApiServer;
+let server: OwnApiServer;
 
 beforeAll(async () => {
   server = await startApiServer();
@@ -239,7 +239,9 @@ test("the largest manifests are checked whole: no rule runs out of the server's 
     }),
     manifest("RootKey", { projectRef: { name: "shop" }, initialValue: list(10_000, String) }),
   ];
-  expect(await server.apply(largest.join("\n---\n"), { namespace })).toMatch(/^(.* serverside-applied\n){3}$/);
+  const apply = ["apply", "--server-side", "-n", namespace, "-f", "-"];
+  const said = await server.kubectl(apply, { input: largest.join("\n---\n") });
+  expect(said).toMatch(/^(.* serverside-applied\n){3}$/);
 });
 
 describe("the examples", async () => {

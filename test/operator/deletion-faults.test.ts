@@ -7,7 +7,7 @@ import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts
 import { finalizer } from "../../operator/finalizer.ts";
 import { type Declared, declared, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 
 const within = { withinMs: 30_000 };
 const books = (spec: object = {}): Declared =>
@@ -17,7 +17,7 @@ const books = (spec: object = {}): Declared =>
     ...spec,
   });
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let redis: Redis;
 
 beforeAll(async () => {

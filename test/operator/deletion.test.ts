@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/finalizer.ts";
 import { type Declared, declared, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 
 const within = { withinMs: 20_000 };
 const books = (spec: object = {}): Declared =>
@@ -15,7 +15,7 @@ const books = (spec: object = {}): Declared =>
     ...spec,
   });
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let place: Place;
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { followPage } from "../support/documented-page.ts";
 import { fencedBlocks } from "../support/fenced-blocks.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { pasteShell } from "../support/paste-shell.ts";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
@@ -21,7 +21,7 @@ const texts = await Promise.all(
 const wantsCluster = ([, text]: readonly [string, string]): boolean =>
   fencedBlocks(text).some(({ language, words }) => language === "sh" && words.includes("cluster"));
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {

@@ -6,12 +6,12 @@ import { declared } from "../support/declared.ts";
 import { asked, edits, post } from "../support/edit-cases.ts";
 import { ada, firstOf, openShop } from "../support/edited-shop.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import type { Reply } from "../support/http-client.ts";
 import { openGateway } from "../support/publishing.ts";
-import type { Replica } from "../support/replica.ts";
+import type { RunningReplica } from "../support/replica.ts";
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({ replicas: 2, operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"] });
@@ -54,7 +54,7 @@ describe.concurrent("an edit with more to it", () => {
   it("Project hosts: a host serves the project at its root, and no longer once it is taken out", async () => {
     const shop = await openShop(fleet);
     const host = `shop.${shop.namespace}.apps.test`;
-    const from = async (replica: Replica) =>
+    const from = async (replica: RunningReplica) =>
       await replica.send(`${shop.item}?_fields=title`, { as: shop.admin, headers: { host } });
     for (const replica of fleet.replicas) expect((await from(replica)).status).not.toBe(200);
     await shop.edit("Project", "shop", { hosts: [host] });

@@ -10,14 +10,14 @@ import {
 } from "../../operator/record/create-event-recorder.ts";
 import type { EventNote } from "../../operator/record/event-recorder.ts";
 import type { Subject } from "../../operator/verdict.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ManualTime, manualTime } from "../support/manual-time.ts";
 
 const minute = 60_000;
 const published: EventNote = { type: "Normal", reason: "Published", action: "Publish", note: "Revision 7 is live" };
 
-let server: TestApiServer;
+let server: OwnApiServer;
 let api: KubeApi;
 let namespace: string;
 let time: ManualTime;

@@ -1,14 +1,14 @@
 // The mistakes of an operator's first hour: each is told in words that say what to do, in its log or in a condition.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { type OperatorProcess, startOperatorProcess } from "../support/operator-process.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { shop } from "../support/shop.ts";
 
-let api: TestApiServer;
+let api: OwnApiServer;
 const patience = { withinMs: 20_000 };
 const ends: (() => Promise<unknown>)[] = [];
 

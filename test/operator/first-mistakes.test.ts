@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { KubectlFailed } from "../support/kubectl.ts";
 
 // The mistakes of a first hour, as kubectl shows them to who made them. What the server says of every other manifest,
 // manifest-table.test.ts compares.
 
-let server: TestApiServer;
+let server: OwnApiServer;
 let namespace: string;
 
 beforeAll(async () => {

@@ -8,9 +8,9 @@ import { ensureFleetRing } from "../../operator/keyring/fleet-ring.ts";
 import { rotateFleetRing } from "../../operator/keyring/rotate-fleet-ring.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 
-let server: TestApiServer;
+let server: OwnApiServer;
 let api: KubeApi;
 
 beforeAll(async () => {

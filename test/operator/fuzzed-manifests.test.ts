@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fuzzManifests } from "../fuzz/custom-resources.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 
 const seed = Number.parseInt(process.env.JSONPLANE_TEST_SEED ?? "", 10) || 20_261_121;
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({ operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"] });

@@ -9,11 +9,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { type Declared, declared, newPlace, placeAt } from "../support/declared.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let helm: string;
 let dir: string;
 let charts = 0;

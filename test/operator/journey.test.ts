@@ -1,25 +1,24 @@
 // From `kubectl apply` to a served API, as a user sees it.
 
-import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Fleet } from "../support/fleet.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 
 let fleet: Fleet;
 
 beforeAll(async () => {
-  fleet = await startFleet({ replicas: 2 });
+  fleet = await sharedFleet();
 });
-afterAll(() => fleet.stop());
 
 describe("kubectl apply of the bookshop", () => {
   it("is served by every replica once it is Ready, with the key out of its Secret", async () => {
     const namespace = await fleet.api.namespace();
-    await fleet.api.apply(await readFile(bookshop, "utf8"), { namespace });
+    await fleet.api.kubectl(["apply", "--server-side", "--namespace", namespace, "-f", bookshop]);
     await fleet.ready(namespace);
-    const project = await fleet.get("jproj", namespace, "bookshop");
+    const project = await fleet.get("Project", namespace, "bookshop");
     expect(project.status?.["baseURL"]).toBe(`${fleet.publicUrl}/${namespace}/bookshop`);
     const key = await fleet.secret(namespace, "back-office-api-key", "apiKey");
     for (const replica of fleet.replicas) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { credentialsKey } from "../../core/config/config-keys.ts";
 import { rotationAnnotation } from "../../operator/secret-names.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import type { OperatorProcess } from "../support/operator-process.ts";
 import { askRedis } from "../support/redis-line.ts";
 import { followSecrets, type SecretHistory, type SecretVersion } from "../support/secret-history.ts";
@@ -20,7 +20,7 @@ const longestReignMs = 1_500;
 const projects = ["first", "second", "third"];
 const names = Array.from({ length: 12 }, (_, index) => `key-${index}`);
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let namespace: string;
 let history: SecretHistory;
 
@@ -152,7 +152,7 @@ it(`${kills} kills later everything is Ready, each key was minted once, and only
   await fleet.ready(namespace, 60);
   await eventually(async () => {
     for (const [key, id] of changes.declared) {
-      const { annotations } = (await fleet.get("secret", namespace, `${key}-api-key`)).metadata as unknown as {
+      const { annotations } = (await fleet.get("Secret", namespace, `${key}-api-key`)).metadata as unknown as {
         readonly annotations: Readonly<Record<string, string>>;
       };
       expect(annotations[rotationAnnotation]).toContain(`"${id}"`);

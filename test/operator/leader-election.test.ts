@@ -9,12 +9,12 @@ import { createElector } from "../../operator/lead/elector.ts";
 import type { LeadObservation } from "../../operator/lead/lead-observation.ts";
 import type { Leadership } from "../../operator/lead/leadership.ts";
 import type { LeaseTimes } from "../../operator/lead/lease-times.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 
 const times: LeaseTimes = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryMs: 400, callMs: 1_000 };
 
-let server: TestApiServer;
+let server: OwnApiServer;
 let api: KubeApi;
 let namespace: string;
 let stop: AbortController;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import type { OperatorProcess } from "../support/operator-process.ts";
 import { type OperatorUser, operatorUserOf, writesOf } from "../support/operator-users.ts";
 import { askRedis } from "../support/redis-line.ts";
@@ -16,7 +16,7 @@ interface Operator {
   readonly process: OperatorProcess;
 }
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let namespace: string;
 let traffic: Traffic;
 let operators: Operator[] = [];

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { type TableCase, tableCases } from "../manifests/table.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { type ApiAnswer, apiCall } from "../support/api-server-call.ts";
 
-let server: TestApiServer;
+let server: OwnApiServer;
 
 beforeAll(async () => {
   server = await startApiServer();

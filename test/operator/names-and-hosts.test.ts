@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { declared, newPlace, type Place, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({

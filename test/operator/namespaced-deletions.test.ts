@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { type Declared, declared, type Place, placeAt } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { grantOperator, operatorUser } from "../support/rbac.ts";
 
 const within = { withinMs: 40_000 };
-let fleet: Fleet;
+let fleet: OwnFleet;
 let redis: Redis;
 let watched: readonly string[];
 

@@ -3,12 +3,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type Declared, declared, newPlace, type Place, placeAt } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { grantOperator, operatorUser } from "../support/rbac.ts";
 
 const within = { withinMs: 40_000 };
 const controllers = ["namespace"] as const;
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 afterEach(() => fleet.stop());
 

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { send } from "../support/http-client.ts";
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({ operators: 1, replicas: 2 });
@@ -33,7 +33,7 @@ test("a quota is applied by every replica; the status says how much is used, and
   for (let at = 0; at < 4; at += 1) expect((await create(at)).status).toBe(201);
   await eventually(
     async () => {
-      const { status } = await fleet.get("jproj", namespace, "shop");
+      const { status } = await fleet.get("Project", namespace, "shop");
       expect(status?.usage).toEqual([
         { quota: "objects", used: 4, limit: 5, nearlyFull: true },
         { quota: "bytes", used: expect.any(Number), limit: 1_048_576, nearlyFull: false },

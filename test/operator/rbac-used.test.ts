@@ -5,7 +5,7 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { createEventRecorder } from "../../operator/record/create-event-recorder.ts";
 import { declared, newPlace, type Place, placeAt, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { manualTime } from "../support/manual-time.ts";
 import {
   grantedElsewhere,
@@ -19,7 +19,7 @@ import {
 
 const within = { withinMs: 30_000 };
 const withData = ["Project", "ApiResource", "RootKey"] as const;
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 afterEach(() => fleet.stop());
 
@@ -55,7 +55,7 @@ async function useEverything(place: Place): Promise<void> {
   const rotate = "jsonplane.io/rotate=now";
   await fleet.api.kubectl(["annotate", "secret", "jsonplane-keyring", rotate, "--namespace", "jsonplane-system"]);
   await eventually(async () => {
-    const { metadata } = await fleet.get("secret", "jsonplane-system", "jsonplane-keyring");
+    const { metadata } = await fleet.get("Secret", "jsonplane-system", "jsonplane-keyring");
     expect(JSON.stringify(metadata)).toContain("jsonplane.io/rotated");
   }, within);
   await writeAgainstConflicts(place);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startApiServer, type TestApiServer, type TestUser } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { apiCall } from "../support/api-server-call.ts";
+import type { TestUser } from "../support/api-server-users.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   grantedToOperator,
@@ -13,7 +14,7 @@ import {
 
 const kinds = ["projects", "apiresources", "projectusers", "apikeys", "rootkeys"] as const;
 
-let server: TestApiServer;
+let server: OwnApiServer;
 
 beforeAll(async () => {
   // The cluster's own roles take rules up by a controller.

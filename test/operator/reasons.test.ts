@@ -5,12 +5,12 @@ import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts
 import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/reasons.ts";
 import { type Conditions, type DeclaredKind, declared, newPlace, type Place, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { kstatusOf } from "../support/kstatus.ts";
 import { reasonCases } from "../support/reason-cases.ts";
 import { askRedis } from "../support/redis-line.ts";
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({

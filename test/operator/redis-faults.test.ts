@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { askRedis } from "../support/redis-line.ts";
 import { shop } from "../support/shop.ts";
 import { startTraffic } from "../support/traffic.ts";
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({ operatorArgs: ["--lease-duration", "4s"] });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { type OperatorProcess, startOperatorProcess } from "../support/operator-process.ts";
@@ -17,7 +17,7 @@ import { shop } from "../support/shop.ts";
 const system = "jsonplane-system";
 const secretName = "jsonplane-redis";
 
-let api: TestApiServer;
+let api: OwnApiServer;
 let redis: TestRedis | undefined;
 let replica: Replica | undefined;
 let dir: string;

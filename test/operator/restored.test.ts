@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Backup, backupOf } from "../support/backup.ts";
 import { declared, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
 
 const within = { withinMs: 30_000 };
 const given = { password: "correct horse" };
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({ replicas: 2 });

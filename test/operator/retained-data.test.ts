@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Declared, declared, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 
 const within = { withinMs: 60_000 };
 const books = (spec: object = {}): Declared =>
@@ -14,7 +14,7 @@ const books = (spec: object = {}): Declared =>
     ...spec,
   });
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let redis: Redis;
 
 beforeAll(async () => {

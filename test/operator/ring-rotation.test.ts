@@ -19,7 +19,7 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -28,7 +28,7 @@ const shops = ["a", "b", "c"].map((name) =>
   project(name, withUser("ann"), withKey("ci"), withResource("books"), withRootKey("flags")),
 );
 
-let server: TestApiServer;
+let server: OwnApiServer;
 let redis: TestRedis;
 let api: KubeApi;
 let gateway: Gateway;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { backupOf } from "../support/backup.ts";
 import { declared, newPlace, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
 import { forbidSecrets } from "../support/reason-cases.ts";
 
@@ -15,7 +15,7 @@ const web = declared("ApiKey", "web", { access: "Write" });
 const ann = declared("ProjectUser", "ann");
 const ben = declared("ProjectUser", "ben", { passwordSecretRef: { name: "of-ben" } });
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({ replicas: 2 });

@@ -4,14 +4,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { declared, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
 
 const atOnce = { withinMs: 0 };
 const web = (spec: object = {}) => declared("ApiKey", "web", spec);
 const rotation = (id: string, gracePeriod = "24h") => ({ rotation: { id, gracePeriod } });
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({ replicas: 2 });

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { declared, secretOf } from "../support/declared.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
 import { everythingSaid, formsOf, savedByRedis, secretsOf } from "../support/said-of-secrets.ts";
 
@@ -11,7 +11,7 @@ const web = declared("ApiKey", "web", { access: "Write" });
 const ann = declared("ProjectUser", "ann");
 const ben = declared("ProjectUser", "ben", { passwordSecretRef: { name: "of-ben" } });
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 
 beforeAll(async () => {
   fleet = await startFleet({
@@ -56,7 +56,7 @@ describe("passwords, keys and their hashes", () => {
       expect(text.length, where).toBeGreaterThan(500);
       expect(found(text), where).toEqual([]);
     }
-    const saved = await savedByRedis(shop);
+    const saved = await savedByRedis(fleet.redis);
     // A key's own name in Redis is its SHA-256: the key has 256 bits.
     const named = new Set([...saved.matchAll(/key:([0-9a-f]{64})/g)].map(([, sha256]) => sha256));
     expect(named.size).toBeGreaterThan(0);

@@ -15,12 +15,12 @@ import {
 } from "../../operator/secrets/secret-book.ts";
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { type WatchedSecrets, watchSecrets } from "../support/watched-secrets.ts";
 
 const operator = { user: "operator" };
 
-let server: TestApiServer;
+let server: OwnApiServer;
 let api: KubeApi;
 let watched: WatchedSecrets;
 let book: SecretBook;

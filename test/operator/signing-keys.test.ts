@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { declared, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import type { Replica } from "../support/replica.ts";
 
 const within = { withinMs: 30_000 };
-let fleet: Fleet;
+let fleet: OwnFleet;
 let place: Place;
 let basic = "";
 

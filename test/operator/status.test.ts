@@ -10,10 +10,10 @@ import type { Project } from "../../operator/objects.ts";
 import type { Progress } from "../../operator/status/conditions.ts";
 import { statusOf } from "../../operator/status/status-of.ts";
 import { writeStatus } from "../../operator/status/write-status.ts";
-import { startApiServer, type TestApiServer } from "../support/api-server.ts";
+import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
 import { kstatusOf } from "../support/kstatus.ts";
 
-let server: TestApiServer;
+let server: OwnApiServer;
 let api: KubeApi;
 let namespace: string;
 

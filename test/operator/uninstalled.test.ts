@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/finalizer.ts";
 import { type Declared, declared, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Fleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { send } from "../support/http-client.ts";
 import type { OperatorProcess } from "../support/operator-process.ts";
 
@@ -22,7 +22,7 @@ const books = (spec: object = {}): Declared =>
     ...spec,
   });
 
-let fleet: Fleet;
+let fleet: OwnFleet;
 let redis: Redis;
 
 beforeAll(async () => {

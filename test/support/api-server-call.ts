@@ -1,15 +1,25 @@
-// One HTTP request to a test's API server as one of its users, for what kubectl doesn't do: headers, dry runs of broken objects,
-// answers as they are. Rejects only when there is no answer.
+// One HTTP request to a test's API server as one of its users: what kubectl would do in half a second, and what it doesn't do, such
+// as headers and answers as they are. Rejects only when there is no answer.
 
-import { readFile } from "node:fs/promises";
-import { request } from "node:https";
-import type { TestApiServer, TestUser } from "./api-server.ts";
+import { type Agent, type RequestOptions, request } from "node:https";
+import type { TestUser } from "./api-server-users.ts";
+
+/** Where requests go. */
+export interface ApiTarget {
+  /** `https://127.0.0.1:…` */
+  readonly url: string;
+  /** Keeps connections, and knows the server's certificate. */
+  readonly agent: Agent;
+  /** Bearer token of that user. */
+  token(user?: TestUser): Promise<string>;
+}
 
 export interface ApiCall {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body?: unknown;
   /** Default application/json. */
   readonly contentType?: string;
+  readonly accept?: string;
   readonly as?: TestUser;
 }
 
@@ -27,22 +37,57 @@ export interface ApiObject {
   readonly details?: { readonly causes?: readonly { readonly field?: string; readonly message?: string }[] };
 }
 
+/** An answer that is a refusal. */
+export class ApiRefusal extends Error {
+  override readonly name = "ApiRefusal";
+  readonly status: number;
+
+  constructor(asked: string, { status, body }: ApiAnswer) {
+    super(`${asked}: ${JSON.stringify(body)}`);
+    this.status = status;
+  }
+}
+
 /** `path` with its query, such as `/api/v1/namespaces?dryRun=All`. */
-export async function apiCall(server: TestApiServer, path: string, call: ApiCall = {}): Promise<ApiAnswer> {
-  const { method = "GET", body, contentType = "application/json" } = call;
-  const ca = await readFile(server.certificate);
-  const authorization = `Bearer ${await server.token(call.as)}`;
+export async function apiCall(target: ApiTarget, path: string, call: ApiCall = {}): Promise<ApiAnswer> {
+  const { method = "GET", body, contentType = "application/json", accept } = call;
+  const headers = {
+    authorization: `Bearer ${await target.token(call.as)}`,
+    ...(body !== undefined && { "content-type": contentType }),
+    ...(accept !== undefined && { accept }),
+  };
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const { status, text } = await exchange(`${target.url}${path}`, { method, headers, agent: target.agent }, payload);
+  return { status, body: JSON.parse(text) as ApiObject };
+}
+
+/** The same, which rejects with ApiRefusal as well. */
+export async function apiObject(target: ApiTarget, path: string, call: ApiCall = {}): Promise<ApiObject> {
+  const answer = await apiCall(target, path, call);
+  if (answer.status >= 300) throw new ApiRefusal(`${call.method ?? "GET"} ${path}`, answer);
+  return answer.body;
+}
+
+interface Received {
+  readonly status: number;
+  readonly text: string;
+}
+
+function exchange(url: string, options: RequestOptions, payload: string | undefined): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization, ...(body === undefined ? {} : { "content-type": contentType }) };
-    const sent = request(`${server.url}${path}`, { method, headers, ca, agent: false }, (response) => {
+    const sent = request(url, options, (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (chunk: string) => {
         text += chunk;
       });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as ApiObject }));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
       response.on("error", reject);
     });
-    sent.on("error", reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    sent.on("error", (error: NodeJS.ErrnoException) => {
+      // A kept connection that the server closed before it read the request.
+      if (sent.reusedSocket && error.code === "ECONNRESET") resolve(exchange(url, options, payload));
+      else reject(error);
+    });
+    sent.end(payload);
   });
 }

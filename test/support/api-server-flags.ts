@@ -2,13 +2,13 @@
 // waiting for disks.
 
 import { join } from "node:path";
-import type { ServerPlace } from "./api-server.ts";
+import type { ServerPlan } from "./api-server.ts";
 import { auditLog, auditPolicy } from "./api-server-audit.ts";
 import { serviceAccountKey, tokensFile } from "./api-server-users.ts";
 
 const host = "127.0.0.1";
 
-export function etcdArgs({ dir, etcdPort, etcdPeerPort }: ServerPlace): readonly string[] {
+export function etcdArgs({ dir, etcdPort, etcdPeerPort }: ServerPlan): readonly string[] {
   const clients = `http://${host}:${etcdPort}`;
   const peers = `http://${host}:${etcdPeerPort}`;
   return [
@@ -20,8 +20,8 @@ export function etcdArgs({ dir, etcdPort, etcdPeerPort }: ServerPlace): readonly
   ];
 }
 
-export function serverArgs(place: ServerPlace): readonly string[] {
-  const { dir, port, etcdPort, audit, further } = place;
+export function serverArgs(plan: ServerPlan): readonly string[] {
+  const { dir, port, etcdPort, audit, further } = plan;
   const key = serviceAccountKey(dir);
   return [
     ...["--etcd-servers", `http://${host}:${etcdPort}`, "--secure-port", String(port), "--bind-address", host],

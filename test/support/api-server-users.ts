@@ -1,9 +1,21 @@
-// Who may ask a test's API server: the administrator and named users by fixed tokens, and the key that the server signs tokens of
-// service accounts with. Writes the files that the server and its clients read.
+// Who may ask a test's API server: the administrator and named users by fixed tokens, service accounts by tokens that the server
+// signs. Writes the files that the server and its clients read.
 
-import { generateKeyPairSync } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+
+/** Who asks: the administrator, a user of `users`, or a service account, which is made where it isn't there. */
+export type TestUser =
+  | "admin"
+  | { readonly user: string }
+  | { readonly namespace: string; readonly serviceAccount: string };
+
+/** The name that the API server knows a user by. */
+export function userName(user: TestUser): string {
+  if (user === "admin") return "admin";
+  return "user" in user ? user.user : `system:serviceaccount:${user.namespace}:${user.serviceAccount}`;
+}
 
 /** A user by a fixed token. */
 export interface StaticUser {
@@ -49,7 +61,9 @@ export async function writeKubeconfig(server: Reachable, user: string, token: st
     "current-context": "test",
   };
   const path = join(server.dir, `${user.replaceAll(":", "-")}.kubeconfig`);
-  // JSON is YAML.
-  await writeFile(path, JSON.stringify(config), { mode: 0o600 });
+  // JSON is YAML. Several processes may write the same file of a shared server, and none may read half of it.
+  const draft = `${path}-${randomUUID()}`;
+  await writeFile(draft, JSON.stringify(config), { mode: 0o600 });
+  await rename(draft, path);
   return path;
 }

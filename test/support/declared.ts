@@ -1,24 +1,20 @@
 // What tests of a fleet declare and read back: manifests as objects, single edits, conditions by type, Events of one object.
 // Everything goes straight to the API server: kubectl takes half a second a call. Throws with the server's answer when it refuses.
 
-import { apiCall } from "./api-server-call.ts";
+import { type ApiCall, apiObject } from "./api-server-call.ts";
+import { folderOf, jsonplaneVersion, type Manifest } from "./api-server-objects.ts";
 import { eventually, type Patience } from "./eventually.ts";
 import type { Fleet, FleetCondition, FleetObject } from "./fleet.ts";
 import type { Reply, SentRequest } from "./http-client.ts";
 
 export type DeclaredKind = "Project" | "ApiResource" | "ProjectUser" | "ApiKey" | "RootKey";
 
-export interface Declared {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly [member: string]: unknown };
-  readonly [member: string]: unknown;
-}
+export type Declared = Manifest;
 
 /** A custom resource; children of the Project `shop` unless the spec says another. */
 export function declared(kind: DeclaredKind, name: string, spec: object = {}): Declared {
   const projectRef = kind === "Project" ? {} : { projectRef: { name: "shop" } };
-  return { apiVersion: "jsonplane.io/v1alpha1", kind, metadata: { name }, spec: { ...projectRef, ...spec } };
+  return { apiVersion: jsonplaneVersion, kind, metadata: { name }, spec: { ...projectRef, ...spec } };
 }
 
 export function secretOf(name: string, entries: Readonly<Record<string, string>>): Declared {
@@ -57,11 +53,7 @@ export async function newPlace(fleet: Fleet): Promise<Place> {
 }
 
 export function placeAt(fleet: Fleet, namespace: string): Place {
-  const call = async (path: string, more: Parameters<typeof apiCall>[2] = {}) => {
-    const answer = await apiCall(fleet.api, path, more);
-    if (answer.status >= 300) throw new Error(`${more.method ?? "GET"} ${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
+  const call = (path: string, more: ApiCall = {}) => apiObject(fleet.api, path, more);
   const get = async (kind: string, name: string) =>
     (await call(`${folderOf(kind, namespace)}/${name}`)) as unknown as FleetObject;
   const patch = async (kind: string, name: string, body: object) => {
@@ -80,7 +72,7 @@ export function placeAt(fleet: Fleet, namespace: string): Place {
     async remove(kind, name) {
       await call(`${folderOf(kind, namespace)}/${name}`, { method: "DELETE" });
     },
-    said: (kind, name, reason, patience = { withinMs: 10_000 }) =>
+    said: (kind, name, reason, patience = { withinMs: 60_000 }) =>
       eventually(async () => {
         const object = await get(kind, name);
         const conditions = conditionsOf(object);
@@ -96,7 +88,7 @@ export function placeAt(fleet: Fleet, namespace: string): Place {
       )) as unknown as { items: readonly EventSeen[] };
       return items.map(({ reason, type, note }) => ({ reason, type, note }));
     },
-    async everywhere(path, sent, expected, patience = { withinMs: 5_000 }) {
+    async everywhere(path, sent, expected, patience = { withinMs: 30_000 }) {
       await Promise.all(
         fleet.replicas.map((replica) =>
           eventually(async () => expected(await replica.send(`/${namespace}/shop${path}`, sent)), patience),
@@ -108,9 +100,4 @@ export function placeAt(fleet: Fleet, namespace: string): Place {
 
 export function conditionsOf({ status }: FleetObject): Conditions {
   return Object.fromEntries((status?.conditions ?? []).map((condition) => [condition.type, condition]));
-}
-
-function folderOf(kind: string, namespace: string): string {
-  const core = ["Secret", "ResourceQuota"].includes(kind);
-  return `${core ? "/api/v1" : "/apis/jsonplane.io/v1alpha1"}/namespaces/${namespace}/${kind.toLowerCase()}s`;
 }

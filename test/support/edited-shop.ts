@@ -2,7 +2,7 @@
 
 import { declared, newPlace, type Place, secretOf } from "./declared.ts";
 import type { Fleet } from "./fleet.ts";
-import type { Replica } from "./replica.ts";
+import type { RunningReplica } from "./replica.ts";
 
 export const ada = `Basic ${Buffer.from("ada:correct horse").toString("base64")}`;
 
@@ -51,7 +51,7 @@ export async function openShop(fleet: Fleet): Promise<Shop> {
   };
 }
 
-export function firstOf(fleet: Fleet): Replica {
+export function firstOf(fleet: Fleet): RunningReplica {
   const [replica] = fleet.replicas;
   if (replica === undefined) throw new Error("There is no replica");
   return replica;

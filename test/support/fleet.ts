@@ -1,14 +1,55 @@
 // A whole fleet for tests: a real API server, real Redis JSON, operators and data-plane replicas, each a process of its own.
-// Tests share one per file and use namespaces of their own.
+// Tests use namespaces of their own, so that a fleet serves many of them, of one file or of the whole run.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApiServerOptions, startApiServer, type TestApiServer } from "./api-server.ts";
+import { type ApiServerOptions, type OwnApiServer, startApiServer } from "./api-server.ts";
+import type { TestApiServer } from "./api-server-access.ts";
+import { apiObject } from "./api-server-call.ts";
+import { customResources, ensureNamespace, folderOf } from "./api-server-objects.ts";
 import { eventually } from "./eventually.ts";
-import { type OperatorProcess, type OperatorProcessOptions, startOperatorProcess } from "./operator-process.ts";
+import { writeKeyring } from "./mounted-keyring.ts";
+import {
+  type OperatorProcess,
+  type OperatorProcessOptions,
+  type RunningOperator,
+  startOperatorProcess,
+} from "./operator-process.ts";
 import { type RedisOptions, startRedis, type TestRedis } from "./redis.ts";
-import { type Replica, startReplica } from "./replica.ts";
+import { type Replica, type RunningReplica, startReplica } from "./replica.ts";
+
+/** A fleet of one file or of the whole run. */
+export interface Fleet {
+  readonly api: TestApiServer;
+  readonly redis: Pick<TestRedis, "url" | "host" | "port">;
+  /** What the operators are told to be the public URL; replicas answer at their own origins. */
+  readonly publicUrl: string;
+  readonly operators: readonly RunningOperator[];
+  readonly replicas: readonly RunningReplica[];
+  /** Waits until every object of the namespace is Ready. */
+  ready(namespace: string, withinSeconds?: number): Promise<void>;
+  /** One object. */
+  get(kind: string, namespace: string, name: string): Promise<FleetObject>;
+  /** The decoded entry of a Secret. */
+  secret(namespace: string, name: string, entry: string): Promise<string>;
+}
+
+/** A fleet that nobody else uses: any part of it may be stopped, killed or added. */
+export interface OwnFleet extends Fleet {
+  readonly api: OwnApiServer;
+  readonly redis: TestRedis;
+  readonly operators: OperatorProcess[];
+  readonly replicas: Replica[];
+  /** The key ring's file that all replicas read; written from its Secret. */
+  readonly keyring: string;
+  addOperator(options?: Partial<OperatorProcessOptions>): Promise<OperatorProcess>;
+  /** Waits for the fleet's key ring, then for the replica. */
+  addReplica(): Promise<Replica>;
+  /** Writes the Secret's ring into the file, as the kubelet would; waits until the operator has made it. */
+  mountKeyring(): Promise<void>;
+  stop(): Promise<void>;
+}
 
 export interface FleetOptions {
   readonly operators?: number;
@@ -19,29 +60,8 @@ export interface FleetOptions {
   readonly operatorArgs?: readonly string[];
   /** Further flags of each replica. */
   readonly replicaArgs?: readonly string[];
-}
-
-export interface Fleet {
-  readonly api: TestApiServer;
-  readonly redis: TestRedis;
-  /** What the operators are told to be the public URL; replicas answer at their own origins. */
-  readonly publicUrl: string;
-  readonly operators: OperatorProcess[];
-  readonly replicas: Replica[];
-  /** The key ring's file that all replicas read; written from its Secret. */
-  readonly keyring: string;
-  addOperator(options?: Partial<OperatorProcessOptions>): Promise<OperatorProcess>;
-  /** Waits for the fleet's key ring, then for the replica. */
-  addReplica(): Promise<Replica>;
-  /** Writes the Secret's ring into the file, as the kubelet would. */
-  mountKeyring(): Promise<void>;
-  /** Waits until every object of the namespace is Ready. */
-  ready(namespace: string, withinSeconds?: number): Promise<void>;
-  /** One object as JSON. */
-  get(kind: string, namespace: string, name: string): Promise<FleetObject>;
-  /** The decoded entry of a Secret. */
-  secret(namespace: string, name: string, entry: string): Promise<string>;
-  stop(): Promise<void>;
+  /** Writes what the programs say into files, so that other processes can read it. */
+  readonly logFiles?: boolean;
 }
 
 export interface FleetObject {
@@ -52,6 +72,7 @@ export interface FleetObject {
     readonly resourceVersion: string;
     readonly deletionTimestamp?: string;
     readonly finalizers?: readonly string[];
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly data?: Readonly<Record<string, string>>;
   readonly status?: {
@@ -68,58 +89,84 @@ export interface FleetCondition {
   readonly observedGeneration: number;
 }
 
-const systemNamespace = "jsonplane-system";
-const publicUrl = "http://api.test";
+export const publicUrl = "http://api.test";
+export const systemNamespace = "jsonplane-system";
 
-export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
+/** What tests read of a fleet's objects. */
+export function readingOf(api: TestApiServer): Pick<Fleet, "ready" | "get" | "secret"> {
+  const get = async (kind: string, namespace: string, name: string): Promise<FleetObject> =>
+    (await apiObject(api, `${folderOf(kind, namespace)}/${name}`)) as unknown as FleetObject;
+  return {
+    get,
+    async secret(namespace, name, entry) {
+      const { data } = await get("Secret", namespace, name);
+      return Buffer.from(data?.[entry] ?? "", "base64").toString();
+    },
+    ready: (namespace, withinSeconds = 60) =>
+      eventually(
+        async () => {
+          const objects = (await customResources(api, namespace)) as unknown as readonly (FleetObject & Kinded)[];
+          if (objects.length === 0) throw new Error(`There is nothing in the namespace ${namespace}`);
+          const waiting = objects.filter((object) => !isReady(object)).map(waitingText);
+          if (waiting.length > 0) throw new Error(`Not Ready: ${waiting.join("; ")}`);
+        },
+        { withinMs: withinSeconds * 1_000, everyMs: 50 },
+      ),
+  };
+}
+
+interface Kinded {
+  readonly kind: string;
+}
+
+const readyOf = ({ status }: FleetObject) => status?.conditions?.find(({ type }) => type === "Ready");
+
+/** The condition speaks of the newest generation, as kubectl wait has it. */
+function isReady(object: FleetObject): boolean {
+  const ready = readyOf(object);
+  return ready?.status === "True" && ready.observedGeneration >= object.metadata.generation;
+}
+
+function waitingText(object: FleetObject & Kinded): string {
+  return `${object.kind} ${object.metadata.name} says ${JSON.stringify(readyOf(object))}`;
+}
+
+export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> {
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-fleet-"));
   const [api, redis] = await Promise.all([startApiServer(options.api), startRedis(options.redis)]);
-  await api.kubectl(["create", "namespace", systemNamespace]);
+  await ensureNamespace(api, systemNamespace);
   const operators: OperatorProcess[] = [];
   const replicas: Replica[] = [];
   const keyring = join(dir, "keyring.json");
-  let named = 0;
+  const named = { operators: 0, replicas: 0 };
+  const logOf = (name: string) => (options.logFiles === true ? { logFile: join(dir, `${name}.log`) } : {});
 
-  const get = async (kind: string, namespace: string, name: string): Promise<FleetObject> =>
-    JSON.parse(await api.kubectl(["get", kind, name, "--namespace", namespace, "-o", "json"])) as FleetObject;
-  const secret = async (namespace: string, name: string, entry: string): Promise<string> => {
-    const { data } = await get("secret", namespace, name);
-    return Buffer.from(data?.[entry] ?? "", "base64").toString();
-  };
-  const fleet: Fleet = {
+  const fleet: OwnFleet = {
     api,
     redis,
     publicUrl,
     operators,
     replicas,
     keyring,
-    get,
-    secret,
+    ...readingOf(api),
     async addOperator(more = {}) {
+      named.operators += 1;
       const kubeconfig = more.kubeconfig ?? (await api.kubeconfig());
       const args = [...(options.operatorArgs ?? []), ...(more.args ?? [])];
-      const operator = await startOperatorProcess({ redis: redis.url, publicUrl, ...more, kubeconfig, args });
+      const log = logOf(`operator-${named.operators}`);
+      const operator = await startOperatorProcess({ redis: redis.url, publicUrl, ...log, ...more, kubeconfig, args });
       operators.push(operator);
       return operator;
     },
-    async mountKeyring() {
-      await writeFile(keyring, await secret(systemNamespace, "jsonplane-keyring", "keyring.json"));
-    },
+    mountKeyring: () => writeKeyring(api, systemNamespace, keyring),
     async addReplica() {
-      await eventually(() => fleet.mountKeyring(), { withinMs: 30_000 });
-      named += 1;
-      const replica = await startReplica({
-        redis: redis.url,
-        keyring,
-        name: `replica-${named}`,
-        args: options.replicaArgs ?? [],
-      });
+      await fleet.mountKeyring();
+      named.replicas += 1;
+      const name = `replica-${named.replicas}`;
+      const args = options.replicaArgs ?? [];
+      const replica = await startReplica({ redis: redis.url, keyring, name, args, ...logOf(name) });
       replicas.push(replica);
       return replica;
-    },
-    async ready(namespace, withinSeconds = 30) {
-      const timeout = `--timeout=${withinSeconds}s`;
-      await api.kubectl(["wait", "--for=condition=Ready", "jsonplane", "--all", timeout, "--namespace", namespace]);
     },
     async stop() {
       await Promise.all(replicas.map((replica) => replica.stop()));
@@ -129,8 +176,8 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     },
   };
   try {
-    for (let count = 0; count < (options.operators ?? 1); count += 1) await fleet.addOperator();
-    for (let count = 0; count < (options.replicas ?? 1); count += 1) await fleet.addReplica();
+    await Promise.all(Array.from({ length: options.operators ?? 1 }, () => fleet.addOperator()));
+    await Promise.all(Array.from({ length: options.replicas ?? 1 }, () => fleet.addReplica()));
   } catch (error) {
     await fleet.stop();
     throw error;

@@ -1,9 +1,11 @@
-// The fleet's key ring as a file that follows its Secret, as the kubelet's mounts do.
+// The fleet's key ring as a file that follows its Secret, as the kubelet's mounts do. Both ways of having it wait for the operator,
+// which makes the Secret a moment after its start.
 
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestApiServer } from "./api-server.ts";
+import { type ApiTarget, apiObject } from "./api-server-call.ts";
 import { eventually } from "./eventually.ts";
 
 export interface MountedKeyring {
@@ -13,21 +15,26 @@ export interface MountedKeyring {
 }
 
 const lookMilliseconds = 2_000;
+/** For an operator that starts on a busy machine. */
+const patience = { withinMs: 90_000, everyMs: 50 };
+
+/** Writes the ring as it is now into the file, in one step; waits until the operator has made the Secret. */
+export async function writeKeyring(api: ApiTarget, namespace: string, file: string): Promise<void> {
+  await replaceFile(file, await eventually(() => encodedKeyring(api, namespace), patience));
+}
 
 /** Waits until the operator has made the Secret. */
-export async function mountKeyring(api: TestApiServer, namespace: string): Promise<MountedKeyring> {
+export async function mountKeyring(api: ApiTarget, namespace: string): Promise<MountedKeyring> {
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-keyring-"));
   const file = join(dir, "keyring.json");
-  let written = "";
+  let written = await eventually(() => encodedKeyring(api, namespace), patience);
+  await replaceFile(file, written);
   const look = async (): Promise<void> => {
-    const path = "jsonpath={.data.keyring\\.json}";
-    const encoded = await api.kubectl(["get", "secret", "jsonplane-keyring", "--namespace", namespace, "-o", path]);
+    const encoded = await encodedKeyring(api, namespace);
     if (encoded === written) return;
-    await writeFile(`${file}.new`, Buffer.from(encoded, "base64"), { mode: 0o600 });
-    await rename(`${file}.new`, file);
+    await replaceFile(file, encoded);
     written = encoded;
   };
-  await eventually(look, { withinMs: 30_000 });
   // A look that fails is made up for by the next.
   const following = setInterval(() => void look().catch(() => undefined), lookMilliseconds);
   return {
@@ -37,4 +44,17 @@ export async function mountKeyring(api: TestApiServer, namespace: string): Promi
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+async function encodedKeyring(api: ApiTarget, namespace: string): Promise<string> {
+  const { data } = await apiObject(api, `/api/v1/namespaces/${namespace}/secrets/jsonplane-keyring`);
+  const encoded = (data as Readonly<Record<string, string>> | undefined)?.["keyring.json"];
+  if (encoded === undefined) throw new Error("The Secret jsonplane-keyring has no entry keyring.json");
+  return encoded;
+}
+
+async function replaceFile(file: string, encoded: string): Promise<void> {
+  const draft = `${file}-${randomUUID()}`;
+  await writeFile(draft, Buffer.from(encoded, "base64"), { mode: 0o600 });
+  await rename(draft, file);
 }

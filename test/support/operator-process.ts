@@ -1,26 +1,14 @@
 // An operator as a process of its own, started the way a cluster starts it: `jsonplane operator`.
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
-import { send } from "./http-client.ts";
+import { type ProgramProcess, programFile, type RunningProgram, startProgram, untilReady } from "./program-process.ts";
 
-export interface OperatorProcess {
-  readonly adminUrl: string;
-  readonly pid: number;
-  /** Standard error so far: one JSON line per entry. */
-  log(): string;
+export interface RunningOperator extends RunningProgram {
   /** Whether it holds the Lease, by its metrics. */
   leads(): Promise<boolean>;
-  /** The text of /metrics. */
-  metrics(): Promise<string>;
-  signal(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code once it ends by itself; null when a signal ended it. */
-  ended(): Promise<number | null>;
-  stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
+
+export interface OperatorProcess extends RunningOperator, ProgramProcess {}
 
 export interface OperatorProcessOptions {
   readonly kubeconfig: string;
@@ -32,52 +20,28 @@ export interface OperatorProcessOptions {
   readonly program?: string;
   /** Waits until its caches are complete, by default. */
   readonly untilReady?: boolean;
+  /** File for standard error. */
+  readonly logFile?: string;
 }
-
-const main = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 export async function startOperatorProcess(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const adminPort = await freePort();
-  const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [], program = main } = options;
+  const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [] } = options;
   const reach = ["--kubeconfig", kubeconfig, "--redis", redis, "--public-url", publicUrl];
   const ports = ["--host", "127.0.0.1", "--admin-port", String(adminPort)];
-  const child = spawn(process.execPath, [program, "operator", ...reach, ...ports, ...args], {
-    stdio: ["ignore", "ignore", "pipe"],
+  const program = await startProgram({
+    args: [options.program ?? programFile, "operator", ...reach, ...ports, ...args],
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    logFile: options.logFile,
   });
-  let text = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  const gone = once(child, "exit").then(() => child.exitCode);
-  const killAtExit = () => void child.kill("SIGKILL");
-  process.once("exit", killAtExit);
-  const adminUrl = `http://127.0.0.1:${adminPort}`;
-  const metrics = async (): Promise<string> => (await send(adminUrl, "/metrics")).text;
-  if (options.untilReady ?? true) {
-    await eventually(
-      async () => {
-        if (hasEnded(child)) throw new Error(`The operator ended:\n${text}`);
-        if ((await send(adminUrl, "/readyz")).status !== 200) throw new Error(`The operator is not ready:\n${text}`);
-      },
-      { withinMs: 30_000 },
-    );
-  }
-  return {
-    adminUrl,
-    pid: child.pid ?? 0,
-    log: () => text,
-    leads: async () => /^leader_election_master_status\{.*\} 1$/m.test(await metrics()),
-    metrics,
-    signal: (signal) => void child.kill(signal),
-    ended: () => gone,
-    async stop(signal = "SIGTERM") {
-      process.off("exit", killAtExit);
-      if (!hasEnded(child)) child.kill(signal);
-      return await gone;
-    },
-  };
+  if (options.untilReady ?? true) await untilReady(program);
+  return { ...program, ...runningOperator(program) };
 }
 
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
+/** The operator that answers there, whoever started it. */
+export function runningOperator(program: RunningProgram): RunningOperator {
+  return {
+    ...program,
+    leads: async () => /^leader_election_master_status\{.*\} 1$/m.test(await program.metrics()),
+  };
 }

@@ -1,6 +1,6 @@
 // Operators as users of their own, so that an audit log tells their requests apart; and what they wrote.
 
-import type { TestApiServer } from "./api-server.ts";
+import type { TestApiServer } from "./api-server-access.ts";
 import type { AuditedRequest } from "./api-server-audit.ts";
 
 export interface OperatorUser {
@@ -11,9 +11,15 @@ export interface OperatorUser {
 /** A service account that may do anything. */
 export async function operatorUserOf(server: TestApiServer, serviceAccount: string): Promise<OperatorUser> {
   const user = { namespace: "jsonplane-system", serviceAccount };
-  const subject = `--serviceaccount=${user.namespace}:${serviceAccount}`;
   await server.token(user);
-  await server.kubectl(["create", "clusterrolebinding", serviceAccount, "--clusterrole=cluster-admin", subject]);
+  const binding = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: `${user.namespace}-${serviceAccount}` },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", namespace: user.namespace, name: serviceAccount }],
+  };
+  await server.apply(JSON.stringify(binding));
   return user;
 }
 

@@ -3,7 +3,8 @@
 
 import { readFile } from "node:fs/promises";
 import { parseAllDocuments } from "yaml";
-import type { TestApiServer, TestUser } from "./api-server.ts";
+import type { TestApiServer } from "./api-server-access.ts";
+import type { TestUser } from "./api-server-users.ts";
 
 export const operatorUser = { namespace: "jsonplane-system", serviceAccount: "jsonplane-operator" } as const;
 

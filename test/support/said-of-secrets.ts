@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { GuardedShop } from "./guarded-shop.ts";
 import { send } from "./http-client.ts";
+import type { TestRedis } from "./redis.ts";
 
 /** Of the users ann and ben and the key web, the Project and the fleet: as their Secrets stand now. */
 export async function secretsOf({ fleet, namespace }: GuardedShop): Promise<readonly string[]> {
@@ -60,9 +61,9 @@ export function formsOf(secret: string): readonly string[] {
   ];
 }
 
-export async function savedByRedis({ fleet }: GuardedShop): Promise<string> {
-  const redis = new Redis(fleet.redis.url);
+export async function savedByRedis(server: TestRedis): Promise<string> {
+  const redis = new Redis(server.url);
   await redis.save();
   redis.disconnect();
-  return await readFile(join(fleet.redis.dir, "dump.rdb"), "latin1");
+  return await readFile(join(server.dir, "dump.rdb"), "latin1");
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemMonotonic } from "../../core/timers.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
-import type { TestApiServer } from "./api-server.ts";
+import type { TestApiServer } from "./api-server-access.ts";
 
 export interface SecretVersion {
   readonly name: string;

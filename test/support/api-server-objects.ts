@@ -1,0 +1,91 @@
+// Where a Kubernetes API server keeps objects by their kind, and what tests do with them there: server-side apply of manifests,
+// lists, reads. Throws with the server's answer when it refuses.
+
+import { parseAllDocuments } from "yaml";
+import { kinds } from "../../core/manifests/object.ts";
+import { type ApiObject, ApiRefusal, type ApiTarget, apiObject } from "./api-server-call.ts";
+
+/** What every manifest has. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [member: string]: unknown };
+  readonly [member: string]: unknown;
+}
+
+export const jsonplaneVersion = "jsonplane.io/v1alpha1";
+
+/** Kinds of no namespace. */
+const clusterWide = ["Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition"];
+/** Kinds of the core group, `v1`, which tests name without it. */
+const core = ["Namespace", "Secret", "ServiceAccount", "ResourceQuota", "ConfigMap"];
+
+/** The folder of a kind that tests name alone: of this project, or of the core group. */
+export function folderOf(kind: string, namespace: string): string {
+  return collectionPath({ apiVersion: core.includes(kind) ? "v1" : jsonplaneVersion, kind }, namespace);
+}
+
+/** `/apis/jsonplane.io/v1alpha1/namespaces/<namespace>/projects`, for kinds whose plural ends in s. */
+export function collectionPath(type: Pick<Manifest, "apiVersion" | "kind">, namespace: string): string {
+  const root = type.apiVersion.includes("/") ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`;
+  const plural = `${type.kind.toLowerCase()}s`;
+  return clusterWide.includes(type.kind) ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`;
+}
+
+/** The documents one after the other, as `kubectl apply --server-side` does it: unknown fields and conflicts are refused. */
+export async function applyManifests(target: ApiTarget, yaml: string, namespace = "default"): Promise<void> {
+  for (const document of parseAllDocuments(yaml)) {
+    const manifest = document.toJS() as Manifest | null;
+    if (manifest === null) continue;
+    const { name, namespace: own = namespace } = manifest.metadata;
+    const path = `${collectionPath(manifest, own)}/${name}?fieldManager=kubectl&fieldValidation=Strict`;
+    await apiObject(target, path, { method: "PATCH", body: manifest, contentType: "application/apply-patch+yaml" });
+  }
+}
+
+/** Makes a namespace, unless it is there. */
+export async function ensureNamespace(target: ApiTarget, name: string): Promise<void> {
+  await create(target, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+}
+
+/** A token of a service account, which is made, with its namespace, where it isn't there. */
+export async function serviceAccountToken(target: ApiTarget, namespace: string, name: string): Promise<string> {
+  await ensureNamespace(target, namespace);
+  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+  await create(target, accounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name } });
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 86_400 } };
+  const made = await apiObject(target, `${accounts}/${name}/token`, { method: "POST", body });
+  return (made["status"] as { readonly token: string }).token;
+}
+
+async function create(target: ApiTarget, path: string, body: object): Promise<void> {
+  try {
+    await apiObject(target, path, { method: "POST", body });
+  } catch (error) {
+    if (!(error instanceof ApiRefusal && error.status === 409)) throw error;
+  }
+}
+
+/** Every custom resource of this project in a namespace, with its kind. */
+export async function customResources(target: ApiTarget, namespace: string): Promise<readonly ApiObject[]> {
+  const lists = await Promise.all(
+    kinds.map(async (kind) => {
+      const { items } = (await apiObject(target, folderOf(kind, namespace))) as unknown as { items: ApiObject[] };
+      return items.map((item) => ({ ...item, kind }));
+    }),
+  );
+  return lists.flat();
+}
+
+/** Every name that discovery knows of this project, as kubectl asks for it. */
+export async function discoveredResources(target: ApiTarget): Promise<readonly string[]> {
+  const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  const { items } = (await apiObject(target, "/apis", { accept })) as unknown as { readonly items: readonly Group[] };
+  const versions = items.filter(({ metadata }) => metadata.name === "jsonplane.io").flatMap((group) => group.versions);
+  return versions.flatMap(({ resources = [] }) => resources.map(({ resource }) => resource));
+}
+
+interface Group {
+  readonly metadata: { readonly name: string };
+  readonly versions: readonly { readonly resources?: readonly { readonly resource: string }[] }[];
+}
