@@ -1,27 +1,24 @@
 // Everything that the chart renders to, taken by a real API server, in namespaces that hold pods to the standard "restricted".
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/config/types.ts";
 import { findForeignCrds } from "../../tools/parts/foreign-crds.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
 import { caseFile, caseNames, objectsIn, render } from "../support/helm.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
-let api: OwnApiServer;
+let api: TestApiServer;
 let helm: string;
 
 beforeAll(async () => {
   helm = await findHelm(process.env);
-  api = await startApiServer();
+  api = await sharedApiServer();
   for (const file of await findForeignCrds(process.env)) {
     await api.kubectl(["apply", "--server-side", "-f", file]);
   }
-  for (const namespace of ["jsonplane-system", "shop", "blog"]) {
-    await api.kubectl(["create", "namespace", namespace]);
-    await api.kubectl(["label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted"]);
-  }
+  for (const namespace of ["jsonplane-system", "shop", "blog"]) await api.apply(restricted(namespace));
 }, 600_000);
-afterAll(() => api?.stop());
 
 interface Workload {
   readonly kind: string;
@@ -33,6 +30,11 @@ interface PodSpec {
   readonly serviceAccountName?: string;
   readonly priorityClassName?: string;
   readonly volumes?: readonly JsonObject[];
+}
+
+function restricted(name: string): string {
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+  return JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
 }
 
 const listOf = (items: readonly unknown[]): string => JSON.stringify({ apiVersion: "v1", kind: "List", items });
@@ -54,7 +56,9 @@ describe.each(caseNames)("an API server, given the values %s,", (name) => {
   it("takes every object, each field of which it knows", async () => {
     const text = await rendered();
     // A pod is refused where its account isn't there yet.
-    await api.apply(listOf(objectsIn(text).filter(({ kind }) => kind === "ServiceAccount")));
+    for (const object of objectsIn(text).filter(({ kind }) => kind === "ServiceAccount")) {
+      await api.apply(JSON.stringify(object));
+    }
     const said = await api.kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], {
       input: text,
     });
@@ -64,8 +68,8 @@ describe.each(caseNames)("an API server, given the values %s,", (name) => {
   it("takes every pod under the standard restricted", async () => {
     const objects = objectsIn(await rendered()) as unknown as readonly Workload[];
     const namespace = await api.namespace("restricted");
-    await api.kubectl(["label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted"]);
-    await api.kubectl(["create", "serviceaccount", "default", "--namespace", namespace]);
+    await api.apply(restricted(namespace));
+    await api.token({ namespace, serviceAccount: "default" });
     const workloads = objects.filter(({ kind }) => ["Deployment", "StatefulSet"].includes(kind));
     expect(workloads.length).toBeGreaterThanOrEqual(2);
     const input = listOf(workloads.map((workload) => podOf(workload, namespace)));

@@ -2,20 +2,21 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { generateKustomize } from "../../tools/generate-kustomize.ts";
 import { root } from "../../tools/read-crds.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
 import { objectsIn } from "../support/helm.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
-let api: OwnApiServer;
+let api: TestApiServer;
 
 beforeAll(async () => {
-  api = await startApiServer();
-  await api.kubectl(["create", "namespace", "jsonplane-system"]);
-  await api.kubectl(["label", "namespace", "jsonplane-system", "pod-security.kubernetes.io/enforce=restricted"]);
+  api = await sharedApiServer();
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+  const metadata = { name: "jsonplane-system", labels };
+  await api.apply(JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata }));
 });
-afterAll(() => api?.stop());
 
 it("deploy/kustomize is what is generated from the chart: else run `npm run generate`", async () => {
   for (const [path, text] of await generateKustomize(process.env)) {

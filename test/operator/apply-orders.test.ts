@@ -3,16 +3,17 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { conditionsOf, type Declared, type DeclaredKind, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/fleet.ts";
 import { kstatusOf } from "../support/kstatus.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
 const file = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 
-let fleet: OwnFleet;
+let fleet: Fleet;
 let project: Declared;
 let children: readonly Declared[];
 
@@ -22,9 +23,8 @@ beforeAll(async () => {
   if (first?.kind !== "Project") throw new Error("The example does not begin with its Project");
   project = first;
   children = rest;
-  fleet = await startFleet({ replicas: 2 });
+  fleet = await sharedFleet();
 });
-afterAll(() => fleet?.stop());
 
 async function expectServed({ namespace }: Place): Promise<void> {
   await fleet.ready(namespace);

@@ -1,22 +1,22 @@
 // Each field of each kind, edited on a running fleet: once the object says Ready of the edit, every replica serves it, and a
 // request that was answered one way before is answered the other way.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { declared } from "../support/declared.ts";
 import { asked, edits, post } from "../support/edit-cases.ts";
 import { ada, firstOf, openShop } from "../support/edited-shop.ts";
 import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/fleet.ts";
 import type { Reply } from "../support/http-client.ts";
 import { openGateway } from "../support/publishing.ts";
 import type { RunningReplica } from "../support/replica.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
-let fleet: OwnFleet;
+let fleet: Fleet;
 
 beforeAll(async () => {
-  fleet = await startFleet({ replicas: 2, operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"] });
+  fleet = await sharedFleet();
 });
-afterAll(() => fleet?.stop());
 
 const atOnce = { withinMs: 0 };
 

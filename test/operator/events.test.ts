@@ -10,14 +10,15 @@ import {
 } from "../../operator/record/create-event-recorder.ts";
 import type { EventNote } from "../../operator/record/event-recorder.ts";
 import type { Subject } from "../../operator/verdict.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ManualTime, manualTime } from "../support/manual-time.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
 const minute = 60_000;
 const published: EventNote = { type: "Normal", reason: "Published", action: "Publish", note: "Revision 7 is live" };
 
-let server: OwnApiServer;
+let server: TestApiServer;
 let api: KubeApi;
 let namespace: string;
 let time: ManualTime;
@@ -26,14 +27,13 @@ let recorder: StoppableRecorder;
 let shop: Subject;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   const kubeconfig = await server.kubeconfig("admin");
   const monotonic = (): number => performance.now();
   api = (await createKubeApi({ kubeconfig, environment: {}, observe: () => undefined, monotonic })).api;
 });
 afterAll(async () => {
   await api?.close();
-  await server?.stop();
 });
 
 beforeEach(async () => {

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TestApiServer } from "../support/api-server-access.ts";
 import { KubectlFailed } from "../support/kubectl.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
 // The mistakes of a first hour, as kubectl shows them to who made them. What the server says of every other manifest,
 // manifest-table.test.ts compares.
 
-let server: OwnApiServer;
+let server: TestApiServer;
 let namespace: string;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   namespace = await server.namespace();
 });
-
-afterAll(() => server.stop());
 
 /** Both ways in which people apply; a GitOps tool has the second. */
 const ways = [["apply"], ["apply", "--server-side"]] as const;

@@ -8,13 +8,14 @@ import { ensureFleetRing } from "../../operator/keyring/fleet-ring.ts";
 import { rotateFleetRing } from "../../operator/keyring/rotate-fleet-ring.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
-let server: OwnApiServer;
+let server: TestApiServer;
 let api: KubeApi;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   const connected = await createKubeApi({
     kubeconfig: await server.kubeconfig(),
     environment: {},
@@ -25,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  await server.stop();
 });
 
 async function secretPart(namespace: string, path: string): Promise<string> {

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { type TableCase, tableCases } from "../manifests/table.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
 import { type ApiAnswer, apiCall } from "../support/api-server-call.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
-let server: OwnApiServer;
+let server: TestApiServer;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
 });
-
-afterAll(() => server.stop());
 
 describe("a cluster says of a manifest what dev mode and `jsonplane validate` say", () => {
   for (const each of tableCases()) {

@@ -1,16 +1,16 @@
 // A quota from the custom resource to its status, on a whole fleet.
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/fleet.ts";
 import { send } from "../support/http-client.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
-let fleet: OwnFleet;
+let fleet: Fleet;
 
 beforeAll(async () => {
-  fleet = await startFleet({ operators: 1, replicas: 2 });
+  fleet = await sharedFleet();
 }, 120_000);
-afterAll(() => fleet?.stop());
 
 const manifests = `
 apiVersion: jsonplane.io/v1alpha1

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TestApiServer } from "../support/api-server-access.ts";
 import { apiCall } from "../support/api-server-call.ts";
 import type { TestUser } from "../support/api-server-users.ts";
 import { eventually } from "../support/eventually.ts";
@@ -11,17 +11,15 @@ import {
   refusedVerbs,
   usedVerbs,
 } from "../support/rbac.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
 const kinds = ["projects", "apiresources", "projectusers", "apikeys", "rootkeys"] as const;
 
-let server: OwnApiServer;
+let server: TestApiServer;
 
 beforeAll(async () => {
-  // The cluster's own roles take rules up by a controller.
-  server = await startApiServer({ audit: true, controllers: ["clusterrole-aggregation-controller"] });
+  server = await sharedApiServer();
 });
-
-afterAll(() => server.stop());
 
 /** Whether the API server's own review says that `user` may; `resource` as kubectl writes it. */
 async function may(user: TestUser, verb: string, resource: string, namespace: string): Promise<boolean> {
@@ -67,11 +65,16 @@ describe("the rights of a cluster-wide operator", () => {
   });
 });
 
+/** No other file of this server grants the operator anything. */
+async function withdrawClusterRights(): Promise<void> {
+  const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/jsonplane-operator";
+  expect([200, 404]).toContain((await apiCall(server, binding, { method: "DELETE" })).status);
+}
+
 describe("the rights of an operator for some namespaces", () => {
   test("end at the namespaces that it watches", async () => {
-    // A server of its own would take longer than a service account of its own.
     const [watched, other] = [await server.namespace("watched"), await server.namespace("other")];
-    await server.kubectl(["delete", "clusterrolebinding", "jsonplane-operator", "--ignore-not-found"]);
+    await withdrawClusterRights();
     const operator = await grantOperator(server, [watched]);
     await eventually(async () => expect(await may(operator, "list", "secrets", watched)).toBe(true));
     await eventually(async () => expect(await may(operator, "list", "secrets", other)).toBe(false));
@@ -88,7 +91,7 @@ describe("the rights of an operator for some namespaces", () => {
 
   test("of its own namespace's Secrets, it reads the key ring alone", async () => {
     const watched = await server.namespace("watched");
-    await server.kubectl(["delete", "clusterrolebinding", "jsonplane-operator", "--ignore-not-found"]);
+    await withdrawClusterRights();
     const operator = await grantOperator(server, [watched]);
     const secrets = `/api/v1/namespaces/${operator.namespace}/secrets`;
     await eventually(async () =>
@@ -119,8 +122,14 @@ describe("the cluster's own roles", () => {
     await grantUsers(server);
     const user = { namespace, serviceAccount: role };
     await server.token(user);
-    const subject = `--serviceaccount=${namespace}:${role}`;
-    await server.kubectl(["create", "rolebinding", role, `--clusterrole=${role}`, subject, "-n", namespace]);
+    const binding = {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "RoleBinding",
+      metadata: { name: role },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+      subjects: [{ kind: "ServiceAccount", namespace, name: role }],
+    };
+    await server.apply(JSON.stringify(binding), { namespace });
     return { user, namespace };
   }
 

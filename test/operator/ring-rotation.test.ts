@@ -19,22 +19,24 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
+import { apiObject } from "../support/api-server-call.ts";
 import { eventually } from "../support/eventually.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
 const shops = ["a", "b", "c"].map((name) =>
   project(name, withUser("ann"), withKey("ci"), withResource("books"), withRootKey("flags")),
 );
 
-let server: OwnApiServer;
+let server: TestApiServer;
 let redis: TestRedis;
 let api: KubeApi;
 let gateway: Gateway;
 
 beforeAll(async () => {
-  [server, redis] = await Promise.all([startApiServer(), startRedis()]);
+  [server, redis] = await Promise.all([sharedApiServer(), startRedis()]);
   const connected = await createKubeApi({
     kubeconfig: await server.kubeconfig(),
     environment: {},
@@ -48,7 +50,6 @@ afterAll(async () => {
   gateway.disconnect();
   await api.close();
   await redis.stop();
-  await server.stop();
 });
 
 interface FollowingReplica {
@@ -140,8 +141,11 @@ test("a rotation renews the ring while replicas serve everything, and a replica 
       onStep: (step) => void steps.push(step),
     });
 
-  const annotate = ["annotate", "secret", "jsonplane-keyring", "-n", namespace, "jsonplane.io/rotate=now"];
-  await server.kubectl(annotate);
+  await apiObject(server, `/api/v1/namespaces/${namespace}/secrets/jsonplane-keyring`, {
+    method: "PATCH",
+    body: { metadata: { annotations: { "jsonplane.io/rotate": "now" } } },
+    contentType: "application/merge-patch+json",
+  });
   expect(await rotate()).toBe("advanced");
   // One replica has the new key, the other does not: nothing may be sealed with it.
   await replicas[0]?.fileFollows();

@@ -15,12 +15,13 @@ import {
 } from "../../operator/secrets/secret-book.ts";
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
+import { type OperatorUser, operatorUserOf } from "../support/operator-users.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 import { type WatchedSecrets, watchSecrets } from "../support/watched-secrets.ts";
 
-const operator = { user: "operator" };
-
-let server: OwnApiServer;
+let server: TestApiServer;
+let operator: OperatorUser;
 let api: KubeApi;
 let watched: WatchedSecrets;
 let book: SecretBook;
@@ -30,8 +31,8 @@ let now: number;
 let monotonic: number;
 
 beforeAll(async () => {
-  server = await startApiServer({ audit: true, users: [{ name: "operator", token: "of-operator" }] });
-  await server.kubectl(["create", "clusterrolebinding", "operator", "--clusterrole=cluster-admin", "--user=operator"]);
+  server = await sharedApiServer();
+  operator = await operatorUserOf(server, "operator-of-secrets");
   const connected = await createKubeApi({
     kubeconfig: await server.kubeconfig(operator),
     environment: {},
@@ -44,7 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await watched?.stop();
   await api?.close();
-  await server?.stop();
 });
 
 beforeEach(async () => {

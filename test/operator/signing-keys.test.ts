@@ -1,18 +1,19 @@
 // The signing keys of a Project are rotated under logins: no token is refused that was given, by whatever replica.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { declared, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import type { Replica } from "../support/replica.ts";
+import type { Fleet } from "../support/fleet.ts";
+import type { RunningReplica } from "../support/replica.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
 const within = { withinMs: 30_000 };
-let fleet: OwnFleet;
+let fleet: Fleet;
 let place: Place;
 let basic = "";
 
 beforeAll(async () => {
-  fleet = await startFleet({ replicas: 2 });
+  fleet = await sharedFleet();
   place = await newPlace(fleet);
   await place.create(
     declared("Project", "shop"),
@@ -24,15 +25,14 @@ beforeAll(async () => {
   const password = await fleet.secret(place.namespace, "ann-password", "password");
   basic = `Basic ${Buffer.from(`ann:${password}`).toString("base64")}`;
 });
-afterAll(() => fleet.stop());
 
-async function login(replica: Replica | undefined): Promise<string> {
+async function login(replica: RunningReplica | undefined): Promise<string> {
   const reply = await replica?.send(`/${place.namespace}/shop/sessions`, { method: "POST", as: basic });
   expect(reply?.status).toBe(201);
   return reply?.json<{ access_token: string }>().access_token ?? "";
 }
 
-async function isAccepted(replica: Replica | undefined, token: string): Promise<void> {
+async function isAccepted(replica: RunningReplica | undefined, token: string): Promise<void> {
   const reply = await replica?.send(`/${place.namespace}/shop/api/notes`, { as: `bearer ${token}` });
   expect(reply?.status).toBe(200);
 }
@@ -41,7 +41,7 @@ function kidOf(token: string): string {
   return (JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()) as { kid: string }).kid;
 }
 
-async function knownKids(replica: Replica): Promise<readonly string[]> {
+async function knownKids(replica: RunningReplica): Promise<readonly string[]> {
   const reply = await replica.send(`/${place.namespace}/shop/.well-known/jwks.json`);
   return reply.json<{ keys: readonly { kid: string }[] }>().keys.map(({ kid }) => kid);
 }

@@ -10,15 +10,16 @@ import type { Project } from "../../operator/objects.ts";
 import type { Progress } from "../../operator/status/conditions.ts";
 import { statusOf } from "../../operator/status/status-of.ts";
 import { writeStatus } from "../../operator/status/write-status.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import type { TestApiServer } from "../support/api-server-access.ts";
 import { kstatusOf } from "../support/kstatus.ts";
+import { sharedApiServer } from "../support/shared-parts.ts";
 
-let server: OwnApiServer;
+let server: TestApiServer;
 let api: KubeApi;
 let namespace: string;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  server = await sharedApiServer();
   const connected = await createKubeApi({
     kubeconfig: await server.kubeconfig(),
     environment: {},
@@ -29,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  await server.stop();
 });
 beforeEach(async () => {
   namespace = await server.namespace();

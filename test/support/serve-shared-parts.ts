@@ -54,7 +54,7 @@ const starters: Readonly<Record<string, () => Promise<Started>>> = {
   async "/fleet"() {
     const fleet = await startFleet({
       replicas: 2,
-      api: { audit: true, controllers: ["namespace"] },
+      api: { controllers: ["namespace"] },
       operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"],
       logFiles: true,
     });
