@@ -4,15 +4,17 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { customResources, objectsIn } from "../support/api-server-objects.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { openConnections } from "../support/open-connections.ts";
 import { isLease, type OperatorUser, operatorUserOf, writesOf } from "../support/operator-users.ts";
 import { configurationIn, watchCommands } from "../support/redis-commands.ts";
 import { shop } from "../support/shop.ts";
+import { countForTier } from "../support/test-tier.ts";
 
-/** Of the loop that applies the same again. */
-const seconds = Number(process.env.JSONPLANE_REST_SECONDS ?? 20);
+/** Of the loop that applies the same again: longer than what the operator looks after every two and five seconds; every minute at night. */
+const seconds = countForTier(8, 150);
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 
 let fleet: OwnFleet;
@@ -29,6 +31,7 @@ beforeAll(async () => {
   namespaces = [await fleet.api.namespace("server-side"), await fleet.api.namespace("client-side")];
   await applyBoth();
   for (const namespace of namespaces) await fleet.ready(namespace);
+  await settled();
 });
 afterAll(() => fleet?.stop());
 
@@ -45,18 +48,34 @@ async function applyBoth(): Promise<void> {
   await fleet.api.kubectl(["apply", "--namespace", client, "-f", "-"], { input: manifests });
 }
 
-/** resourceVersions of everything that an operator writes, by kind, namespace and name. */
+/** resourceVersions of everything that an operator writes, by object. */
 async function versions(): Promise<readonly string[]> {
-  const column =
-    "-o=jsonpath={range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name} {.metadata.resourceVersion}{'\\n'}{end}";
-  const lines = await Promise.all(
-    namespaces.map((namespace) => fleet.api.kubectl(["get", "jsonplane,secrets,events", "-n", namespace, column])),
+  const found = await Promise.all(
+    namespaces.map(async (namespace) => [
+      ...(await customResources(fleet.api, namespace)),
+      ...(await objectsIn(fleet.api, `/api/v1/namespaces/${namespace}/secrets`)),
+      ...(await objectsIn(fleet.api, `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)),
+    ]),
   );
-  return lines.flatMap((text) => text.trim().split("\n"));
+  return found.flat().map(({ metadata = {} }) => `${metadata["uid"]} ${metadata["resourceVersion"]}`);
+}
+
+/** What was Ready has been written down everywhere: Events come a moment later than statuses. */
+async function settled(): Promise<void> {
+  let before: readonly string[] = [];
+  await eventually(
+    async () => {
+      const now = await versions();
+      const isSame = now.join() === before.join();
+      before = now;
+      expect(isSame).toBe(true);
+    },
+    { withinMs: 60_000, everyMs: 2_000 },
+  );
 }
 
 async function untilLeading(): Promise<void> {
-  await eventually(async () => expect(await fleet.operators.at(-1)?.leads()).toBe(true), { withinMs: 20_000 });
+  await eventually(async () => expect(await fleet.operators.at(-1)?.leads()).toBe(true), { withinMs: 60_000 });
 }
 
 /** Writes but those of the Lease, which is renewed all the time. */
@@ -104,9 +123,7 @@ describe("nothing is written", () => {
 });
 
 async function everythingLookedAt(): Promise<void> {
-  await eventually(() => expect(fleet.operators.at(-1)?.log()).toContain("Everything is published"), {
-    withinMs: 10_000,
-  });
+  await eventually(() => expect(fleet.operators.at(-1)?.log()).toContain("Everything is published"));
   // Whatever a look would have led to.
   await sleep(1_500);
 }
@@ -121,7 +138,7 @@ describe("connections to the API server", () => {
     let done = false;
     const applying = fleet.api
       .apply(names.map((name) => shop({ name, keys: { [`${name}-key`]: "one" } })).join("\n---\n"), { namespace })
-      .then(() => fleet.ready(namespace, 60))
+      .then(() => fleet.ready(namespace))
       .finally(() => {
         done = true;
       });

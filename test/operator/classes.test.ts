@@ -1,16 +1,15 @@
-// Two operators of two classes in one cluster, each with a Redis of its own.
+// Two operators of two classes may be in one cluster, each with a Redis of its own.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Fleet } from "../support/fleet.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 import { shop } from "../support/shop.ts";
 
-let fleet: OwnFleet;
+let fleet: Fleet;
 
 beforeAll(async () => {
-  fleet = await startFleet();
+  fleet = await sharedFleet();
 });
-afterAll(() => fleet?.stop());
 
 const items = async (namespace: string): Promise<number | undefined> =>
   (await fleet.replicas[0]?.send(`/${namespace}/shop/api/items`))?.status;
@@ -24,17 +23,5 @@ describe("an operator without a class", () => {
     await fleet.ready(ours);
     expect(await items(namespace)).toBe(404);
     expect((await fleet.get("Project", namespace, "shop")).status?.conditions).toBeUndefined();
-  });
-
-  it("ends what it served under a name that a Project of another class took while it was away", async () => {
-    const namespace = await fleet.api.namespace();
-    await fleet.api.apply(shop(), { namespace });
-    await fleet.ready(namespace);
-    expect(await items(namespace)).toBe(200);
-    await Promise.all(fleet.operators.map((operator) => operator.stop()));
-    await fleet.api.kubectl(["delete", "jproj", "shop", "--namespace", namespace]);
-    await fleet.api.apply(shop({ className: "gold" }), { namespace });
-    await fleet.addOperator();
-    await eventually(async () => expect(await items(namespace)).toBe(404), { withinMs: 20_000 });
   });
 });

@@ -1,11 +1,12 @@
 // What becomes of data, Secrets and URLs when objects are deleted, on a real fleet: nothing hangs, and nothing goes that was to
 // stay.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/finalizer.ts";
 import { type Declared, declared, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/fleet.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
 const within = { withinMs: 20_000 };
 const books = (spec: object = {}): Declared =>
@@ -15,13 +16,12 @@ const books = (spec: object = {}): Declared =>
     ...spec,
   });
 
-let fleet: OwnFleet;
+let fleet: Fleet;
 let place: Place;
 
 beforeAll(async () => {
-  fleet = await startFleet({ replicas: 2, api: { controllers: ["namespace"] } });
+  fleet = await sharedFleet();
 });
-afterAll(() => fleet.stop());
 
 async function shop(project: object, ...children: readonly Declared[]): Promise<void> {
   place = await newPlace(fleet);
@@ -142,24 +142,5 @@ describe("a deleted ApiKey", () => {
     await gone("Secret", "web-api-key");
     await gone("Secret", "web-key-hash");
     expect((await place.get("Secret", "web-notes")).metadata.name).toBe("web-notes");
-  });
-});
-
-describe("without a replica", () => {
-  it("a purge waits and says so; Retain lets the object go, a replica the others", async () => {
-    await shop({}, books({ deletionPolicy: "Delete" }), declared("RootKey", "flags", { deletionPolicy: "Delete" }));
-    for (const replica of fleet.replicas.splice(0)) await replica.stop();
-    await place.remove("ApiResource", "books");
-    await place.remove("RootKey", "flags");
-    await eventually(async () => {
-      const { status } = await place.get("ApiResource", "books");
-      const ready = status?.conditions?.find(({ type }) => type === "Ready");
-      expect(ready?.message).toContain("none is running");
-    }, within);
-    await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
-    await gone("ApiResource", "books");
-    expect((await place.get("RootKey", "flags")).metadata.deletionTimestamp).toBeDefined();
-    await fleet.addReplica();
-    await gone("RootKey", "flags");
   });
 });

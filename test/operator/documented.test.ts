@@ -8,8 +8,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { followPage } from "../support/documented-page.ts";
 import { fencedBlocks } from "../support/fenced-blocks.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/fleet.ts";
 import { pasteShell } from "../support/paste-shell.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 const guides = (await readdir(join(docs, "how-to"))).map((name) => `how-to/${name}`);
@@ -21,12 +22,11 @@ const texts = await Promise.all(
 const wantsCluster = ([, text]: readonly [string, string]): boolean =>
   fencedBlocks(text).some(({ language, words }) => language === "sh" && words.includes("cluster"));
 
-let fleet: OwnFleet;
+let fleet: Fleet;
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  fleet = await startFleet({ api: { controllers: ["namespace"] } });
-  closing.push(() => fleet.stop());
+  fleet = await sharedFleet();
 });
 
 afterAll(async () => {

@@ -2,19 +2,21 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import { customResources, ensureNamespace } from "../support/api-server-objects.ts";
 import { eventually } from "../support/eventually.ts";
+import { systemNamespace } from "../support/fleet.ts";
 import { freePort } from "../support/free-port.ts";
 import { type OperatorProcess, startOperatorProcess } from "../support/operator-process.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { shop } from "../support/shop.ts";
 
 let api: OwnApiServer;
-const patience = { withinMs: 20_000 };
+const patience = { withinMs: 60_000 };
 const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   api = await startApiServer();
-  await api.kubectl(["create", "namespace", "jsonplane-system"]);
+  await ensureNamespace(api, systemNamespace);
 });
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
@@ -38,7 +40,7 @@ async function redisWith(options: Parameters<typeof startRedis>[0]): Promise<Tes
 async function statuses(className: string): Promise<() => Promise<string>> {
   const namespace = await api.namespace();
   await api.apply(shop({ className }), { namespace });
-  return () => api.kubectl(["get", "jsonplane", "--namespace", namespace, "-o", "json"]);
+  return async () => JSON.stringify(await customResources(api, namespace));
 }
 
 describe("an operator", () => {
@@ -103,19 +105,5 @@ describe("an operator that the API server", () => {
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const kinds = interrupted(operator).map((line) => (JSON.parse(line) as { kind: string }).kind);
     expect(new Set(kinds).size).toBe(kinds.length);
-  });
-});
-
-describe("an API server without the CRDs", () => {
-  it("makes the operator say how to install them", async () => {
-    const bare = await startApiServer({ crds: false });
-    ends.push(() => bare.stop());
-    const operator = await startOperatorProcess({
-      kubeconfig: await bare.kubeconfig(),
-      redis: (await redisWith({})).url,
-      untilReady: false,
-    });
-    ends.push(() => operator.stop());
-    await eventually(() => expect(operator.log()).toContain("kubectl apply --server-side -f crds/"), patience);
   });
 });

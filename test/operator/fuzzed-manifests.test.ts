@@ -4,8 +4,10 @@ import { beforeAll, expect, it } from "vitest";
 import { fuzzManifests } from "../fuzz/custom-resources.ts";
 import type { Fleet } from "../support/fleet.ts";
 import { sharedFleet } from "../support/shared-parts.ts";
+import { countForTier, testSeed } from "../support/test-tier.ts";
 
-const seed = Number.parseInt(process.env.JSONPLANE_TEST_SEED ?? "", 10) || 20_261_121;
+const seed = testSeed();
+const steps = countForTier(80, 1_000);
 
 let fleet: Fleet;
 
@@ -13,10 +15,10 @@ beforeAll(async () => {
   fleet = await sharedFleet();
 });
 
-it("200 random changes to custom resources and their Secrets: the cluster takes what jsonplane validate takes, every object is told what became of it, what is Ready is served, the operator goes on", async () => {
-  const report = await fuzzManifests(fleet, { seed, steps: 200 });
+it(`${steps} random changes to custom resources and their Secrets: the cluster takes what jsonplane validate takes, every object is told what became of it, what is Ready is served, the operator goes on`, async () => {
+  const report = await fuzzManifests(fleet, { seed, steps });
   expect(report.faults, `seed ${seed}`).toEqual([]);
-  expect(report.steps).toBeGreaterThanOrEqual(200);
-  expect(report.reasons["Ready"]).toBeGreaterThan(10);
-  expect(report.served).toBeGreaterThan(5);
+  expect(report.steps).toBeGreaterThanOrEqual(steps);
+  expect(report.reasons["Ready"]).toBeGreaterThan(steps / 20);
+  expect(report.served).toBeGreaterThan(steps / 40);
 });

@@ -16,6 +16,11 @@ interface Operator {
   readonly process: OperatorProcess;
 }
 
+const shortLease = ["--lease-duration", "4s"];
+/** A standby tries after two fifteenths of it, and takes the Lease of a dead leader after all of it. */
+const longLeaseMs = 45_000;
+const longLease = ["--lease-duration", `${longLeaseMs / 1_000}s`];
+
 let fleet: OwnFleet;
 let namespace: string;
 let traffic: Traffic;
@@ -24,7 +29,7 @@ let named = 0;
 
 beforeAll(async () => {
   fleet = await startFleet({ operators: 0, replicas: 0, api: { audit: true } });
-  await start();
+  await start(...shortLease);
   await fleet.addReplica();
   namespace = await fleet.api.namespace();
   await fleet.api.apply(shop(), { namespace });
@@ -59,14 +64,12 @@ async function leader(): Promise<Operator> {
   return first;
 }
 
-/** Ends the leader, and returns how many seconds nobody led. */
-async function replaced(how: (leader: Operator) => Promise<unknown>): Promise<number> {
+/** Ends the leader, and waits until another one leads. */
+async function replaced(how: (leader: Operator) => Promise<unknown>, withinMs = 60_000): Promise<void> {
   const former = await eventually(leader);
   operators = operators.filter((operator) => operator !== former);
-  const since = Date.now();
   await how(former);
-  await eventually(leader, { withinMs: 30_000 });
-  return (Date.now() - since) / 1000;
+  await eventually(leader, { withinMs });
 }
 
 async function meta(field: string): Promise<string> {
@@ -85,33 +88,34 @@ async function edited(longest: number): Promise<void> {
 }
 
 describe("the leader", () => {
-  it("is replaced within 20 seconds when it is killed", async () => {
-    await start();
-    expect(await replaced(({ process }) => process.stop("SIGKILL"))).toBeLessThan(20);
+  it("is replaced when it is killed", async () => {
+    await start(...shortLease);
+    await replaced(({ process }) => process.stop("SIGKILL"));
     await edited(30);
   });
 
-  it("is replaced within 3 seconds when it is stopped", async () => {
-    await start();
+  it("is replaced long before its Lease has run out when it is stopped: it gives it back", async () => {
+    await start(...longLease);
+    await replaced(({ process }) => process.stop());
+    await start(...longLease);
     let code: number | null = null;
-    const seconds = await replaced(async ({ process }) => {
+    await replaced(async ({ process }) => {
       code = await process.stop("SIGTERM");
-    });
-    expect(seconds).toBeLessThan(3);
+    }, longLeaseMs / 2);
     expect(code).toBe(0);
     await edited(31);
   });
 
   it("writes nothing when it was paused until another one led, and stands by again", async () => {
-    await start("--lease-duration", "4s");
+    await start(...shortLease);
     await replaced(({ process }) => process.stop());
-    await start("--lease-duration", "4s");
+    await start(...shortLease);
     const paused = await eventually(leader);
     operators = operators.filter((operator) => operator !== paused);
     // Work that is there for it when it wakes up.
     paused.process.signal("SIGSTOP");
     await fleet.api.apply(shop({ name: "meanwhile", keys: { unseen: "one" } }), { namespace });
-    await eventually(leader, { withinMs: 30_000 });
+    await eventually(leader, { withinMs: 60_000 });
     await edited(32);
     await fleet.ready(namespace);
     const before = await Promise.all([writesOf(fleet.api, paused.user), meta("epoch"), meta("revision")]);

@@ -220,19 +220,3 @@ describe("a host", () => {
     await expectHolder(foreign, "shop", 0);
   });
 });
-
-describe("without --allowed-hosts", () => {
-  it("no namespace may claim a host", async () => {
-    const strict = await startFleet();
-    try {
-      const place = await newPlace(strict);
-      await place.create(declared("Project", "shop", { hosts: ["shop.example.org"] }));
-      const { Stalled } = await place.said("Project", "shop", "InvalidSpec", { withinMs: 20_000 });
-      expect(Stalled?.message).toContain("it allows this namespace no host at all");
-      const reply = await strict.replicas[0]?.send("/", { headers: { host: "shop.example.org" } });
-      expect(reply?.status).toBe(404);
-    } finally {
-      await strict.stop();
-    }
-  });
-});

@@ -4,6 +4,7 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { endNamespace } from "../support/api-server-objects.ts";
 import { type Declared, declared, type Place, placeAt } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OwnFleet, startFleet } from "../support/fleet.ts";
@@ -93,7 +94,7 @@ describe("a namespace that took the operator's rights along", () => {
   it("leaves no data behind that were to be deleted, however late the replicas are", async () => {
     const place = await served(watched[1], declared("Project", "shop"), books({ deletionPolicy: "Delete" }));
     await laggardComes();
-    await fleet.api.kubectl(["delete", "namespace", place.namespace, "--timeout=60s"]);
+    await endNamespace(fleet.api, place.namespace);
     await withdrawn(place);
     await new Promise((resume) => setTimeout(resume, 3_000));
     expect(await objectsOf(place)).toBe(1);

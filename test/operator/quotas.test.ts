@@ -1,6 +1,7 @@
 // A quota from the custom resource to its status, on a whole fleet.
 
 import { beforeAll, expect, test } from "vitest";
+import { placeAt } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Fleet } from "../support/fleet.ts";
 import { send } from "../support/http-client.ts";
@@ -16,7 +17,7 @@ const manifests = `
 apiVersion: jsonplane.io/v1alpha1
 kind: Project
 metadata: {name: shop}
-spec: {authentication: {policy: Disabled}, limits: {quota: {objects: 5, bytes: 1048576}}}
+spec: {authentication: {policy: Disabled}}
 ---
 apiVersion: jsonplane.io/v1alpha1
 kind: ApiResource
@@ -26,14 +27,17 @@ spec: {projectRef: {name: shop}, schema: {type: object}}
 
 test("a quota is applied by every replica; the status says how much is used, and one Event that it is nearly full", async () => {
   const namespace = await fleet.api.namespace();
+  const place = placeAt(fleet, namespace);
   await fleet.api.apply(manifests, { namespace });
   await fleet.ready(namespace);
   const create = (at: number) =>
     send(fleet.replicas[at % 2]?.origin ?? "", `/${namespace}/shop/api/books`, { method: "POST", body: { at } });
   for (let at = 0; at < 4; at += 1) expect((await create(at)).status).toBe(201);
+  // A status follows at once what it never told before, and else once a minute.
+  await place.edit("Project", "shop", { limits: { quota: { objects: 5, bytes: 1_048_576 } } });
   await eventually(
     async () => {
-      const { status } = await fleet.get("Project", namespace, "shop");
+      const { status } = await place.get("Project", "shop");
       expect(status?.usage).toEqual([
         { quota: "objects", used: 4, limit: 5, nearlyFull: true },
         { quota: "bytes", used: expect.any(Number), limit: 1_048_576, nearlyFull: false },
@@ -41,13 +45,12 @@ test("a quota is applied by every replica; the status says how much is used, and
     },
     { withinMs: 100_000, everyMs: 500 },
   );
-  const said = async () => {
-    const events = await fleet.api.kubectl(["get", "events", "--namespace", namespace, "-o", "json"]);
-    const { items } = JSON.parse(events) as { items: readonly { reason: string; message: string }[] };
-    return items.filter(({ reason }) => reason === "QuotaNearlyFull").map(({ message }) => message);
-  };
+  const said = async () =>
+    (await place.events("Project", "shop"))
+      .filter(({ reason }) => reason === "QuotaNearlyFull")
+      .map((event) => event.note);
   const note = "4 of 5 are used of the quota objects; a write that exceeds it is refused with 403";
-  await eventually(async () => expect(await said()).toEqual([note]), { withinMs: 20_000, everyMs: 250 });
+  await eventually(async () => expect(await said()).toEqual([note]), { withinMs: 60_000, everyMs: 250 });
   await eventually(async () => {
     const statuses = [(await create(0)).status, (await create(1)).status];
     expect(statuses).toEqual([403, 403]);

@@ -3,9 +3,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { createEventRecorder } from "../../operator/record/create-event-recorder.ts";
+import { endNamespace } from "../support/api-server-objects.ts";
 import { declared, newPlace, type Place, placeAt, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet.ts";
 import { manualTime } from "../support/manual-time.ts";
 import {
   grantedElsewhere,
@@ -52,8 +53,8 @@ async function useEverything(place: Place): Promise<void> {
   await gone(place, ["Secret", "web-api-key"], ["Secret", "bob-password"]);
   expect((await place.get("Secret", "given")).metadata.name).toBe("given");
   // Its own annotation is what renews the fleet's key ring.
-  const rotate = "jsonplane.io/rotate=now";
-  await fleet.api.kubectl(["annotate", "secret", "jsonplane-keyring", rotate, "--namespace", "jsonplane-system"]);
+  const annotations = { "jsonplane.io/rotate": "now" };
+  await placeAt(fleet, systemNamespace).patch("Secret", "jsonplane-keyring", { metadata: { annotations } });
   await eventually(async () => {
     const { metadata } = await fleet.get("Secret", "jsonplane-system", "jsonplane-keyring");
     expect(JSON.stringify(metadata)).toContain("jsonplane.io/rotated");
@@ -163,7 +164,7 @@ describe("the cluster-wide form", () => {
     // A namespace that is not in the cache any more is asked for.
     await place.create(declared("Project", "shop"));
     await place.said("Project", "shop", "Ready", within);
-    await fleet.api.kubectl(["delete", "namespace", place.namespace, "--timeout=60s"]);
+    await endNamespace(fleet.api, place.namespace);
     await place.everywhere("/", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
     await expectExactly("cluster");
   });

@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
+import { apiObject } from "../support/api-server-call.ts";
+import { ensureNamespace, folderOf } from "../support/api-server-objects.ts";
 import { eventually } from "../support/eventually.ts";
+import { readingOf, systemNamespace } from "../support/fleet.ts";
 import { freePort } from "../support/free-port.ts";
 import { type OperatorProcess, startOperatorProcess } from "../support/operator-process.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -14,10 +17,10 @@ import { askRedis } from "../support/redis-line.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
 import { shop } from "../support/shop.ts";
 
-const system = "jsonplane-system";
 const secretName = "jsonplane-redis";
 
 let api: OwnApiServer;
+let reading: ReturnType<typeof readingOf>;
 let redis: TestRedis | undefined;
 let replica: Replica | undefined;
 let dir: string;
@@ -28,7 +31,8 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "jsonplane-users-"));
   port = await freePort();
   api = await startApiServer();
-  await api.kubectl(["create", "namespace", system]);
+  reading = readingOf(api);
+  await ensureNamespace(api, systemNamespace);
 });
 afterAll(async () => {
   await replica?.stop();
@@ -49,15 +53,18 @@ async function startOperator(): Promise<OperatorProcess> {
 }
 
 async function secret(name: string, entry: string): Promise<string> {
-  const escaped = entry.replace(".", "\\.");
-  const data = await api.kubectl(["get", "secret", name, "-n", system, "-o", `jsonpath={.data.${escaped}}`]);
-  if (data === "") throw new Error(`${name} has no ${entry}`);
-  return Buffer.from(data, "base64").toString();
+  const text = await reading.secret(systemNamespace, name, entry);
+  if (text === "") throw new Error(`${name} has no ${entry}`);
+  return text;
+}
+
+async function patch(body: unknown, contentType: string): Promise<void> {
+  await apiObject(api, `${folderOf("Secret", systemNamespace)}/${secretName}`, { method: "PATCH", body, contentType });
 }
 
 async function patchEntry(entry: string, text: string): Promise<void> {
-  const patch = JSON.stringify({ data: { [entry]: Buffer.from(text).toString("base64") } });
-  await api.kubectl(["patch", "secret", secretName, "-n", system, "--type=merge", "-p", patch]);
+  const body = { data: { [entry]: Buffer.from(text).toString("base64") } };
+  await patch(body, "application/merge-patch+json");
 }
 
 const mounted = async (name: string, entry: string): Promise<string> => {
@@ -78,7 +85,7 @@ describe("the users of a bundled Redis", () => {
       keyring: await mounted("jsonplane-keyring", "keyring.json"),
       name: "one",
     });
-    await api.kubectl(["wait", "--for=condition=Ready", "jsonplane", "--all", "--timeout=30s", "-n", namespace]);
+    await reading.ready(namespace);
     expect((await replica.send(`/${namespace}/shop/api/items`)).status).toBe(200);
   });
 
@@ -151,20 +158,11 @@ describe("the users of a bundled Redis", () => {
   });
 
   it("are not guessed when somebody has emptied their Secret, and the log says what to do", async () => {
-    await api.kubectl([
-      "patch",
-      "secret",
-      secretName,
-      "-n",
-      system,
-      "--type=json",
-      "-p",
-      '[{"op":"remove","path":"/data"}]',
-    ]);
+    await patch([{ op: "remove", path: "/data" }], "application/json-patch+json");
     await Promise.all(operators.splice(0).map((operator) => operator.stop()));
     const next = await startOperator();
     await eventually(
-      () => expect(next.log()).toContain(`Secret ${system}/${secretName} has no entry \\"operator-url\\"`),
+      () => expect(next.log()).toContain(`Secret ${systemNamespace}/${secretName} has no entry \\"operator-url\\"`),
       {
         withinMs: 30_000,
       },

@@ -1,26 +1,25 @@
 // The table of docs/reference/secrets.md, row by row, on a whole fleet: what somebody does to a Secret, who is let in afterwards
 // by every replica, and what is said of it.
 
-import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { backupOf } from "../support/backup.ts";
 import { declared, newPlace, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
 import { forbidSecrets } from "../support/reason-cases.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
 const within = { withinMs: 30_000 };
 const web = declared("ApiKey", "web", { access: "Write" });
 const ann = declared("ProjectUser", "ann");
 const ben = declared("ProjectUser", "ben", { passwordSecretRef: { name: "of-ben" } });
 
-let fleet: OwnFleet;
+let fleet: Fleet;
 
 beforeAll(async () => {
-  fleet = await startFleet({ replicas: 2 });
+  fleet = await sharedFleet();
 });
-afterAll(() => fleet?.stop());
 
 async function isGone(shop: GuardedShop, secret: string): Promise<boolean> {
   return await shop.get("Secret", secret).then(
@@ -314,58 +313,4 @@ describe("a quota that lets no Secret be written", () => {
     await shop.said("ApiKey", "late", "Ready", within);
     await shop.admitted(await shop.key("late-api-key"));
   });
-});
-
-describe("when Redis is emptied while no operator runs", () => {
-  it("what one of its Secrets still says goes on working; what none says is lost until somebody asks for a new one", async () => {
-    const kept = [declared("ApiKey", "shown"), declared("ApiKey", "hashed"), declared("ProjectUser", "ann")];
-    const lost = [declared("ApiKey", "lost"), declared("ProjectUser", "eve")];
-    const shop = await openGuardedShop(fleet, ...kept, ...lost);
-    const ringless = await openGuardedShop(fleet, web, ann);
-    const keys = await Promise.all(["shown", "hashed", "lost"].map((name) => shop.key(`${name}-api-key`)));
-    const passwords = { ann: await shop.password(), eve: await shop.password("eve-password") };
-    const before = await ringless.session("ann", await ringless.password());
-    for (const operator of fleet.operators.splice(0)) await operator.stop();
-    for (const name of ["shown-key-hash", "hashed-api-key", "lost-api-key", "lost-key-hash"])
-      await shop.remove("Secret", name);
-    for (const name of ["ann-user-hash", "eve-password", "eve-user-hash"]) await shop.remove("Secret", name);
-    await ringless.remove("Secret", "shop-signing");
-    await emptied();
-    await fleet.addOperator();
-
-    await shop.said("ApiKey", "shown", "Ready", within);
-    await shop.said("ApiKey", "hashed", "KeyNotRetrievable", within);
-    await shop.said("ProjectUser", "ann", "Ready", within);
-    await shop.toldOf("ProjectUser", "ann", "SecretRepaired");
-    for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
-      const { Ready, Stalled } = await shop.said(kind, name, "KeyLost", within);
-      expect(Ready?.message).toContain("change spec.rotation.id");
-      expect(Stalled?.status).toBe("True");
-    }
-    await shop.admitted(keys[0] as string);
-    await shop.admitted(keys[1] as string);
-    await shop.refused(keys[2] as string);
-    await shop.session("ann", passwords.ann);
-    expect((await shop.login("eve", passwords.eve)).code).toBe("invalid_credentials");
-    expect(await isGone(shop, "lost-api-key")).toBe(true);
-
-    for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
-      await shop.edit(kind, name, { rotation: { id: "after-the-loss" } });
-      await shop.said(kind, name, "Ready", within);
-    }
-    await shop.admitted(await shop.key("lost-api-key"));
-    await shop.session("eve", await shop.password("eve-password"));
-
-    // Of a ring that was lost no token is good any more.
-    expect(await ringless.toldOf("Project", "shop", "SigningRingReplaced")).toContain("all sessions have ended");
-    await ringless.ended(before);
-    await ringless.admitted(await ringless.key());
-    await ringless.session("ann", await ringless.password());
-  });
-
-  async function emptied(): Promise<void> {
-    const redis = new Redis(fleet.redis.url);
-    await redis.flushall();
-    redis.disconnect();
-  }
 });

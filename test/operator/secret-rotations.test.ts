@@ -1,22 +1,22 @@
-// Credentials that change by the spec, on a whole fleet: rotated keys and passwords with their overlap, keys that expire, another
-// public URL; who is let in before and afterwards by every replica, and what the objects say.
+// Credentials that change by the spec, on a whole fleet: rotated keys and passwords with their overlap, keys that expire; who
+// is let in before and afterwards by every replica, and what the objects say.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { declared, secretOf } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
+import { sharedFleet } from "../support/shared-parts.ts";
 
 const atOnce = { withinMs: 0 };
 const web = (spec: object = {}) => declared("ApiKey", "web", spec);
 const rotation = (id: string, gracePeriod = "24h") => ({ rotation: { id, gracePeriod } });
 
-let fleet: OwnFleet;
+let fleet: Fleet;
 
 beforeAll(async () => {
-  fleet = await startFleet({ replicas: 2 });
+  fleet = await sharedFleet();
 });
-afterAll(() => fleet?.stop());
 
 /** Once the object says so, every replica does it; answers with the status. */
 async function edited(shop: GuardedShop, kind: "ApiKey" | "ProjectUser", name: string, spec: object) {
@@ -148,24 +148,5 @@ describe.concurrent("a password", () => {
     await shop.create(ben);
     await shop.said("ProjectUser", "ben", "Ready");
     await shop.goesOn(session);
-  });
-});
-
-describe("another public URL", () => {
-  it("stands in the Secrets of keys soon after the operator has it, and the keys stay", async () => {
-    const shop = await openGuardedShop(fleet, web());
-    const key = await shop.key();
-    const [path] = (await fleet.secret(shop.namespace, "web-api-key", "baseURL")).split(fleet.publicUrl).slice(1);
-    for (const operator of fleet.operators.splice(0)) await operator.stop();
-    await fleet.addOperator({ publicUrl: "https://elsewhere.test" });
-    await eventually(
-      async () => {
-        const baseUrl = await fleet.secret(shop.namespace, "web-api-key", "baseURL");
-        expect(baseUrl).toBe(`https://elsewhere.test${path}`);
-      },
-      { withinMs: 30_000 },
-    );
-    expect(await shop.key()).toBe(key);
-    await shop.admitted(key);
   });
 });

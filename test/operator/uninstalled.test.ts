@@ -1,32 +1,31 @@
-// What becomes of objects, data and the operator when one of them is taken away for good: the operator, or the CRDs.
+// What becomes of objects, data and the operator when one of them is taken away for good: the operator, or the CRDs; and the way out
+// of a deletion that waits for an operator which is not there any more.
 
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/finalizer.ts";
+import { installCrds } from "../support/api-server.ts";
+import { apiObject } from "../support/api-server-call.ts";
 import { type Declared, declared, newPlace, type Place } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { send } from "../support/http-client.ts";
+import { bookCount, openBooks } from "../support/former-namespace.ts";
 import type { OperatorProcess } from "../support/operator-process.ts";
+import { programFile } from "../support/program-process.ts";
 
-const main = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const crds = fileURLToPath(new URL("../../crds/", import.meta.url));
-const within = { withinMs: 60_000 };
-const books = (spec: object = {}): Declared =>
-  declared("ApiResource", "books", {
-    access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },
-    schema: { type: "object" },
-    ...spec,
-  });
+const within = { withinMs: 90_000 };
 
 let fleet: OwnFleet;
 let redis: Redis;
 
 beforeAll(async () => {
-  fleet = await startFleet({ api: { controllers: ["namespace"] } });
+  const users = [{ name: "ann", token: "of-ann" }];
+  fleet = await startFleet({ operators: 0, replicas: 0, api: { controllers: ["namespace"], users } });
   redis = new Redis(fleet.redis.url);
 });
 afterAll(async () => {
@@ -34,7 +33,123 @@ afterAll(async () => {
   await fleet?.stop();
 });
 
+/** `jsonplane finalizers clear`, as the administrator or another. */
+async function clear(words: readonly string[], kubeconfig?: string) {
+  const all = ["finalizers", "clear", "--kubeconfig", kubeconfig ?? (await fleet.api.kubeconfig()), ...words];
+  const child = spawn(process.execPath, [programFile, ...all], { stdio: ["ignore", "pipe", "pipe"] });
+  let [out, error] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    error += chunk.toString();
+  });
+  await once(child, "close");
+  return { code: child.exitCode, lines: out.trimEnd().split("\n"), error };
+}
+
+const namespacePath = (namespace: string) => `/api/v1/namespaces/${namespace}`;
+const drop = (namespace: string) => apiObject(fleet.api, namespacePath(namespace), { method: "DELETE" });
+
+async function isGone(namespace: string): Promise<void> {
+  await eventually(() => expect(apiObject(fleet.api, namespacePath(namespace))).rejects.toThrow("NotFound"), within);
+}
+
+async function isGoing(place: Place, kind: string, name: string): Promise<void> {
+  await eventually(async () => {
+    expect((await place.get(kind, name)).metadata.deletionTimestamp).toBeDefined();
+  }, within);
+}
+
+describe("finalizers, cleared where no operator runs,", () => {
+  /** As an operator has left them. */
+  async function waiting(): Promise<Place> {
+    const place = await newPlace(fleet);
+    const held = (object: Declared, more: object = {}): Declared => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: [finalizer], ...more },
+    });
+    await place.create(held(declared("Project", "shop"), { annotations: { note: "stays" } }));
+    await place.create(held(declared("RootKey", "flags")));
+    return place;
+  }
+
+  it("let a namespace go that hung", async () => {
+    const place = await waiting();
+    const { namespace } = place;
+    await drop(namespace);
+    await isGoing(place, "Project", "shop");
+
+    const dry = await clear(["--namespace", namespace, "--dry-run"]);
+    expect(dry).toMatchObject({ code: 0, error: "" });
+    expect(dry.lines).toContain(`Project ${namespace}/shop: its finalizer would be removed`);
+    const done = await clear(["--namespace", namespace]);
+    expect(done.code).toBe(0);
+    expect(done.lines.slice(0, 3)).toEqual([
+      `Project ${namespace}/shop: its finalizer is removed, and the object is gone`,
+      `RootKey ${namespace}/flags: its finalizer is removed, and the object is gone`,
+      "2 let go",
+    ]);
+    await isGone(namespace);
+  });
+
+  it("stay where whoever asks may not change the objects, who is told what it takes", async () => {
+    const place = await waiting();
+    const { namespace } = place;
+    const ofAnn = await fleet.api.kubeconfig({ user: "ann" });
+    const refused = await clear(["--namespace", namespace], ofAnn);
+    expect(refused.code).toBe(1);
+    expect(refused.lines[0]).toMatch(/^Project: can't be listed: .*it takes the verbs get, list, patch and update/);
+
+    await letAnnSee(namespace, ["projects", "rootkeys", "apiresources"]);
+    await place.remove("Project", "shop");
+    await eventually(async () => {
+      const { code, lines } = await clear(["--namespace", namespace], ofAnn);
+      expect(code).toBe(1);
+      expect(lines[0]).toMatch(/^Project .*\/shop: can't be changed: .*it takes the verbs get, list, patch and update/);
+      expect(lines[1]).toContain("left alone, nobody has deleted it");
+    });
+    for (const [kind, name] of [["Project", "shop"] as const, ["RootKey", "flags"] as const]) {
+      expect((await place.get(kind, name)).metadata.finalizers).toEqual([finalizer]);
+    }
+    const all = await clear(["--all-namespaces", "--kind", "project"]);
+    expect(all.lines).toContain(`Project ${namespace}/shop: its finalizer is removed, and the object is gone`);
+  });
+
+  async function letAnnSee(namespace: string, resources: readonly string[]): Promise<void> {
+    const apiVersion = "rbac.authorization.k8s.io/v1";
+    const metadata = { name: "see" };
+    const rules = [{ apiGroups: ["jsonplane.io"], resources, verbs: ["get", "list"] }];
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "see" };
+    const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "ann" }];
+    const objects = [
+      { apiVersion, kind: "Role", metadata, rules },
+      { apiVersion, kind: "RoleBinding", metadata, roleRef, subjects },
+    ];
+    for (const object of objects) await fleet.api.apply(JSON.stringify(object), { namespace });
+  }
+
+  it("are not looked for where the command line leaves open what is meant, or the server is not there", async () => {
+    expect(await clear([])).toMatchObject({
+      code: 2,
+      error: "jsonplane: finalizers clear needs either --namespace NAME or --all-namespaces\n",
+    });
+    const nowhere = await clear(["--all-namespaces"], "/nowhere/config");
+    expect(nowhere.code).toBe(1);
+    expect(nowhere.error).toContain(
+      "jsonplane: There is no way to an API server: the kubeconfig /nowhere/config can't be read",
+    );
+  });
+});
+
+async function stopOperators(): Promise<void> {
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+}
+
+/** A Project of its own, with an object, served by an operator and a replica. */
 async function served(...children: readonly Declared[]): Promise<Place> {
+  if (fleet.operators.length === 0) await fleet.addOperator();
+  if (fleet.replicas.length === 0) await fleet.addReplica();
   const place = await newPlace(fleet);
   await place.create(declared("Project", "shop"), ...children);
   for (const { metadata } of children) await place.said("ApiResource", metadata.name, "Ready", within);
@@ -48,25 +163,16 @@ async function withdrawn(place: Place): Promise<void> {
   await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
 }
 
-async function clear(namespace: string): Promise<string> {
-  const kubeconfig = await fleet.api.kubeconfig();
-  const words = [main, "finalizers", "clear", "--kubeconfig", kubeconfig, "--namespace", namespace];
-  return (await promisify(execFile)(process.execPath, words)).stdout;
-}
-
-const readiness = async ({ adminUrl }: OperatorProcess) => (await send(adminUrl, "/readyz")).status;
-
 describe("an operator that was uninstalled", () => {
   it("holds nothing back for ever: cleared finalizers let objects and namespace go, and no data with them", async () => {
-    const place = await served(books({ deletionPolicy: "Delete" }));
+    const place = await served(openBooks({ deletionPolicy: "Delete" }));
     expect((await place.get("ApiResource", "books")).metadata.finalizers).toEqual([finalizer]);
-    for (const operator of fleet.operators.splice(0)) await operator.stop();
-    await fleet.api.kubectl(["delete", "namespace", place.namespace, "--wait=false"]);
-    await eventually(async () => {
-      expect((await place.get("ApiResource", "books")).metadata.deletionTimestamp).toBeDefined();
-    }, within);
-    expect(await clear(place.namespace)).toContain("its finalizer is removed, and the object is gone");
-    await fleet.api.kubectl(["wait", "--for=delete", `namespace/${place.namespace}`, "--timeout=60s"]);
+    await stopOperators();
+    await drop(place.namespace);
+    await isGoing(place, "ApiResource", "books");
+    const { lines } = await clear(["--namespace", place.namespace]);
+    expect(lines.join()).toContain("its finalizer is removed, and the object is gone");
+    await isGone(place.namespace);
     expect(await objectsOf(place)).toBe(1);
     await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));
 
@@ -79,8 +185,8 @@ describe("an operator that was uninstalled", () => {
 
 describe("an operator of the whole cluster that gave way to one of single namespaces", () => {
   it("leaves finalizers that the other may not take away: a condition says so, and what to do", async () => {
-    const place = await served(books({ deletionPolicy: "Delete" }));
-    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    const place = await served(openBooks({ deletionPolicy: "Delete" }));
+    await stopOperators();
     await fleet.addOperator({ args: ["--watch-namespaces", place.namespace] });
     await place.remove("ApiResource", "books");
     await eventually(async () => {
@@ -88,47 +194,50 @@ describe("an operator of the whole cluster that gave way to one of single namesp
       expect(Ready?.message).toContain("jsonplane finalizers clear --namespace");
     }, within);
     await eventually(async () => expect(await objectsOf(place)).toBe(0), within);
-    await clear(place.namespace);
+    await clear(["--namespace", place.namespace]);
     await expect(place.get("ApiResource", "books")).rejects.toThrow("NotFound");
-    for (const operator of fleet.operators.splice(0)) await operator.stop();
-    await fleet.addOperator();
+    await stopOperators();
   });
 });
 
+async function removeCrds(): Promise<void> {
+  await fleet.api.kubectl(["delete", "-f", crds, "--timeout=60s"]);
+}
+
 describe("CRDs", () => {
   it("that are deleted under a running operator end what was declared, and nothing else; it goes on when they are back", async () => {
-    const [kept, purged] = [await served(books()), await served(books({ deletionPolicy: "Delete" }))];
+    const [kept, purged] = [await served(openBooks()), await served(openBooks({ deletionPolicy: "Delete" }))];
     const [operator] = fleet.operators as [OperatorProcess];
-    await fleet.api.kubectl(["delete", "-f", crds, "--timeout=60s"]);
+    await removeCrds();
     await Promise.all([withdrawn(kept), withdrawn(purged)]);
     expect([await objectsOf(kept), await objectsOf(purged)]).toEqual([1, 0]);
 
     const before = operator.log().length;
-    await new Promise((resume) => setTimeout(resume, 10_000));
+    await sleep(5_000);
     // Five kinds that can't be watched, tried anew again and again, with pauses.
     const lines = operator.log().slice(before).split("\n");
-    expect(lines.length).toBeLessThan(100);
-    expect(lines.join("\n")).toContain("Watch interrupted");
+    expect(lines.length).toBeLessThan(50);
+    expect(operator.log()).toContain("Watch interrupted");
     expect(await operator.leads()).toBe(true);
 
-    await fleet.api.kubectl(["apply", "--server-side", "-f", crds]);
-    await fleet.api.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]);
-    await eventually(() => kept.create(declared("Project", "shop"), books()), within);
+    await installCrds(fleet.api);
+    await eventually(() => kept.create(declared("Project", "shop"), openBooks()), within);
     await kept.said("ApiResource", "books", "Ready", within);
-    await kept.everywhere("/api/books", {}, (reply) => expect(reply.json<{ count: number }>().count).toBe(1), within);
+    await bookCount(kept, 1);
     expect(await operator.leads()).toBe(true);
   });
 
-  it("that are missing when an operator starts are waited for, and nothing is withdrawn meanwhile", async () => {
-    const place = await served(books());
-    for (const operator of fleet.operators.splice(0)) await operator.stop();
-    await fleet.api.kubectl(["delete", "-f", crds, "--timeout=60s"]);
+  it("that are missing when an operator starts are waited for, its log says how to install them, and nothing is withdrawn meanwhile", async () => {
+    const place = await served(openBooks());
+    await stopOperators();
+    await removeCrds();
     const operator = await fleet.addOperator({ untilReady: false });
     await eventually(() => expect(operator.log()).toContain("Watch interrupted"), within);
-    expect(await readiness(operator)).toBe(503);
+    await eventually(() => expect(operator.log()).toContain("kubectl apply --server-side -f crds/"), within);
+    expect(await operator.ready()).toBe(503);
     await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));
-    await fleet.api.kubectl(["apply", "--server-side", "-f", crds]);
-    await eventually(async () => expect(await readiness(operator)).toBe(200), within);
+    await installCrds(fleet.api);
+    await eventually(async () => expect(await operator.ready()).toBe(200), within);
     await withdrawn(place);
     expect(await objectsOf(place)).toBe(1);
   });

@@ -3,7 +3,8 @@
 
 import { parseAllDocuments } from "yaml";
 import { kinds } from "../../core/manifests/object.ts";
-import { type ApiObject, ApiRefusal, type ApiTarget, apiObject } from "./api-server-call.ts";
+import { type ApiObject, ApiRefusal, type ApiTarget, apiCall, apiObject } from "./api-server-call.ts";
+import { eventually } from "./eventually.ts";
 
 /** What every manifest has. */
 export interface Manifest {
@@ -48,6 +49,19 @@ export async function ensureNamespace(target: ApiTarget, name: string): Promise<
   await create(target, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
 }
 
+/** Deletes a namespace and waits until it is gone with everything in it; needs the namespace controller. */
+export async function endNamespace(target: ApiTarget, name: string): Promise<void> {
+  const path = `/api/v1/namespaces/${name}`;
+  await apiObject(target, path, { method: "DELETE" });
+  await eventually(
+    async () => {
+      const { status } = await apiCall(target, path);
+      if (status !== 404) throw new Error(`The namespace ${name} is still there (${status})`);
+    },
+    { withinMs: 90_000, everyMs: 50 },
+  );
+}
+
 /** A token of a service account, which is made, with its namespace, where it isn't there. */
 export async function serviceAccountToken(target: ApiTarget, namespace: string, name: string): Promise<string> {
   await ensureNamespace(target, namespace);
@@ -66,11 +80,16 @@ async function create(target: ApiTarget, path: string, body: object): Promise<vo
   }
 }
 
+/** Every object of a folder. */
+export async function objectsIn(target: ApiTarget, folder: string): Promise<readonly ApiObject[]> {
+  return (await apiObject(target, folder))["items"] as readonly ApiObject[];
+}
+
 /** Every custom resource of this project in a namespace, with its kind. */
 export async function customResources(target: ApiTarget, namespace: string): Promise<readonly ApiObject[]> {
   const lists = await Promise.all(
     kinds.map(async (kind) => {
-      const { items } = (await apiObject(target, folderOf(kind, namespace))) as unknown as { items: ApiObject[] };
+      const items = await objectsIn(target, folderOf(kind, namespace));
       return items.map((item) => ({ ...item, kind }));
     }),
   );

@@ -31,7 +31,7 @@ export interface Fleet {
   ready(namespace: string, withinSeconds?: number): Promise<void>;
   /** One object. */
   get(kind: string, namespace: string, name: string): Promise<FleetObject>;
-  /** The decoded entry of a Secret. */
+  /** The decoded entry of a Secret; waits until somebody has made it. */
   secret(namespace: string, name: string, entry: string): Promise<string>;
 }
 
@@ -55,6 +55,8 @@ export interface FleetOptions {
   readonly operators?: number;
   readonly replicas?: number;
   readonly api?: ApiServerOptions;
+  /** An API server that is there, and stays when the fleet stops; what a fleet before it left there is still there. */
+  readonly on?: OwnApiServer;
   readonly redis?: RedisOptions;
   /** Further flags of each operator. */
   readonly operatorArgs?: readonly string[];
@@ -99,7 +101,7 @@ export function readingOf(api: TestApiServer): Pick<Fleet, "ready" | "get" | "se
   return {
     get,
     async secret(namespace, name, entry) {
-      const { data } = await get("Secret", namespace, name);
+      const { data } = await eventually(() => get("Secret", namespace, name));
       return Buffer.from(data?.[entry] ?? "", "base64").toString();
     },
     ready: (namespace, withinSeconds = 60) =>
@@ -133,7 +135,7 @@ function waitingText(object: FleetObject & Kinded): string {
 
 export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> {
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-fleet-"));
-  const [api, redis] = await Promise.all([startApiServer(options.api), startRedis(options.redis)]);
+  const [api, redis] = await Promise.all([options.on ?? startApiServer(options.api), startRedis(options.redis)]);
   await ensureNamespace(api, systemNamespace);
   const operators: OperatorProcess[] = [];
   const replicas: Replica[] = [];
@@ -171,7 +173,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> 
     async stop() {
       await Promise.all(replicas.map((replica) => replica.stop()));
       await Promise.all(operators.map((operator) => operator.stop()));
-      await Promise.all([api.stop(), redis.stop()]);
+      await Promise.all([options.on === undefined && api.stop(), redis.stop()]);
       await rm(dir, { recursive: true, force: true });
     },
   };

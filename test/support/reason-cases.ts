@@ -2,6 +2,7 @@
 // is about is made last, or broken, by `given`.
 
 import type { NoticeReason, Reason } from "../../operator/reasons.ts";
+import { endNamespace, ensureNamespace } from "./api-server-objects.ts";
 import { type DeclaredKind, declared, type Place, secretOf } from "./declared.ts";
 import { eventually } from "./eventually.ts";
 
@@ -31,9 +32,8 @@ const quota = {
 /** No controller fills in its status here, and the API server learns of it a moment later. */
 export async function forbidSecrets(place: Place): Promise<void> {
   await place.create(quota);
-  const status = JSON.stringify({ status: { hard: { "count/secrets": "0" }, used: { "count/secrets": "0" } } });
-  const patch = ["patch", "resourcequota", "none", "--subresource=status", "--type=merge", "--patch", status];
-  await place.fleet.api.kubectl([...patch, "--namespace", place.namespace]);
+  const none = { "count/secrets": "0" };
+  await place.patch("ResourceQuota", "none/status", { status: { hard: none, used: none } });
   let made = 0;
   await eventually(async () => {
     made += 1;
@@ -185,7 +185,7 @@ const stalling: readonly ReasonCase[] = [
       await place.said("ApiKey", "web", "ProjectNotFound");
       await place.remove("Secret", "web-api-key");
       await place.remove("Secret", "web-key-hash");
-      await eventually(() => place.create(project), { withinMs: 10_000 });
+      await eventually(() => place.create(project));
     },
     says: ["can't be recovered", "change spec.rotation.id"],
     heal: (place) => place.edit("ApiKey", "web", { rotation: { id: "new" } }),
@@ -201,8 +201,8 @@ const stalling: readonly ReasonCase[] = [
       await place.said("ApiResource", "books", "Ready");
       const post = { method: "POST", body: { title: "Momo" } };
       await fleet.replicas[0]?.send(`/${namespace}/shop/api/books`, post);
-      await fleet.api.kubectl(["delete", "namespace", namespace]);
-      await fleet.api.kubectl(["create", "namespace", namespace]);
+      await endNamespace(fleet.api, namespace);
+      await ensureNamespace(fleet.api, namespace);
       await place.create(project, books());
     },
     says: ["Data of an earlier namespace", 'jsonplane.io/adopt-data: "true"'],

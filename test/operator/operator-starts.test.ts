@@ -1,0 +1,149 @@
+// What an operator finds when it starts: objects that changed hands while none ran, an emptied Redis, flags that the one before it did
+// not have. Each test stops the operators that run and starts another.
+
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { declared, newPlace } from "../support/declared.ts";
+import { eventually } from "../support/eventually.ts";
+import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import { bookCount, namespaceThatCameBack, openBooks } from "../support/former-namespace.ts";
+import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
+import type { OperatorProcessOptions } from "../support/operator-process.ts";
+
+const web = declared("ApiKey", "web", { access: "Write" });
+const ann = declared("ProjectUser", "ann");
+
+let fleet: OwnFleet;
+
+beforeAll(async () => {
+  fleet = await startFleet({ replicas: 2, api: { controllers: ["namespace"] } });
+});
+afterAll(() => fleet?.stop());
+
+async function stopOperators(): Promise<void> {
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+}
+
+async function restart(options: Partial<OperatorProcessOptions> = {}): Promise<void> {
+  await stopOperators();
+  await fleet.addOperator(options);
+}
+
+describe("a name that a Project of another class took while no operator ran", () => {
+  it("is served no longer by the operator that starts", async () => {
+    const place = await newPlace(fleet);
+    await place.create(declared("Project", "shop"), openBooks());
+    await place.said("ApiResource", "books", "Ready");
+    await bookCount(place, 0);
+    await stopOperators();
+    await place.remove("Project", "shop");
+    await place.create(declared("Project", "shop", { className: "gold" }));
+    await fleet.addOperator();
+    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
+  });
+});
+
+describe("without --allowed-hosts", () => {
+  it("no namespace may claim a host", async () => {
+    await restart();
+    const place = await newPlace(fleet);
+    await place.create(declared("Project", "shop", { hosts: ["shop.example.org"] }));
+    const { Stalled } = await place.said("Project", "shop", "InvalidSpec");
+    expect(Stalled?.message).toContain("it allows this namespace no host at all");
+    for (const replica of fleet.replicas) {
+      expect((await replica.send("/", { headers: { host: "shop.example.org" } })).status).toBe(404);
+    }
+  });
+});
+
+describe("another public URL", () => {
+  it("stands in the Secrets of keys soon after the operator has it, and the keys stay", async () => {
+    await restart();
+    const shop = await openGuardedShop(fleet, web);
+    const key = await shop.key();
+    const [path] = (await fleet.secret(shop.namespace, "web-api-key", "baseURL")).split(fleet.publicUrl).slice(1);
+    await restart({ publicUrl: "https://elsewhere.test" });
+    await eventually(async () => {
+      const baseUrl = await fleet.secret(shop.namespace, "web-api-key", "baseURL");
+      expect(baseUrl).toBe(`https://elsewhere.test${path}`);
+    });
+    expect(await shop.key()).toBe(key);
+    await shop.admitted(key);
+  });
+});
+
+describe("data of an earlier namespace", () => {
+  it("are adopted by an operator that is told to, without an annotation: all of a cluster was lost", async () => {
+    await restart();
+    const [place, waiting] = await Promise.all([namespaceThatCameBack(fleet), namespaceThatCameBack(fleet)]);
+    await waiting.create(declared("Project", "shop"), openBooks());
+    await waiting.said("Project", "shop", "RetainedDataFound");
+    await restart({ args: ["--adopt-data"] });
+    await place.create(declared("Project", "shop"), openBooks());
+    for (const each of [place, waiting]) {
+      await each.said("ApiResource", "books", "Ready");
+      await bookCount(each, 1);
+    }
+  });
+});
+
+describe("when Redis is emptied while no operator runs", () => {
+  it("what one of its Secrets still says goes on working; what none says is lost until somebody asks for a new one", async () => {
+    await restart();
+    const kept = [declared("ApiKey", "shown"), declared("ApiKey", "hashed"), declared("ProjectUser", "ann")];
+    const lost = [declared("ApiKey", "lost"), declared("ProjectUser", "eve")];
+    const shop = await openGuardedShop(fleet, ...kept, ...lost);
+    const ringless = await openGuardedShop(fleet, web, ann);
+    const keys = await Promise.all(["shown", "hashed", "lost"].map((name) => shop.key(`${name}-api-key`)));
+    const passwords = { ann: await shop.password(), eve: await shop.password("eve-password") };
+    const before = await ringless.session("ann", await ringless.password());
+    await stopOperators();
+    for (const name of ["shown-key-hash", "hashed-api-key", "lost-api-key", "lost-key-hash"])
+      await shop.remove("Secret", name);
+    for (const name of ["ann-user-hash", "eve-password", "eve-user-hash"]) await shop.remove("Secret", name);
+    await ringless.remove("Secret", "shop-signing");
+    await emptied();
+    await fleet.addOperator();
+
+    await shop.said("ApiKey", "shown", "Ready");
+    await shop.said("ApiKey", "hashed", "KeyNotRetrievable");
+    await shop.said("ProjectUser", "ann", "Ready");
+    await shop.toldOf("ProjectUser", "ann", "SecretRepaired");
+    for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
+      const { Ready, Stalled } = await shop.said(kind, name, "KeyLost");
+      expect(Ready?.message).toContain("change spec.rotation.id");
+      expect(Stalled?.status).toBe("True");
+    }
+    await shop.admitted(keys[0] as string);
+    await shop.admitted(keys[1] as string);
+    await shop.refused(keys[2] as string);
+    await shop.session("ann", passwords.ann);
+    expect((await shop.login("eve", passwords.eve)).code).toBe("invalid_credentials");
+    expect(await isGone(shop, "lost-api-key")).toBe(true);
+
+    for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
+      await shop.edit(kind, name, { rotation: { id: "after-the-loss" } });
+      await shop.said(kind, name, "Ready");
+    }
+    await shop.admitted(await shop.key("lost-api-key"));
+    await shop.session("eve", await shop.password("eve-password"));
+
+    // Of a ring that was lost no token is good any more.
+    expect(await ringless.toldOf("Project", "shop", "SigningRingReplaced")).toContain("all sessions have ended");
+    await ringless.ended(before);
+    await ringless.admitted(await ringless.key());
+    await ringless.session("ann", await ringless.password());
+  });
+
+  const isGone = (shop: GuardedShop, secret: string): Promise<boolean> =>
+    shop.get("Secret", secret).then(
+      () => false,
+      () => true,
+    );
+
+  async function emptied(): Promise<void> {
+    const redis = new Redis(fleet.redis.url);
+    await redis.flushall();
+    redis.disconnect();
+  }
+});
