@@ -3,32 +3,20 @@
 
 import { bringParts, partLine } from "./parts/bring-parts.ts";
 import { type PartGroup, partGroups, partsOf } from "./parts/groups.ts";
-import { PartMissing } from "./parts/part.ts";
+import { readArguments, WrongArguments } from "./script-arguments.ts";
+import { startScript } from "./start-script.ts";
 
-const usage = `npm run parts -- [GROUP] [--list]\nGROUP is one of ${partGroups.join(", ")}; test by default`;
-
-async function main(args: readonly string[]): Promise<number> {
-  const list = args.includes("--list");
-  const [group = "test", ...others] = args.filter((arg) => arg !== "--list");
-  if (others.length > 0 || !isGroup(group)) {
-    console.error(usage);
-    return 2;
-  }
-  try {
-    const parts = await partsOf(group, process.env);
-    if (list) for (const part of parts) console.log(await partLine(part, await part.find(process.env)));
-    else await bringParts(process.env, parts);
-    if (!list) console.error(`All ${parts.length} parts are here.`);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof PartMissing)) throw error;
-    console.error(`\nA part can't be had: ${error.message}`);
-    return 1;
-  }
+startScript("make parts");
+const { values, words } = readArguments({ list: { type: "boolean" } }, ["[GROUP]"]);
+const [group = "test"] = words;
+if (!isGroup(group)) throw new WrongArguments(`${group} is not a group of parts: there are ${partGroups.join(", ")}`);
+const parts = await partsOf(group, process.env);
+if (values.list) for (const part of parts) console.log(await partLine(part, await part.find(process.env)));
+else {
+  await bringParts(process.env, parts);
+  console.error(`All ${parts.length} parts are here.`);
 }
 
 function isGroup(name: string): name is PartGroup {
-  return partGroups.some((group) => group === name);
+  return partGroups.some((known) => known === name);
 }
-
-process.exitCode = await main(process.argv.slice(2));

@@ -19,9 +19,10 @@ import { joinVerdicts } from "./gate/vitest-report.ts";
 import { runNightlySteps } from "./nightly/steps.ts";
 import { bringParts } from "./parts/bring-parts.ts";
 import { type PartGroup, partsOf } from "./parts/groups.ts";
-import { PartMissing } from "./parts/part.ts";
+import { WrongArguments } from "./script-arguments.ts";
 import { judgeRows, unprovedRows } from "./spec/judge-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
+import { startScript } from "./start-script.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cores = availableParallelism();
@@ -123,20 +124,10 @@ function isProject(name: string): name is Project {
   return projects.some((project) => project === name);
 }
 
-async function main([name = "", ...args]: readonly string[]): Promise<number> {
-  const tiers: Readonly<Record<string, () => Promise<number>>> = { check, test, nightly };
-  const tier = tiers[name];
-  if (tier === undefined && !isProject(name)) {
-    console.error(`node tools/test.ts ${[...Object.keys(tiers), ...projects].join("|")}`);
-    return 2;
-  }
-  try {
-    return tier ? await tier() : await group(name as Project, args);
-  } catch (error) {
-    if (!(error instanceof PartMissing)) throw error;
-    console.error(`\nA part can't be had, so nothing was tested: ${error.message}`);
-    return 1;
-  }
-}
-
-process.exitCode = await main(process.argv.slice(2));
+const tiers: Readonly<Record<string, () => Promise<number>>> = { check, test, nightly };
+const [name = "", ...args] = process.argv.slice(2);
+startScript(name in tiers ? `npm run ${name === "nightly" ? "test:nightly" : name}` : `npm run test:${name}`);
+const tier = tiers[name];
+if (tier !== undefined) process.exitCode = await tier();
+else if (isProject(name)) process.exitCode = await group(name, args);
+else throw new WrongArguments(`node tools/test.ts takes ${[...Object.keys(tiers), ...projects].join(", ")}`);

@@ -10,9 +10,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { onPath } from "../../tools/parts/programs.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
+import { readArguments } from "../../tools/script-arguments.ts";
+import { ScriptFailed, startScript } from "../../tools/start-script.ts";
 import { freePort } from "../support/free-port.ts";
 import { send } from "../support/http-client.ts";
 
@@ -35,7 +36,8 @@ const someFiles: readonly (readonly [group: string, file: string])[] = [
   ["process", "test/process/docs-page.test.ts"],
 ];
 
-const { values: options } = parseArgs({ options: { whole: { type: "boolean" }, "warm-go": { type: "boolean" } } });
+const script = startScript("npm run test:bare");
+const { values: options } = readArguments({ whole: { type: "boolean" }, "warm-go": { type: "boolean" } });
 
 interface BareMachine {
   readonly clone: string;
@@ -88,7 +90,7 @@ function keptVariables(): Readonly<Record<string, string>> {
 
 async function requireSuccess(command: string, args: readonly string[]): Promise<void> {
   const done = await runCommand(command, args);
-  if (done.code !== 0) throw new Error(`${command} ${args.join(" ")}: ${done.stderr}`);
+  if (done.code !== 0) throw new ScriptFailed(`${command} ${args.join(" ")}: ${done.stderr}`);
 }
 
 /** Runs a command in the clone, shows what it prints, and throws when it fails. */
@@ -98,7 +100,7 @@ async function run({ clone, env }: BareMachine, command: string, ...args: readon
   const child = spawn(command, args, { cwd: clone, env, stdio: ["ignore", "inherit", "inherit"] });
   const [code] = await once(child, "close");
   console.log(`(${((performance.now() - started) / 60_000).toFixed(1)} min)`);
-  if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}`);
+  if (code !== 0) throw new ScriptFailed(`${command} ${args.join(" ")} ended with ${code}`);
 }
 
 /** `make run` serves the examples, and Ctrl-C ends it with 0. */
@@ -123,7 +125,7 @@ async function serveExamples({ clone, env }: BareMachine): Promise<void> {
 async function answers(origin: string, child: ChildProcess): Promise<void> {
   const deadline = performance.now() + 15 * 60_000;
   while (performance.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`make run ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new ScriptFailed(`make run ended with ${child.exitCode}`);
     const reply = await send(origin, "/default/bookshop/api/books").catch(() => undefined);
     if (reply?.status === 200) {
       console.log(`GET /default/bookshop/api/books: 200 ${reply.text}`);
@@ -131,10 +133,11 @@ async function answers(origin: string, child: ChildProcess): Promise<void> {
     }
     await sleep(500);
   }
-  throw new Error("make run did not serve the examples within 15 minutes");
+  throw new ScriptFailed("make run did not serve the examples within 15 minutes");
 }
 
 const machine = await bareMachine();
+script.onInterrupt(() => machine.remove());
 try {
   await serveExamples(machine);
   if (options.whole) await run(machine, "make", "test");
@@ -143,9 +146,6 @@ try {
     for (const [group, file] of someFiles) await run(machine, "npm", "run", "--silent", `test:${group}`, "--", file);
   }
   console.log("\nA bare machine runs both commands");
-} catch (error) {
-  console.error(`\n${error instanceof Error ? error.message : error}`);
-  process.exitCode = 1;
 } finally {
   await machine.remove();
 }

@@ -1,6 +1,7 @@
 // An operator as a process of its own, started the way a cluster starts it: `jsonplane operator`.
 
 import { freePort } from "./free-port.ts";
+import { notingStart } from "./part-starts.ts";
 import { type ProgramProcess, programFile, type RunningProgram, startProgram, untilReady } from "./program-process.ts";
 
 export interface RunningOperator extends RunningProgram {
@@ -24,7 +25,11 @@ export interface OperatorProcessOptions {
   readonly logFile?: string;
 }
 
-export async function startOperatorProcess(options: OperatorProcessOptions): Promise<OperatorProcess> {
+export function startOperatorProcess(options: OperatorProcessOptions): Promise<OperatorProcess> {
+  return notingStart("operator", () => start(options));
+}
+
+async function start(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const adminPort = await freePort();
   const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [] } = options;
   const reach = ["--kubeconfig", kubeconfig, "--redis", redis, "--public-url", publicUrl];

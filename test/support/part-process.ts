@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { notingStart } from "./part-starts.ts";
 import { guard } from "./watchdog.ts";
 
 export interface PartPlan {
@@ -33,7 +34,7 @@ const startSeconds = 60;
 const patience = 3_000;
 
 export async function startPart(plan: PartPlan): Promise<PartProcess> {
-  let child = await launch(plan);
+  let child = await notingStart(plan.name, () => launch(plan));
   const end = async (signal: NodeJS.Signals) => {
     if (isGone(child)) return;
     const gone = once(child, "exit");

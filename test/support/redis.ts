@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findRedis } from "../../tools/parts/redis.ts";
 import { freePort } from "./free-port.ts";
+import { notingStart } from "./part-starts.ts";
 import { askRedis } from "./redis-line.ts";
 import { guard } from "./watchdog.ts";
 
@@ -48,7 +49,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   const place: Place = { dir, port, temporary: options.dir ? undefined : dir };
   const module = options.json === false ? [] : ["--loadmodule", program.module];
   const args = serverArgs(place, [...module, ...(options.args ?? [])]);
-  let child = await launch(program.server, args, place);
+  let child = await notingStart("redis-server", () => launch(program.server, args, place));
   const end = async (signal: NodeJS.Signals) => {
     if (isGone(child)) return;
     const gone = once(child, "exit");

@@ -2,6 +2,7 @@
 
 import { freePort } from "./free-port.ts";
 import { type Reply, type SentRequest, send } from "./http-client.ts";
+import { notingStart } from "./part-starts.ts";
 import { type ProgramProcess, programFile, type RunningProgram, startProgram, untilReady } from "./program-process.ts";
 
 export interface RunningReplica extends RunningProgram {
@@ -28,7 +29,11 @@ export interface ReplicaOptions {
   readonly logFile?: string;
 }
 
-export async function startReplica(options: ReplicaOptions): Promise<Replica> {
+export function startReplica(options: ReplicaOptions): Promise<Replica> {
+  return notingStart("replica", () => start(options));
+}
+
+async function start(options: ReplicaOptions): Promise<Replica> {
   const { port = await freePort(), adminPort = await freePort() } = options;
   const args = ["--redis", options.redis, "--keyring", options.keyring, "--replica", options.name];
   const ports = ["--host", "127.0.0.1", "--port", String(port), "--admin-port", String(adminPort)];
