@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Gateway } from "./gateway.ts";
 import { fieldsOf, listOf, textOf } from "./reply.ts";
 
-/** Milliseconds between two readings of the whole; also how long the stream is waited for. */
+/** Milliseconds between two readings of the whole, unless told otherwise; also how long the stream is waited for. */
 export const rereadMilliseconds = 5_000;
 const pauseAfterFailure = 250;
 const entriesPerRead = 1_000;
@@ -16,6 +16,7 @@ export interface Followed {
   /** A connection of its own: waiting for the stream holds it. It is ended with the follower. */
   readonly waiting: Gateway;
   readonly stream: string;
+  readonly rereadMs?: number | undefined;
   /** `anew` at the start and after an interruption: nothing that was read or heard before is to be relied on. */
   readonly readWhole: (anew: boolean) => Promise<void>;
   /** Awaited before the next one. When it rejects, the whole is read anew. */
@@ -67,7 +68,7 @@ export class StreamFollower {
   }
 
   async #goOn(): Promise<void> {
-    const due = this.#readAt + rereadMilliseconds - performance.now();
+    const due = this.#readAt + (this.#followed.rereadMs ?? rereadMilliseconds) - performance.now();
     if (this.#interrupted) await this.begin();
     else if (due <= 0) await this.#readWhole(false);
     else await this.#readStream(Math.ceil(due));

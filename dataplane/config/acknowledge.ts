@@ -14,7 +14,6 @@ export interface Acknowledger {
   stop(): Promise<void>;
 }
 
-const heartbeatMilliseconds = 5_000;
 /** Gathers a burst of changes into one acknowledgement. */
 const gatherMilliseconds = 20;
 /** Nacks that one acknowledgement names at most; the log has all of them. */
@@ -27,6 +26,8 @@ export interface OwnState {
   /** The ids of the keys that its ring has now: a new one seals only after every replica has it. */
   kids(): readonly string[];
   building(): readonly BuildingIndexes[];
+  /** How often it says so, 5,000 by default. */
+  readonly heartbeatMs?: number | undefined;
 }
 
 export function createAcknowledger(gateway: Gateway, replica: string, own: OwnState): Acknowledger {
@@ -50,7 +51,7 @@ export function createAcknowledger(gateway: Gateway, replica: string, own: OwnSt
         () => undefined,
       );
   };
-  const heartbeat = setInterval(send, heartbeatMilliseconds).unref();
+  const heartbeat = setInterval(send, own.heartbeatMs ?? 5_000).unref();
 
   return {
     applied(revision, nacks) {

@@ -21,6 +21,8 @@ export interface FollowedKeyringDeps {
   readonly onChanged?: (ring: Keyring) => void;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
+  /** How often the file is looked at, `keyringPollMilliseconds` by default. */
+  readonly pollMs?: number;
 }
 
 export const keyringPollMilliseconds = 5_000;
@@ -65,7 +67,7 @@ export async function followKeyring(deps: FollowedKeyringDeps): Promise<Followed
     });
     return reading;
   };
-  const timer = setInterval(look, keyringPollMilliseconds).unref();
+  const timer = setInterval(look, deps.pollMs ?? keyringPollMilliseconds).unref();
 
   return {
     current: () => ring,

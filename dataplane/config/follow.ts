@@ -35,13 +35,14 @@ export class Follower {
   #applied: Head | undefined;
 
   /** `waiting` is a connection of its own: it blocks on the stream. */
-  constructor(commands: Gateway, waiting: Gateway, listener: FollowListener) {
+  constructor(commands: Gateway, waiting: Gateway, listener: FollowListener, rereadMs?: number) {
     this.#commands = commands;
     this.#listener = listener;
     this.#following = new StreamFollower({
       commands,
       waiting,
       stream: configKeys.changes,
+      rereadMs,
       readWhole: (anew) => this.#compare(anew),
       onHint: (hint) => this.#tell(hint),
     });

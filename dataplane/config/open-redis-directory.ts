@@ -20,6 +20,10 @@ export interface FollowedConfigOptions {
   /** Names this replica among its siblings. */
   readonly replica: string;
   readonly maxLoaded?: number;
+  /** How often revisions are compared, 5,000 by default. */
+  readonly rereadMs?: number;
+  /** How often the replica says that it lives, 5,000 by default. */
+  readonly heartbeatMs?: number;
   readonly onNacks?: (nacks: readonly Nack[]) => void;
 }
 
@@ -37,7 +41,7 @@ const commandTimeout = 2_000;
 export async function openRedisDirectory(options: FollowedConfigOptions): Promise<FollowedConfig> {
   const target = parseRedisUrl(options.url);
   const commands = createGateway(await connect({ target, name: "jsonplane-config", commandTimeout }));
-  const patience = rereadMilliseconds + commandTimeout;
+  const patience = (options.rereadMs ?? rereadMilliseconds) + commandTimeout;
   const waiting = createGateway(
     await connect({ target, name: "jsonplane-config-changes", commandTimeout: patience }).catch((error: unknown) => {
       commands.disconnect();
@@ -48,12 +52,14 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
   const acknowledger = createAcknowledger(commands, options.replica, {
     kids: () => options.keyring.current().keys.map(({ kid }) => kid),
     building: () => building(),
+    heartbeatMs: options.heartbeatMs,
   });
   const { directory, stop } = createRedisDirectory({
     commands,
     waiting,
     keyring: options.keyring,
     clock: options.clock,
+    rereadMs: options.rereadMs,
     ...(options.maxLoaded !== undefined && { maxLoaded: options.maxLoaded }),
     onApplied(revision, nacks) {
       acknowledger.applied(revision, nacks);

@@ -21,6 +21,8 @@ export interface RedisDirectoryDeps {
   readonly clock: Clock;
   /** Projects kept loaded at once; the one unused for longest goes. 1,000 by default. */
   readonly maxLoaded?: number;
+  /** How often revisions are compared, 5,000 by default. */
+  readonly rereadMs?: number | undefined;
   /** Called when the replica can no longer serve anything older than `revision`, and again when its key ring has changed. */
   readonly onApplied: (revision: number, nacks: readonly Nack[]) => void;
 }
@@ -127,7 +129,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       currentAt = clock.now();
     },
   };
-  const follower = new Follower(commands, deps.waiting, listener);
+  const follower = new Follower(commands, deps.waiting, listener, deps.rereadMs);
   const running = follower.run();
 
   return {

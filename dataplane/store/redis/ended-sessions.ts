@@ -15,6 +15,8 @@ export interface EndedSessionsParts {
   readonly open: () => Promise<Gateway>;
   /** Told of every reading that failed, and will be tried again. */
   readonly onFailure: (failure: unknown) => void;
+  /** How often the sorted set is read, 5,000 by default. */
+  readonly rereadMs?: number | undefined;
 }
 
 type OnEnded = Parameters<SessionStore["followEndedSessions"]>[0];
@@ -44,13 +46,15 @@ export function createEndedSessions(parts: EndedSessionsParts): EndedSessions {
   };
 }
 
-async function startFollower({ open, onFailure }: EndedSessionsParts, onEnded: OnEnded): Promise<() => Promise<void>> {
+async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promise<() => Promise<void>> {
+  const { open, onFailure, rereadMs } = parts;
   const gateway = await open();
   const told = new ToldSessions(gateway, onEnded);
   const follower = new StreamFollower({
     commands: gateway,
     waiting: gateway,
     stream: revocations.stream,
+    rereadMs,
     readWhole: () => told.readSet(),
     onHint: (ended) => told.tell(ended.get("session") ?? "", Number(ended.get("tokens_expire"))),
     onFailure,

@@ -34,6 +34,8 @@ export interface RedisStoreOptions {
   readonly observe?: (observation: StoreObservation) => void;
   /** Milliseconds to wait for an answer, 2,000 by default. */
   readonly commandTimeoutMs?: number;
+  /** How often all ended sessions are read, beside the hints of each, 5,000 by default. */
+  readonly rereadMs?: number;
 }
 
 export async function createRedisStore(options: RedisStoreOptions): Promise<Store> {
@@ -54,7 +56,8 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const scripts = createObjectScripts(gateway);
   const parts = { gateway, scripts, rangeScripts, known: createKnownIndexes(indexScripts) };
   const ended = createEndedSessions({
-    open: () => open("jsonplane-ended-sessions", rereadMilliseconds + commandTimeout),
+    open: () => open("jsonplane-ended-sessions", (options.rereadMs ?? rereadMilliseconds) + commandTimeout),
+    rereadMs: options.rereadMs,
     onFailure: (failure) => observe?.({ operation: "readEndedSessions", seconds: 0, outcome: outcomeOf(failure) }),
   });
   const store: Store = {
