@@ -32,9 +32,15 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function serveOn(url: string, commandTimeoutMs = 2_000): Promise<Served> {
+interface Patience {
+  readonly commandTimeoutMs?: number;
+  /** Serves the projects of another data plane. */
+  readonly namespace?: string;
+}
+
+async function serveOn(url: string, { commandTimeoutMs = 10_000, ...options }: Patience = {}): Promise<Served> {
   const store = await createRedisStore({ url, clock: systemClock, commandTimeoutMs });
-  const served = await serveFrom(store, [shop]);
+  const served = await serveFrom(store, [shop], options);
   closing.push(async () => {
     await served.plane.close();
     await store.close();
@@ -258,8 +264,9 @@ describe("a connection cut", () => {
 
 describe("a Redis that", () => {
   it("stands still makes a write outcome_unknown when its time is over, later requests unavailable; then all is well", async () => {
-    const served = await serveOn(redis.url, 300);
-    await append(served, "first");
+    const patient = await serveOn(redis.url);
+    await append(patient, "first");
+    const served = await serveOn(redis.url, { commandTimeoutMs: 300, namespace: patient.namespace });
     await redis.kill("SIGSTOP");
     try {
       expectUnavailable(await append(served, "second"), "outcome_unknown");
@@ -269,7 +276,7 @@ describe("a Redis that", () => {
       await redis.kill("SIGCONT");
     }
     await isBack(served);
-    const stored = await readList(served);
+    const stored = await readList(patient);
     expect(stored.filter((value) => String(value) === "second").length).toBeLessThanOrEqual(1);
     expect(stored[0]).toBe("first");
   });

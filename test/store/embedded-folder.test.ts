@@ -16,7 +16,7 @@ import { applicationId, schemaSteps } from "../../dataplane/store/embedded/schem
 import type { CollectionRef, Store } from "../../dataplane/store/port.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { eventually } from "../support/eventually.ts";
-import { objectOf } from "../support/stored-objects.ts";
+import { fillCollection, objectOf } from "../support/stored-objects.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
 
 const probe = fileURLToPath(new URL("../support/embedded-probe.ts", import.meta.url));
@@ -79,8 +79,7 @@ describe("the data folder of an embedded store", () => {
       { name: "b", path: ["b"] },
     ];
     await first.declareIndexes(collection, [a, b], 1);
-    for (let n = 0; n < 1_200; n += 1)
-      await first.create(collection, objectOf(n, { a: String(n % 7), b: "1" }), plenty);
+    await fillCollection(first, collection, 1_200, (n) => objectOf(n, { a: String(n % 7), b: "1" }));
     await first.initialise(document, '{"k":1.0}');
     await first.declareIndexes(collection, [a], 2);
     await first.close();
@@ -101,7 +100,7 @@ describe("the data folder of an embedded store", () => {
   it("goes on building an index where the process before stopped", async () => {
     const first = await openStore();
     const collection = freshCollection();
-    for (let n = 0; n < 500; n += 1) await first.create(collection, objectOf(n, { a: String(-n) }), plenty);
+    await fillCollection(first, collection, 500, (n) => objectOf(n, { a: String(-n) }));
     await first.declareIndexes(collection, [{ name: "a", path: ["a"] }], 1);
     expect(await first.buildIndexes(collection)).toBe("more");
     await first.close();
@@ -177,7 +176,7 @@ describe("the data folder of an embedded store", () => {
   it("is refused when its database is cut short", async () => {
     const store = await openStore();
     const collection = freshCollection();
-    for (let n = 0; n < 200; n += 1) await store.create(collection, objectOf(n, {}), plenty);
+    await fillCollection(store, collection, 200, (n) => objectOf(n, {}));
     await store.close();
     await truncate(file(), 8_192);
     await expect(openStore()).rejects.toThrow(`${file()} can't be used: The database is damaged`);
@@ -187,7 +186,7 @@ describe("the data folder of an embedded store", () => {
     const first = await openStore();
     const [damaged, document] = [freshCollection(), freshDocument()];
     await first.initialise(document, "{}");
-    for (let n = 0; n < 3_000; n += 1) await first.create(damaged, objectOf(n, { a: '"text"' }), plenty);
+    await fillCollection(first, damaged, 3_000, (n) => objectOf(n, { a: '"text"' }));
     await first.close();
     await overwrite(file(), 100 * 4_096, (await stat(file())).size);
     const store = await openStore();

@@ -9,7 +9,7 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-import { objectOf } from "../support/stored-objects.ts";
+import { fillCollection, objectOf } from "../support/stored-objects.ts";
 import { countForTier } from "../support/test-tier.ts";
 import { writeBeside } from "../support/write-beside.ts";
 import { freshCollection } from "./contract/fixture.ts";
@@ -34,7 +34,8 @@ describe(`indexes that are added to ${objects} objects`, () => {
 
   it("end complete and exact though two replicas write meanwhile and the first builder is killed", async () => {
     const collection = freshCollection();
-    await fill(collection);
+    const objectAt = (n: number) => objectOf(n, { a: String(n % 1_013), b: `"${n % 17}"` }, `user:u${n % 3}`);
+    await fillCollection(store, collection, objects, objectAt);
     expect((await store.declareIndexes(collection, fields, 1)).map(({ state }) => state)).toEqual([
       "building",
       "building",
@@ -68,17 +69,6 @@ describe(`indexes that are added to ${objects} objects`, () => {
       }
     }
   });
-
-  async function fill(collection: ReturnType<typeof freshCollection>): Promise<void> {
-    let next = 0;
-    const lane = async () => {
-      while (next < objects) {
-        const n = next++;
-        await store.create(collection, objectOf(n, { a: String(n % 1_013), b: `"${n % 17}"` }, `user:u${n % 3}`), 1e9);
-      }
-    };
-    await Promise.all(Array.from({ length: 64 }, lane));
-  }
 });
 
 async function stepsUntil(output: NodeJS.ReadableStream, count: number): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 // Builds objects in their served form, and reads fields back, for tests of stores.
 
-import type { NewObject } from "../../dataplane/store/port.ts";
+import type { CollectionRef, NewObject, ObjectStore } from "../../dataplane/store/port.ts";
 
 /** The n-th of ids that sort as they are numbered, in the form of a UUIDv7. */
 export function idOf(n: number): string {
@@ -12,6 +12,26 @@ export function idOf(n: number): string {
 export function objectOf(n: number, members: Readonly<Record<string, string>>, owner = "user:alice"): NewObject {
   const id = idOf(n);
   return { id, owner, text: servedText(id, Object.entries(members), owner) };
+}
+
+const createdAtOnce = 64;
+
+/** Creates `objectAt(0)` to `objectAt(count - 1)`, some at a time, which are as many waits fewer. */
+export async function fillCollection(
+  store: Pick<ObjectStore, "create">,
+  collection: CollectionRef,
+  count: number,
+  objectAt: (n: number) => NewObject,
+): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const n = next++;
+      const { outcome } = await store.create(collection, objectAt(n), count);
+      if (outcome !== "created") throw new Error(`Object ${n} of ${count}: ${outcome}`);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(count, createdAtOnce) }, lane));
 }
 
 /** As the pipeline writes it: `id` first, the data, `_metadata` last. Entries, because an object would move digit keys. */
