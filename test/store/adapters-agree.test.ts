@@ -9,26 +9,22 @@ import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { expectIndexesExact } from "../support/check-integrity.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { owners, untilDone } from "../support/object-calls.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis } from "../support/shared-redis.ts";
 import { type Call, type Subject, subjectOf } from "../support/store-call.ts";
 import { callSequences } from "../support/store-calls.ts";
+import { countForTier, testSeed } from "../support/test-tier.ts";
 import { freshProject } from "./contract/fixture.ts";
 
 describe("the embedded store and the Redis store", () => {
   const clocks = { embedded: manualClock(), redis: manualClock() };
-  let redis: TestRedis;
   let embeddedStore: Store;
   let redisStore: Store;
 
   beforeAll(async () => {
-    redis = await startRedis();
     embeddedStore = await createEmbeddedStore({ directory: ":memory:", clock: clocks.embedded, markSpacing: 2 });
-    redisStore = await createRedisStore({ url: redis.url, clock: clocks.redis });
+    redisStore = await createRedisStore({ url: sharedRedis().url, clock: clocks.redis });
   });
-  afterAll(async () => {
-    await Promise.all([embeddedStore.close(), redisStore.close()]);
-    await redis.stop();
-  });
+  afterAll(() => Promise.all([embeddedStore.close(), redisStore.close()]));
 
   it("give the same answers to the same calls", async () => {
     await fc.assert(
@@ -44,14 +40,10 @@ describe("the embedded store and the Redis store", () => {
         }
         for (const subject of subjects) await checkIndexes(subject);
       }),
-      { numRuns: runs(), ...(seed === undefined ? {} : { seed }) },
+      { numRuns: countForTier(60), seed: testSeed() },
     );
   });
 });
-
-/** A further seed or more runs for a longer search: `FUZZ_SEED`, `FUZZ_RUNS`. */
-const seed = process.env.FUZZ_SEED === undefined ? 20_261_121 : Number(process.env.FUZZ_SEED);
-const runs = () => Number(process.env.FUZZ_RUNS ?? 150);
 
 async function outcome(call: Call, subject: Subject): Promise<unknown> {
   try {

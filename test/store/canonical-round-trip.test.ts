@@ -8,6 +8,7 @@ import { canonicalJson } from "../../core/json/canonical.ts";
 import { stepped } from "../../core/json/number.ts";
 import { awkwardDoubles, doubleTexts, manners, names, render, strings, written } from "../support/json-texts.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
+import { countForTier } from "../support/test-tier.ts";
 
 function canonical(source: string): string {
   const result = canonicalJson(source, 64);
@@ -52,7 +53,9 @@ describe("Redis JSON", () => {
   const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number) => fc.sample(arbitrary, count);
 
   it("gives back thousands of documents of every kind", async () => {
-    const sources = sample(fc.tuple(written, manners), 4_000).map(([value, manner]) => render(value, manner));
+    const sources = sample(fc.tuple(written, manners), countForTier(1_500, 40_000)).map(([value, manner]) =>
+      render(value, manner),
+    );
     expect(await changed(sources.map(canonical))).toEqual([]);
   });
 
@@ -64,7 +67,9 @@ describe("Redis JSON", () => {
       .flatMap((edge) => [-3, -2, -1, 0, 1, 2, 3].map((step) => stepped(edge, step)))
       .filter(Number.isFinite)
       .map((value) => value.toExponential());
-    const lists = [...near, ...awkwardDoubles, ...sample(doubleTexts, 20_000)].map((text, at) => `[${text},${at}]`);
+    const lists = [...near, ...awkwardDoubles, ...sample(doubleTexts, countForTier(5_000, 200_000))].map(
+      (text, at) => `[${text},${at}]`,
+    );
     expect(await changed(lists.map(canonical))).toEqual([]);
   });
 

@@ -16,8 +16,9 @@ import { validateList } from "../../dataplane/validate/validate-list.ts";
 import { project } from "../support/projects.ts";
 import { type Asked, matching, type SortedBy } from "../support/query-model.ts";
 import { scalars } from "../support/random-json.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { sharedRedis } from "../support/shared-redis.ts";
 import { objectOf } from "../support/stored-objects.ts";
+import { countForTier } from "../support/test-tier.ts";
 import { freshCollection } from "./contract/fixture.ts";
 
 const compiled = compileSchema({
@@ -219,19 +220,14 @@ interface Shown {
 }
 
 describe.each(["embedded", "redis"] as const)("every list of the %s store", (kind) => {
-  let redis: TestRedis | undefined;
   let store: Store;
   beforeAll(async () => {
-    redis = kind === "redis" ? await startRedis() : undefined;
     store =
-      redis === undefined
-        ? await createEmbeddedStore({ directory: ":memory:", clock: systemClock, markSpacing: 2 })
-        : await createRedisStore({ url: redis.url, clock: systemClock });
+      kind === "redis"
+        ? await createRedisStore({ url: sharedRedis().url, clock: systemClock })
+        : await createEmbeddedStore({ directory: ":memory:", clock: systemClock, markSpacing: 2 });
   });
-  afterAll(async () => {
-    await store.close();
-    await redis?.stop();
-  });
+  afterAll(() => store.close());
 
   it("is what a plain model says", { timeout: 300_000 }, async () => {
     await fc.assert(
@@ -250,7 +246,7 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
           await expectShown(plain, query, expected, []);
         }
       }),
-      { numRuns: Number(process.env.FUZZ_RUNS ?? 120) },
+      { numRuns: countForTier(50) },
     );
   });
 
