@@ -128,7 +128,6 @@ describeServed("the access log", (serve) => {
     await served.send("/json/doc");
     const [line] = await lines(served, 1);
     expect(line?.durationMs).toBeGreaterThan(0);
-    expect(line?.durationMs).toBeLessThan(10_000);
   });
 
   it("keeps one line per request under thousands, whole and in JSON", async () => {

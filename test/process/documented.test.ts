@@ -53,8 +53,7 @@ async function follow(markdown: string) {
       closing.push(dev.stop);
       await dev.ready();
     },
-    devSays: (line) =>
-      eventually(() => expect(inward(dev?.out().slice(since) ?? "").split("\n")).toContain(line), { withinMs: 10_000 }),
+    devSays: (line) => eventually(() => expect(inward(dev?.out().slice(since) ?? "").split("\n")).toContain(line)),
     mark() {
       since = dev?.out().length ?? 0;
     },

@@ -47,7 +47,7 @@ async function serveExamples(flags: readonly string[]): Promise<void> {
     child.kill("SIGTERM");
     await gone;
   });
-  await eventually(() => expect(said).toMatch(/^Ready$/m), { withinMs: 30_000 });
+  await eventually(() => expect(said).toMatch(/^Ready$/m), { withinMs: 120_000 });
 }
 
 async function firstFiveMinutes(): Promise<string> {
