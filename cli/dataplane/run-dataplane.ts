@@ -8,7 +8,7 @@ import { systemClock } from "../../core/clock.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createLogger, type Logger, type LogLevel } from "../../core/log/logger.ts";
 import { wordsOf } from "../../core/log/words-of.ts";
-import { startDataPlane } from "../../dataplane/app.ts";
+import { type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
@@ -31,6 +31,8 @@ export interface DataplaneOptions {
   /** Seconds. */
   readonly drain: number;
   readonly logLevel: LogLevel;
+  /** Other time limits than the usual ones, which no flag changes: for tests that would wait for them. */
+  readonly timeLimits?: Pick<DataPlaneOptions, "requestTimeoutMs" | "unreadTimeoutMs">;
 }
 
 const retryMilliseconds = 1_000;
@@ -71,6 +73,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     logLevel,
     clock: systemClock,
     drainMs: options.drain * 1_000,
+    ...options.timeLimits,
     ...(publicUrl !== undefined && { publicUrl }),
   });
   closers.push(() => plane.close());

@@ -4,6 +4,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
@@ -45,9 +46,22 @@ export interface AttackedReplica {
   stop(): Promise<void>;
 }
 
+const impatient = fileURLToPath(new URL("impatient-replica.ts", import.meta.url));
 const quiet = project("quiet", withKey("quiet"), withResource("notes"), withRootKey("doc"));
 
 export async function startAttacked(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
+  return await startAttackedProgram(undefined, attackers);
+}
+
+/** The same, but for its time limits: it is done with slow clients in seconds. */
+export async function startImpatient(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
+  return await startAttackedProgram([impatient], attackers);
+}
+
+async function startAttackedProgram(
+  program: readonly string[] | undefined,
+  attackers: readonly ProjectParts[],
+): Promise<AttackedReplica> {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-attacked-"));
   const keyring = join(folder, "keyring.json");
   const keyringText = newKeyringText();
@@ -62,6 +76,7 @@ export async function startAttacked(...attackers: readonly ProjectParts[]): Prom
     keyring,
     name: "attacked",
     nodeArgs: [`--max-old-space-size=${heapLimit}`],
+    ...(program && { program }),
   });
   const below = (name: string, path: string, sent?: SentRequest) => replica.send(`/default/${name}${path}`, sent);
   const memory = memoryOf(replica);

@@ -23,6 +23,8 @@ export interface ReplicaOptions {
   readonly args?: readonly string[];
   /** Flags of Node itself, before the program. */
   readonly nodeArgs?: readonly string[];
+  /** What is run, with its first arguments; `jsonplane dataplane` by default. */
+  readonly program?: readonly string[];
   /** Waits until it is ready, by default. */
   readonly untilReady?: boolean;
   /** File for standard error. */
@@ -34,16 +36,17 @@ export function startReplica(options: ReplicaOptions): Promise<Replica> {
 }
 
 async function start(options: ReplicaOptions): Promise<Replica> {
+  const { nodeArgs = [], program = [programFile, "dataplane"] } = options;
   const { port = await freePort(), adminPort = await freePort() } = options;
   const args = ["--redis", options.redis, "--keyring", options.keyring, "--replica", options.name];
   const ports = ["--host", "127.0.0.1", "--port", String(port), "--admin-port", String(adminPort)];
-  const program = await startProgram({
-    args: [...(options.nodeArgs ?? []), programFile, "dataplane", ...args, ...ports, ...(options.args ?? [])],
+  const started = await startProgram({
+    args: [...nodeArgs, ...program, ...args, ...ports, ...(options.args ?? [])],
     adminUrl: `http://127.0.0.1:${adminPort}`,
     logFile: options.logFile,
   });
-  if (options.untilReady ?? true) await untilReady(program);
-  return { ...program, ...runningReplica(program, `http://127.0.0.1:${port}`) };
+  if (options.untilReady ?? true) await untilReady(started);
+  return { ...started, ...runningReplica(started, `http://127.0.0.1:${port}`) };
 }
 
 /** The replica that answers at this origin, whoever started it. */
