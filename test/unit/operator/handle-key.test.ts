@@ -1,0 +1,249 @@
+import { describe, expect, it } from "vitest";
+import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { RedisFault } from "../../../core/redis/failure.ts";
+import type { DataRecord } from "../../../operator/data-record.ts";
+import { type HandleDeps, handleKey, isOvertaken } from "../../../operator/handle-key.ts";
+import { FleetRingUnusable } from "../../../operator/keyring/ring-secret.ts";
+import { ApiFailure } from "../../../operator/kube/api.ts";
+import { NotTheLeader } from "../../../operator/lead/leadership.ts";
+import type { CustomResource } from "../../../operator/objects.ts";
+import type { Acknowledgements, Reach } from "../../../operator/publish/acknowledgements.ts";
+import type { ConfigWriter, OpenConfig } from "../../../operator/publish/config-writer.ts";
+import type { Publisher } from "../../../operator/publish/publisher.ts";
+import type { Purges } from "../../../operator/publish/purges.ts";
+import { ForeignInstance, NotTheWriter, RecordUnreadable } from "../../../operator/publish/refusals.ts";
+import type { PublishedProject } from "../../../operator/published-project.ts";
+import { RedisSecretUnusable } from "../../../operator/redis-users/redis-secret.ts";
+import { NamespaceTerminating, SecretChanged } from "../../../operator/secrets/secret-book.ts";
+import { manualClock } from "../../support/manual-clock.ts";
+import { project } from "../../support/projects.ts";
+import { projectObjects, stored } from "../../support/stored-crs.ts";
+
+const key = "default/shop";
+const gone = [stored("ApiResource", "books")];
+const never = new AbortController().signal;
+
+interface World {
+  /** What the key's objects are. */
+  readonly objects?: readonly CustomResource[];
+  readonly published?: PublishedProject;
+  /** The reconcile fails with it, at its first step. */
+  readonly failure?: unknown;
+  readonly className?: string;
+  /** False: something of the namespace was never listed. */
+  readonly knows?: boolean | (() => boolean);
+  /** False: what is missing may only be unseen. */
+  readonly proven?: boolean;
+  readonly reach?: Reach;
+}
+
+/** A leader with a publisher that keeps what it is told; whoever reconciles more than a Project that has gone needs more. */
+function leader(world: World = {}) {
+  const { objects = [], published = { revision: 0 }, reach = "programmed" } = world;
+  const calls: unknown[][] = [];
+  const handled: Parameters<HandleDeps["onHandled"]>[] = [];
+  const publisher = {
+    load: async () => published,
+    async withdraw(ref: unknown, data: unknown) {
+      calls.push(["withdraw", ref, data]);
+      return { changed: 1, revision: 7 };
+    },
+  } as Partial<Publisher> as Publisher;
+  const acknowledgements = {
+    reached: async () => reach,
+    reachOf: () => reach,
+    refusalsOf: () => [],
+    buildingOf: () => new Map(),
+    usesOf: () => undefined,
+  } as Partial<Acknowledgements> as Acknowledgements;
+  const purges = { ordered: async () => [] } as Partial<Purges> as Purges;
+  const config = { publisher, acknowledgements, purges } as Partial<OpenConfig> as OpenConfig;
+  const writer: ConfigWriter = {
+    async begun() {
+      if (world.failure !== undefined) throw world.failure;
+      return config;
+    },
+    verify: async () => undefined,
+    close: () => undefined,
+  };
+  let deleted: readonly CustomResource[] = gone;
+  const { knows = true } = world;
+  const deps: Partial<HandleDeps> = {
+    writer,
+    className: world.className,
+    knows: typeof knows === "boolean" ? () => knows : knows,
+    objectsOf: () => projectObjects("shop", ...objects),
+    takeDeleted() {
+      const taken = deleted;
+      deleted = [];
+      return taken;
+    },
+    giveBack(of, back) {
+      calls.push(["giveBack", of]);
+      deleted = [...back, ...deleted];
+    },
+    onHandled: (...told) => void handled.push(told),
+    onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
+    absences: { proven: async () => world.proven ?? true },
+    namespaces: { of: async () => undefined },
+    secrets: { prepare: async () => () => undefined, write: async () => undefined },
+    statuses: {
+      tell: async () => void calls.push(["tell"]),
+      tellUnpublished: async (_, why) => void calls.push(["tellUnpublished", why]),
+    },
+    sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
+    recorder: { record: () => undefined },
+    observePublish: () => undefined,
+    onPurged: () => undefined,
+    onSwept: () => undefined,
+    baseUrlOf: () => "http://api.test/default/shop",
+    clock: manualClock(),
+    adopt: false,
+    mode: "cluster",
+  };
+  return {
+    handle: () => handleKey(key, deps as HandleDeps, never),
+    calls,
+    handled,
+    /** Objects that the next attempt will be told have gone. */
+    left: () => deleted,
+  };
+}
+
+const ref = { namespace: "default", name: "shop" };
+
+describe("a key of a namespace whose objects are not all known", () => {
+  it.each<readonly [string, readonly CustomResource[], object | undefined]>([
+    ["with an object, is looked at again in two seconds", [stored("ApiResource", "books")], { againAfterMs: 2_000 }],
+    ["with nothing, waits for an event", [], undefined],
+  ])("%s; nothing is taken for absent meanwhile", async (_, objects, again) => {
+    const { handle, handled, calls, left } = leader({ knows: false, objects });
+    expect(await handle()).toEqual(again);
+    expect(calls).toEqual([]);
+    expect(handled).toEqual([[key, { unwritten: false }]]);
+    expect(left()).toEqual(gone);
+  });
+
+  it("that is known by the end of it needs no second look: its list woke it already", async () => {
+    let looks = 0;
+    const knows = () => {
+      looks += 1;
+      return looks > 1;
+    };
+    const { handle } = leader({ knows, objects: [stored("ApiResource", "books")] });
+    expect(await handle()).toBeUndefined();
+  });
+});
+
+describe("a Project of another class", () => {
+  const others = stored("Project", "shop", { spec: { className: "other" } });
+  const data: DataRecord = { policy: "Retain", projectUid: "Project shop", entries: [] };
+
+  it("is left to its operator: nothing of it is touched", async () => {
+    const { handle, calls, handled, left } = leader({ objects: [others] });
+    expect(await handle()).toBeUndefined();
+    expect(calls).toEqual([]);
+    expect(handled).toEqual([[key, { unwritten: false }]]);
+    expect(left()).toEqual(gone);
+  });
+
+  it("that took the name of one of ours ends what was served of that; the data stay on record", async () => {
+    const { handle, calls } = leader({ objects: [others], published: { revision: 3, parts: project("shop"), data } });
+    expect(await handle()).toBeUndefined();
+    expect(calls).toEqual([
+      ["withdraw", ref, data],
+      ["onPublished", ref, undefined],
+    ]);
+  });
+
+  it("is one for an operator with a class, too, when it names none", async () => {
+    const { handle, calls } = leader({ objects: [stored("Project", "shop")], className: "own" });
+    expect(await handle()).toBeUndefined();
+    expect(calls).toEqual([]);
+  });
+
+  it("is not meant by children without a Project: every operator says that theirs is missing", async () => {
+    const { handle, calls } = leader({ className: "own", proven: false, objects: [stored("RootKey", "settings")] });
+    expect(await handle()).toEqual({ againAfterMs: 5_000 });
+    expect(calls).toEqual([["giveBack", key]]);
+  });
+});
+
+describe("a reconcile that is done", () => {
+  it("is told, with the revision that replicas have still to acknowledge, and keeps what it took", async () => {
+    const { handle, handled, calls, left } = leader({ reach: "waiting" });
+    expect(await handle()).toBeUndefined();
+    expect(handled).toEqual([[key, { done: { awaited: 7 }, unwritten: false }]]);
+    expect(calls.map(([what]) => what)).toEqual(["withdraw", "onPublished", "tell"]);
+    expect(left()).toEqual([]);
+  });
+
+  it("that could prove nothing gives back what has gone, and is done again in five seconds", async () => {
+    const { handle, handled, left } = leader({ proven: false });
+    expect(await handle()).toEqual({ againAfterMs: 5_000 });
+    expect(handled).toEqual([[key, { done: { againAfterMs: 5_000, unproven: true }, unwritten: false }]]);
+    expect(left()).toEqual(gone);
+  });
+});
+
+const usual = "The configuration can't be written to Redis at the moment; it is tried again until it can";
+
+describe("a reconcile that could not write to Redis", () => {
+  it.each<readonly [string, Error, string]>([
+    ["Redis is away", new StoreUnavailable("no"), usual],
+    ["nobody knows whether it was written", new OutcomeUnknown("no"), usual],
+    ["Redis answers with an error", new RedisFault("WRONGTYPE", { code: "WRONGTYPE" }), usual],
+    ["another one writes", new NotTheWriter("no"), usual],
+    ["the fleet's ring can't be used", new FleetRingUnusable("no"), usual],
+    ["the Secret of Redis' users can't be used", new RedisSecretUnusable("no"), usual],
+    ["Redis has no JSON", new RedisFault("Load the module", { code: "NOJSON" }), "Load the module"],
+    ["Redis is of another installation", new ForeignInstance("Name another Redis"), "Name another Redis"],
+    ["the record of data is broken", new RecordUnreadable("Remove the field"), "Remove the field"],
+  ])("says so in the statuses, and is tried again: %s", async (_, failure, why) => {
+    const { handle, handled, calls, left } = leader({ failure });
+    await expect(handle()).rejects.toBe(failure);
+    expect(calls).toEqual([
+      ["giveBack", key],
+      ["tellUnpublished", why],
+    ]);
+    expect(handled).toEqual([[key, { unwritten: true }]]);
+    expect(left()).toEqual(gone);
+  });
+});
+
+describe("a reconcile that failed otherwise", () => {
+  it("is tried again and says nothing in the statuses", async () => {
+    const failure = new ApiFailure(500, { message: "no" });
+    const { handle, handled, calls, left } = leader({ failure });
+    await expect(handle()).rejects.toBe(failure);
+    expect(calls).toEqual([["giveBack", key]]);
+    expect(handled).toEqual([[key, { unwritten: false }]]);
+    expect(left()).toEqual(gone);
+  });
+
+  it("because its namespace goes, is looked at again in two seconds and is no failure", async () => {
+    const { handle, handled, left } = leader({ failure: new NamespaceTerminating("no") });
+    expect(await handle()).toEqual({ againAfterMs: 2_000 });
+    expect(handled).toEqual([[key, { unwritten: false }]]);
+    expect(left()).toEqual(gone);
+  });
+
+  it("because this process leads no more, is left to whoever leads next: nothing is said of it", async () => {
+    const { handle, handled, calls } = leader({ failure: new NotTheLeader("no") });
+    expect(await handle()).toBeUndefined();
+    expect(handled).toEqual([]);
+    expect(calls).toEqual([["giveBack", key]]);
+  });
+});
+
+describe("somebody was faster", () => {
+  it.each<readonly [string, unknown, boolean]>([
+    ["a Secret changed since it was read", new SecretChanged("no"), true],
+    ["an object changed since", new ApiFailure(409, { reason: "Conflict", message: "no" }), true],
+    ["an object is gone", new ApiFailure(404, { reason: "NotFound", message: "no" }), true],
+    ["the API server is in trouble", new ApiFailure(500, { message: "no" }), false],
+    ["Redis is away", new StoreUnavailable("no"), false],
+  ])("%s", (_, error, overtaken) => {
+    expect(isOvertaken(error)).toBe(overtaken);
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, it } from "vitest";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import type { DataRecord } from "../../../operator/data-record.ts";
+import type { Publisher } from "../../../operator/publish/publisher.ts";
+import { createUpkeep } from "../../../operator/upkeep.ts";
+import { manualTime } from "../../support/manual-time.ts";
+
+type Call = "verify" | "complete" | "published" | "ring" | "sweep";
+
+/** A leader's upkeep over a publisher that says what is published, and fails where it is told to. */
+function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } = {}) {
+  const time = manualTime();
+  const end = new AbortController();
+  const calls: Call[] = [];
+  const failing = new Set<Call>();
+  const added: string[] = [];
+  const logged: [level: string, message: string, fields: object | undefined][] = [];
+  const world = {
+    keys: [...keys],
+    published: [...keys],
+    records: new Map<string, DataRecord>(),
+    onCall: (_: Call): void => undefined,
+  };
+  const call = async (name: Call): Promise<void> => {
+    calls.push(name);
+    world.onCall(name);
+    if (failing.has(name)) throw new StoreUnavailable("Redis is away");
+  };
+  const publisher = {
+    complete: () => call("complete"),
+    async published() {
+      await call("published");
+      return world.published.map((key) => {
+        const [namespace = "", name = ""] = key.split("/");
+        return { namespace, name, hosts: [] };
+      });
+    },
+    dataRecords: () => world.records,
+  } as Pick<Publisher, "complete" | "published" | "dataRecords"> as Publisher;
+  const log = (level: string) => (message: string, fields?: object) => void logged.push([level, message, fields]);
+  const upkeep = createUpkeep({
+    queue: { add: (key: string, lane: string) => void added.push(`${key} ${lane}`) } as never,
+    timers: time.timers,
+    random: () => random,
+    logger: { info: log("info"), warn: log("warn") } as never,
+    signal: end.signal,
+    keys: () => world.keys,
+    knows: (namespace) => namespace !== unknown,
+    publisher: async () => publisher,
+    verify: () => call("verify"),
+    rotateRing: () => call("ring"),
+    sweepOrphans: () => call("sweep"),
+  });
+  const count = (name: Call): number => calls.filter((each) => each === name).length;
+  const taken = (): readonly string[] => added.splice(0);
+  return { time, end, upkeep, world, calls, count, failing, taken, logged };
+}
+
+const projects = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `shop/p-${n}`);
+
+describe("after a publisher has begun", () => {
+  it("everything is looked at, and it is complete once every key was worked through", async () => {
+    const { time, upkeep, count, taken } = leader({ keys: ["shop/a", "shop/b"] });
+    upkeep.begun();
+    expect(taken()).toEqual(["shop/a bulk", "shop/b bulk"]);
+    upkeep.handled("shop/a", false);
+    await time.advance(0);
+    expect(count("complete")).toBe(0);
+    upkeep.handled("shop/b", false);
+    await time.advance(0);
+    expect(count("complete")).toBe(1);
+  });
+
+  it("with no project at all, it is complete at once", async () => {
+    const { time, upkeep, count } = leader();
+    upkeep.begun();
+    await time.advance(0);
+    expect(count("complete")).toBe(1);
+  });
+
+  it("a key that could not be written keeps it incomplete, until it was", async () => {
+    const { time, upkeep, count } = leader({ keys: ["shop/a"] });
+    upkeep.begun();
+    upkeep.handled("shop/a", true);
+    await time.advance(0);
+    expect(count("complete")).toBe(0);
+    upkeep.handled("shop/a", false);
+    await time.advance(0);
+    expect(count("complete")).toBe(1);
+  });
+
+  it("keys that nobody waits for change nothing, and what is complete is completed once", async () => {
+    const { time, upkeep, count } = leader({ keys: ["shop/a"] });
+    upkeep.begun();
+    for (const key of ["shop/other", "shop/a", "shop/a"]) upkeep.handled(key, false);
+    await time.advance(0);
+    expect(count("complete")).toBe(1);
+  });
+
+  it("a second beginning makes everything incomplete again", async () => {
+    const { time, upkeep, count, taken } = leader({ keys: ["shop/a"] });
+    upkeep.begun();
+    upkeep.handled("shop/a", false);
+    await time.advance(0);
+    taken();
+    upkeep.begun();
+    expect(taken()).toEqual(["shop/a bulk"]);
+    await time.advance(0);
+    expect(count("complete")).toBe(1);
+    upkeep.handled("shop/a", false);
+    await time.advance(0);
+    expect(count("complete")).toBe(2);
+  });
+
+  it("a completion that Redis refused is logged, and tried again with the next look", async () => {
+    const { time, upkeep, count, failing, logged, end } = leader({ keys: ["shop/a"] });
+    failing.add("complete");
+    upkeep.begun();
+    upkeep.handled("shop/a", false);
+    await time.advance(0);
+    expect(logged).toContainEqual([
+      "warn",
+      "Upkeep failed",
+      { what: "complete", error: expect.stringContaining("Redis is away") },
+    ]);
+    failing.clear();
+    void upkeep.run();
+    await time.advance(2_000);
+    expect(count("complete")).toBe(2);
+    expect(logged.at(-1)).toEqual(["info", "Everything is published", undefined]);
+    end.abort();
+  });
+});
+
+describe("what is published and has no object", () => {
+  /** Complete, with these projects published and none of them there. */
+  async function completeWithout(gone: readonly string[], present: readonly string[], unknown = "") {
+    const world = leader({ keys: present, unknown });
+    world.world.published = [...present, ...gone];
+    world.upkeep.begun();
+    for (const key of present) world.upkeep.handled(key, false);
+    world.taken();
+    await world.time.advance(0);
+    return world;
+  }
+
+  it("is withdrawn by its own reconcile as soon as everything was published", async () => {
+    const { taken } = await completeWithout(["shop/gone"], ["shop/a"]);
+    expect(taken()).toEqual(["shop/gone bulk"]);
+  });
+
+  it("is left alone in a namespace whose objects are not known", async () => {
+    const { taken } = await completeWithout(["hidden/gone"], ["shop/a"], "hidden");
+    expect(taken()).toEqual([]);
+  });
+
+  it("is looked for again after 15 s when it is most of all, and withdrawn when it is still missing", async () => {
+    const { taken, time, logged } = await completeWithout(projects(11), ["shop/a"]);
+    expect(taken()).toEqual([]);
+    expect(logged.at(-1)).toEqual(["warn", expect.stringMatching(/^Most projects have no object/), { projects: 11 }]);
+    await time.advance(14_999);
+    expect(taken()).toEqual([]);
+    await time.advance(1);
+    expect(taken()).toHaveLength(11);
+  });
+
+  it("is not withdrawn when its objects are there again by then", async () => {
+    const { taken, time, world } = await completeWithout(projects(11), ["shop/a"]);
+    world.keys.push(...projects(11));
+    await time.advance(15_000);
+    expect(taken()).toEqual([]);
+  });
+
+  it("is not looked for again once leadership has ended", async () => {
+    const { time, end, count } = await completeWithout(projects(11), ["shop/a"]);
+    end.abort();
+    await time.advance(60_000);
+    expect(count("published")).toBe(1);
+  });
+
+  it("is looked at, too, when only its purge is left", async () => {
+    const world = leader({ keys: ["shop/a"] });
+    const entry = { what: "resource", name: "books", uid: "u", namespaceUid: "n" } as const;
+    const record = (doomed: boolean): DataRecord => ({
+      policy: "Delete",
+      projectUid: "p",
+      entries: [doomed ? { ...entry, doomedAt: 3 } : entry],
+    });
+    world.world.records = new Map([
+      ["shop/purged", record(true)],
+      ["shop/kept", record(false)],
+    ]);
+    world.upkeep.begun();
+    world.taken();
+    world.upkeep.handled("shop/a", false);
+    await world.time.advance(0);
+    expect(world.taken()).toEqual(["shop/purged bulk"]);
+  });
+});
+
+describe("while it leads, upkeep", () => {
+  it("verifies at once and every 2 s, asks for the ring every 5 s, sweeps every minute, looks at everything every 10 minutes", async () => {
+    const { time, upkeep, count, taken, end } = leader({ keys: ["shop/a"] });
+    const running = upkeep.run();
+    await time.advance(0);
+    expect(count("verify")).toBe(1);
+    await time.advance(599_999);
+    expect([count("verify"), count("ring"), count("sweep")]).toEqual([1 + 299, 119, 9]);
+    expect(taken()).toEqual([]);
+    await time.advance(1);
+    expect(taken()).toEqual(["shop/a bulk"]);
+    end.abort();
+    await running;
+    expect(time.waiting()).toBe(0);
+  });
+
+  it.each([
+    [0, 1_800],
+    [1, 2_200],
+  ])("spreads its times by a tenth to both sides: %s", async (random, milliseconds) => {
+    const { time, upkeep, count, end } = leader({ random });
+    void upkeep.run();
+    await time.advance(milliseconds - 1);
+    expect(count("verify")).toBe(1);
+    await time.advance(1);
+    expect(count("verify")).toBe(2);
+    end.abort();
+  });
+
+  it("looks for what no object explains only once everything was published", async () => {
+    const { time, upkeep, count, end } = leader({ keys: ["shop/a"] });
+    upkeep.begun();
+    void upkeep.run();
+    await time.advance(60_000);
+    expect([count("published"), count("sweep")]).toEqual([0, 1]);
+    upkeep.handled("shop/a", false);
+    await time.advance(60_000);
+    expect([count("published"), count("sweep")]).toEqual([2, 2]);
+    end.abort();
+  });
+
+  it.each<Call>(["verify", "ring", "sweep"])("goes on after %s has failed, and logs each failure", async (name) => {
+    const { time, upkeep, failing, count, logged, end } = leader();
+    failing.add(name);
+    void upkeep.run();
+    await time.advance(180_000);
+    expect(count(name)).toBeGreaterThan(2);
+    for (const other of ["verify", "ring", "sweep"] as const) expect(count(other)).toBeGreaterThan(2);
+    const failures = logged.filter(([level, message]) => level === "warn" && message === "Upkeep failed");
+    expect(failures).toHaveLength(count(name));
+    end.abort();
+  });
+
+  it("ends when leadership ends, and keeps silent about what fails because of it", async () => {
+    const { time, upkeep, world, failing, count, logged, end } = leader();
+    const running = upkeep.run();
+    await time.advance(0);
+    failing.add("verify");
+    world.onCall = () => end.abort();
+    await time.advance(600_000);
+    await running;
+    expect(count("verify")).toBe(2);
+    expect(logged).toEqual([]);
+    expect(time.waiting()).toBe(0);
+  });
+});
