@@ -18,7 +18,7 @@ const seconds = 1_000;
 /** Shorter than what would put everything right in the end: a watch that is silent is given up after two minutes. */
 const patience = { withinMs: 90 * seconds };
 /** Of the operators. */
-const leaseSeconds = 6;
+const leaseSeconds = 4;
 let fleet: OwnFleet;
 let proxy: TcpProxy;
 let kubeconfig: string;

@@ -10,6 +10,7 @@ import { eventually } from "../support/eventually.ts";
 import { type FleetOptions, type OwnFleet, startFleet } from "../support/fleet.ts";
 import { bookCount, namespaceThatCameBack, openBooks } from "../support/former-namespace.ts";
 import { grantOperator, operatorUser } from "../support/rbac.ts";
+import { askRedis } from "../support/redis-line.ts";
 
 const within = { withinMs: 90_000 };
 let api: OwnApiServer;
@@ -50,6 +51,12 @@ async function served(place: Place, ...objects: readonly Declared[]): Promise<vo
 
 const namespacePath = ({ namespace }: Place) => `/api/v1/namespaces/${namespace}`;
 
+/** What an operator had not purged before it stopped, none that comes later can know to be unwanted. */
+async function purged(namespace: string): Promise<void> {
+  const documents = `ZCARD jp:{${namespace}/shop/books}:ids`;
+  await eventually(async () => expect((await askRedis(fleet.redis.port, documents)).trim()).toBe(":0"), within);
+}
+
 async function withdrawn(place: Place): Promise<void> {
   await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
 }
@@ -71,18 +78,18 @@ describe("a namespace that comes back", () => {
 describe("a namespace that goes while no operator runs", () => {
   it("is gone at once under Retain, and waits for the operator's return under Delete", async () => {
     await start();
-    const [kept, purged] = [await newPlace(fleet), await newPlace(fleet)];
+    const [kept, waiting] = [await newPlace(fleet), await newPlace(fleet)];
     await served(kept, openBooks());
-    await served(purged, openBooks({ deletionPolicy: "Delete" }));
+    await served(waiting, openBooks({ deletionPolicy: "Delete" }));
     await stopOperators();
+    await apiObject(api, namespacePath(waiting), { method: "DELETE" });
     await endNamespace(api, kept.namespace);
-    await apiObject(api, namespacePath(purged), { method: "DELETE" });
     // What was published goes on being served: nobody withdraws it.
     await kept.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));
-    expect((await apiObject(api, namespacePath(purged))).metadata?.["deletionTimestamp"]).toBeDefined();
+    expect((await apiObject(api, namespacePath(waiting))).metadata?.["deletionTimestamp"]).toBeDefined();
     await fleet.addOperator();
-    await Promise.all([withdrawn(kept), withdrawn(purged)]);
-    await eventually(() => expect(apiObject(api, namespacePath(purged))).rejects.toThrow("NotFound"), within);
+    await Promise.all([withdrawn(kept), withdrawn(waiting)]);
+    await eventually(() => expect(apiObject(api, namespacePath(waiting))).rejects.toThrow("NotFound"), within);
   });
 });
 
@@ -94,6 +101,7 @@ describe("an operator with rights in some namespaces only", () => {
     await served(placeAt(fleet, staying), openBooks());
     await endNamespace(api, going);
     await withdrawn(placeAt(fleet, going));
+    await purged(going);
     await placeAt(fleet, staying).edit("ApiResource", "books", { access: { read: "Nobody" } });
     await placeAt(fleet, staying).everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(403), within);
 
@@ -150,10 +158,12 @@ describe("a namespace that was made anew before the operator heard of it: its wa
     const verbs = (...allowed: readonly string[]) => patchRule(role, `${at}/verbs`, allowed);
     await verbs("get");
     await api.restartApiServer();
-    for (const { namespace } of [withData, without]) {
-      await endNamespace(api, namespace);
-      await ensureNamespace(api, namespace);
-    }
+    await Promise.all(
+      [withData, without].map(async ({ namespace }) => {
+        await endNamespace(api, namespace);
+        await ensureNamespace(api, namespace);
+      }),
+    );
     await withData.create(declared("Project", "shop"), openBooks());
     await withData.said("Project", "shop", "RetainedDataFound", within);
     await withData.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));

@@ -26,7 +26,7 @@ async function gone(place: Place, kind: string, name: string): Promise<void> {
   }, within);
 }
 
-describe("data of an earlier namespace", () => {
+describe.concurrent("data of an earlier namespace", () => {
   it("outlive a Project of the later one that says Delete, and its children, and wait for whoever adopts them", async () => {
     const place = await namespaceThatCameBack(fleet);
     await place.create(

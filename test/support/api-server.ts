@@ -58,7 +58,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ow
     parts.unshift(server);
     const access = accessTo(plan);
     const control = async (): Promise<void> => {
-      if (options.controllers) parts.unshift(await startControllers(plan, access, options.controllers));
+      if (options.controllers?.length) parts.unshift(await startControllers(plan, access, options.controllers));
     };
     await Promise.all([options.crds !== false && installCrds(access), control()]);
     return {
@@ -133,6 +133,8 @@ function startServer(plan: ServerPlan): Promise<PartProcess> {
     name: "kube-apiserver",
     program: plan.programs.kubeApiserver,
     args: serverArgs(plan),
+    // A seventh of the work of a start is collecting garbage; it has 380 MB instead of 270 then.
+    env: { GOGC: "400" },
     log: join(plan.dir, "kube-apiserver.log"),
     isUp: async () => {
       const ca = await readFile(plan.certificate).catch(() => undefined);

@@ -14,6 +14,8 @@ export interface PartPlan {
   readonly args: readonly string[];
   /** File that its output is appended to. */
   readonly log: string;
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Folder that goes when this process ends without a word. */
   readonly temporary?: string;
   isUp(): Promise<boolean>;
@@ -58,7 +60,10 @@ export async function startPart(plan: PartPlan): Promise<PartProcess> {
 
 async function launch(plan: PartPlan): Promise<ChildProcess> {
   const log = await open(plan.log, "a");
-  const child = spawn(plan.program, plan.args, { stdio: ["ignore", log.fd, log.fd] });
+  const child = spawn(plan.program, plan.args, {
+    stdio: ["ignore", log.fd, log.fd],
+    env: { ...process.env, ...plan.env },
+  });
   guard(child, plan.temporary);
   await log.close();
   const failed = new Promise<never>((_, reject) => {
