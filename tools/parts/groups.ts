@@ -94,7 +94,7 @@ async function joined(groups: readonly (FixedGroup | ClusterGroup)[], env: Envir
 }
 
 function unique(parts: readonly Part[]): readonly Part[] {
-  return [...new Set(parts)];
+  return [...new Map(parts.map((part) => [part.name, part])).values()];
 }
 
 async function clusterParts(env: Environment): Promise<readonly Part[]> {

@@ -124,16 +124,11 @@ describe("the parts step", () => {
 });
 
 describe("the groups", () => {
-  it("name each part once, and no two parts alike", async () => {
+  it("name each part once", async () => {
     const env = { ...process.env, JSONPLANE_CLUSTER: "kind" };
-    const all = new Map<string, Part>();
     for (const group of partGroups) {
-      const parts = await partsOf(group, env);
-      expect(new Set(parts).size, group).toBe(parts.length);
-      for (const part of parts) {
-        expect(all.get(part.name) ?? part, part.name).toBe(part);
-        all.set(part.name, part);
-      }
+      const names = (await partsOf(group, env)).map(({ name }) => name);
+      expect(names, group).toEqual([...new Set(names)]);
     }
   });
 
