@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSite } from "../../tools/site/build.ts";
 import { type Browser, type Page, startBrowser } from "../support/browser.ts";
+import { testTier } from "../support/test-tier.ts";
 
 const pictures = fileURLToPath(new URL("../../out/site-pictures/", import.meta.url));
 let folder = "";
@@ -32,11 +33,19 @@ async function search(page: Page, words: string): Promise<void> {
   await page.until("document.querySelectorAll('.search li').length > 0");
 }
 
+/** Each width and each scheme is looked at on every commit, all four of them together at night. */
+const otherScreens =
+  testTier === "nightly"
+    ? ([
+        ["wide and dark", { width: 1440, height: 900, scheme: "dark" }],
+        ["narrow and light", { width: 390, height: 844, scheme: "light" }],
+      ] as const)
+    : [];
+
 describe.each([
   ["wide and light", { width: 1440, height: 900, scheme: "light" }],
-  ["wide and dark", { width: 1440, height: 900, scheme: "dark" }],
-  ["narrow and light", { width: 390, height: 844, scheme: "light" }],
   ["narrow and dark", { width: 390, height: 844, scheme: "dark" }],
+  ...otherScreens,
 ] as const)("the site, %s,", (name, options) => {
   it.each(["index.html", "tutorial.html", "reference/custom-resources.html", "benchmarks.html"])(
     "shows %s without a complaint, nothing from elsewhere and no page wider than the screen",
