@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
+import { send } from "../support/http-client.ts";
 import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
 import { openRaw, parseReplies, type RawReply, sendRaw } from "../support/raw-http.ts";
 import { expectProblem } from "../support/replies.ts";
@@ -179,9 +180,11 @@ describeServed("a client that disconnects in the middle of its body", (serve) =>
     const served = await serve(shop);
     for (const lines of [["Content-Length: 100"], ["Transfer-Encoding: chunked"]]) {
       const connection = openRaw(served.origin);
-      connection.write(head(served, { lines }));
+      connection.write(head(served, { lines: [...lines, "Expect: 100-continue"] }));
+      await connection.arrived("100 Continue");
       connection.write(lines[0]?.startsWith("Transfer") ? chunk('{"a":1') : '{"a":1');
-      await new Promise((resume) => setTimeout(resume, 30));
+      // Another connection's request, so that this one's bytes have arrived.
+      expect((await send(served.origin, `${served.base}/json/doc`)).text).toBe("{}");
       connection.destroy();
     }
     expect((await served.send("/json/doc")).text).toBe("{}");

@@ -201,9 +201,10 @@ describeServed("the metrics", (serve) => {
   it("count each request once, one whose client left early as well", async () => {
     const served = await serve(shop);
     const connection = openRaw(served.origin);
-    const head = `PUT ${served.base}/json/doc/b HTTP/1.1\r\nHost: a\r\nAuthorization: ${writer}\r\nContent-Length: 9\r\n\r\n1`;
-    connection.write(head);
-    await new Promise((resume) => setTimeout(resume, 30));
+    const head = `PUT ${served.base}/json/doc/b HTTP/1.1\r\nHost: a\r\nAuthorization: ${writer}\r\n`;
+    connection.write(`${head}Expect: 100-continue\r\nContent-Length: 9\r\n\r\n`);
+    await connection.arrived("100 Continue");
+    connection.write("1");
     connection.destroy();
     await becomes(served, "jsonplane_kv_requests_total", { root_key: "doc" }, 1);
     await served.send("/json/doc");
