@@ -53,7 +53,7 @@ export default defineConfig({
           setupFiles: sameCases,
           globalSetup: [realParts, sharedRedis, sharedCluster],
           testTimeout: 300 * seconds,
-          hookTimeout: 60 * seconds,
+          hookTimeout: 180 * seconds,
         },
       },
       {
@@ -63,8 +63,8 @@ export default defineConfig({
           isolate: false,
           include: ["test/http/**/*.test.ts"],
           globalSetup: [realParts, sharedRedis, sharedCluster],
-          testTimeout: 60 * seconds,
-          hookTimeout: 60 * seconds,
+          testTimeout: 180 * seconds,
+          hookTimeout: 180 * seconds,
         },
       },
       {
@@ -126,7 +126,7 @@ export default defineConfig({
           setupFiles: sameCases,
           globalSetup: [realParts, sharedRedis],
           testTimeout: 180 * seconds,
-          hookTimeout: 60 * seconds,
+          hookTimeout: 180 * seconds,
         },
       },
       {
@@ -136,7 +136,7 @@ export default defineConfig({
           include: ["test/process/**/*.test.ts"],
           globalSetup: realParts,
           testTimeout: 300 * seconds,
-          hookTimeout: 120 * seconds,
+          hookTimeout: 180 * seconds,
         },
       },
     ],
