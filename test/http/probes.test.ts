@@ -76,7 +76,7 @@ describe("when Redis", () => {
   afterAll(() => redis.stop());
 
   it("goes away a data plane is alive and started and not ready, and ready again once it is back", async () => {
-    const store = await createRedisStore({ url: redis.url, clock: systemClock });
+    const store = await createRedisStore({ url: redis.url, clock: systemClock, commandTimeoutMs: 20_000 });
     const served = await serveFrom(store, [shop]);
     expect(await ask(served.adminUrl)).toEqual(["200 ok", "200 ok", "200 ok"]);
     await redis.kill();

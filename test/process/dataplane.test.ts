@@ -6,9 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
@@ -25,6 +23,7 @@ import {
   withRootKey,
   withUser,
 } from "../support/projects.ts";
+import { openGateway } from "../support/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
 
@@ -50,7 +49,7 @@ beforeEach(async () => {
   keyring = join(folder, "keyring.json");
   await writeFile(keyring, keyringText, { mode: 0o600 });
   redis = await startRedis();
-  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  gateway = await openGateway(redis.url);
   publisher = createPublisher({
     gateway,
     keyring: parseKeyring(keyringText),

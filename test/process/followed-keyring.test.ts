@@ -7,12 +7,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
-import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { eventually } from "../support/eventually.ts";
 import { apikey, changed, project, withKey, withResource } from "../support/projects.ts";
+import { openGateway } from "../support/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Replica, startReplica } from "../support/replica.ts";
 
@@ -33,7 +32,7 @@ beforeEach(async () => {
   await symlink(join("..data", "keyring.json"), join(folder, "keyring.json"));
   await mount(keyringText(former));
   redis = await startRedis();
-  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  gateway = await openGateway(redis.url);
   const publisher = await begun(former);
   await publisher.publish(shop);
   await publisher.complete();

@@ -5,9 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey } from "../../core/config/config-keys.ts";
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
 import { textOf } from "../../core/redis/reply.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -16,6 +14,7 @@ import { createPublisher, type Publisher } from "../../operator/publish/publishe
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { eventually } from "../support/eventually.ts";
 import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
+import { openGateway } from "../support/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 /** Nothing happens because it is time for it. */
@@ -39,7 +38,7 @@ let config: FollowedConfig;
 
 beforeEach(async () => {
   redis = await startRedis();
-  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  gateway = await openGateway(redis.url);
   file = JSON.stringify(former);
   time = 0;
   keyring = await followKeyring({

@@ -5,9 +5,7 @@ import { systemClock } from "../../core/clock.ts";
 import { configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
 import { textOf, textsOf } from "../../core/redis/reply.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -29,6 +27,7 @@ import {
   withRootKey,
   withUser,
 } from "../support/projects.ts";
+import { openGateway } from "../support/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -52,7 +51,7 @@ const open: FollowedConfig[] = [];
 
 beforeAll(async () => {
   redis = await startRedis();
-  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  gateway = await openGateway(redis.url);
 });
 afterAll(async () => {
   gateway.disconnect();
@@ -97,8 +96,7 @@ async function live(directory: Directory, of = ref): Promise<LiveProject> {
 /** Publishes elsewhere and copies everything but the stream of hints over. */
 async function publishWithoutHint(parts: ProjectParts): Promise<void> {
   const elsewhere = await startRedis();
-  const target = parseRedisUrl(elsewhere.url);
-  const other = createGateway(await connect({ target, name: "elsewhere", commandTimeout: 2_000 }));
+  const other = await openGateway(elsewhere.url);
   const publisherThere = createPublisher({ gateway: other, keyring, clock: systemClock, owner: "test" });
   await publisherThere.begin();
   await publisherThere.publish(parts);

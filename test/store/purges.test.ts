@@ -5,9 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -18,6 +16,7 @@ import type { Reach } from "../../operator/publish/acknowledgements.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
 import { eventually } from "../support/eventually.ts";
+import { openGateway } from "../support/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { idOf, servedText } from "../support/stored-objects.ts";
 
@@ -40,7 +39,7 @@ let reach: Reach;
 
 beforeAll(async () => {
   redis = await startRedis();
-  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  gateway = await openGateway(redis.url);
   store = await createRedisStore({ url: redis.url, clock: systemClock });
   publisher = createPublisher({
     gateway,

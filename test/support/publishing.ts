@@ -13,7 +13,7 @@ import { fieldsOf, optionalText } from "../../core/redis/reply.ts";
 import type { DataEntry, DataRecord } from "../../operator/data-record.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 
-export async function openGateway(url: string, commandTimeout = 2_000): Promise<Gateway> {
+export async function openGateway(url: string, commandTimeout = 20_000): Promise<Gateway> {
   return createGateway(await connect({ target: parseRedisUrl(url), name: "test", commandTimeout }));
 }
 

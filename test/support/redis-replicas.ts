@@ -9,7 +9,7 @@ import type { StoreUnderTest } from "../store/contract/fixture.ts";
 export async function redisReplicas(url: string, clock: Clock): Promise<StoreUnderTest> {
   const opened: Store[] = [];
   const open = async () => {
-    const store = await createRedisStore({ url, clock });
+    const store = await createRedisStore({ url, clock, commandTimeoutMs: 20_000 });
     opened.push(store);
     return store;
   };

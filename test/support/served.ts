@@ -91,6 +91,9 @@ function twice(suite: (serveTwice: ServeTwice) => void): (serve: Serve) => void 
     });
 }
 
+/** Of stores whose subject is no outage: a busy machine is none. */
+const commandTimeoutMs = 20_000;
+
 type FindRedis = () => { readonly url: string } | Promise<{ readonly url: string }>;
 
 function onRedis(suite: (serve: Serve) => void, find: FindRedis): void {
@@ -98,7 +101,7 @@ function onRedis(suite: (serve: Serve) => void, find: FindRedis): void {
   beforeAll(async () => {
     ({ url } = await find());
   });
-  suiteOn(suite, (clock, observe) => createRedisStore({ url, clock, observe }));
+  suiteOn(suite, (clock, observe) => createRedisStore({ url, clock, observe, commandTimeoutMs }));
 }
 
 type OpenStore = (clock: Clock, observe: (observation: StoreObservation) => void) => Promise<Store>;
