@@ -2,13 +2,13 @@
 
 import type { Json } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
-import type { FleetCondition, FleetObject } from "../support/fleet.ts";
+import type { Condition, KubeObject } from "../support/api-server-objects.ts";
 
-export interface SeenObject extends FleetObject {
+export interface SeenObject extends KubeObject {
   readonly kind: Kind;
   readonly spec: Json;
 }
 
-export function readyOf({ status }: FleetObject): FleetCondition | undefined {
+export function readyOf({ status }: KubeObject): Condition | undefined {
   return status?.conditions?.find(({ type }) => type === "Ready");
 }

@@ -11,6 +11,8 @@ import {
 import type { EventNote } from "../../operator/record/event-recorder.ts";
 import type { Subject } from "../../operator/verdict.ts";
 import type { TestApiServer } from "../support/api-server-access.ts";
+import { apiObject } from "../support/api-server-call.ts";
+import { objectsIn, objectsOf } from "../support/api-server-objects.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ManualTime, manualTime } from "../support/manual-time.ts";
 import { sharedApiServer } from "../support/shared-parts.ts";
@@ -48,33 +50,24 @@ beforeEach(async () => {
     observe: (observation) => told.push(observation),
   });
   await server.apply("{apiVersion: jsonplane.io/v1alpha1, kind: Project, metadata: {name: shop}}", { namespace });
-  const uid = await kubectl("get", "jproj", "shop", "-o", "jsonpath={.metadata.uid}");
+  const { uid } = (await objectsOf(server, namespace).get("Project", "shop")).metadata;
   shop = { kind: "Project", namespace, name: "shop", uid };
 });
-
-async function kubectl(...args: string[]): Promise<string> {
-  return (await server.kubectl(["--namespace", namespace, ...args])).trim();
-}
 
 /** Everything that was recorded so far has been answered. */
 async function answered(count: number): Promise<void> {
   await eventually(() => expect(told).toHaveLength(count));
 }
 
-interface StoredEvents {
-  readonly items: readonly { readonly metadata: { readonly name: string }; readonly [member: string]: unknown }[];
-}
-
-async function stored(): Promise<StoredEvents["items"]> {
-  return (JSON.parse(await kubectl("get", "events.events.k8s.io", "-o", "json")) as StoredEvents).items;
-}
+const folder = () => `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+const stored = () => objectsIn(server, folder());
 
 describe("an event", () => {
   test("stands where kubectl describe shows it, with reason, age, source and note", async () => {
     recorder.record(shop, published);
     await answered(1);
     expect(told).toEqual([{ kind: "written" }]);
-    const description = await kubectl("describe", "jproj", "shop");
+    const description = await server.kubectl(["describe", "jproj", "shop", "--namespace", namespace]);
     expect(description).toMatch(/Normal +Published +\S+ +jsonplane\.io\/operator +Revision 7 is live/);
   });
 
@@ -99,7 +92,7 @@ describe("an event", () => {
   test("that the API server has forgotten is told anew, and the old one does not come back as a torso", async () => {
     recorder.record(shop, published);
     await answered(1);
-    await kubectl("delete", "events.events.k8s.io", "--all");
+    await apiObject(server, folder(), { method: "DELETE" });
     time.freeze(5 * minute);
     recorder.record(shop, published);
     await answered(2);
@@ -108,7 +101,7 @@ describe("an event", () => {
 });
 
 test("nothing waits for an event in a namespace that is going", async () => {
-  await server.kubectl(["delete", "namespace", namespace, "--wait=false"]);
+  await apiObject(server, `/api/v1/namespaces/${namespace}`, { method: "DELETE" });
   recorder.record(shop, published);
   await answered(1);
   expect(told).toEqual([expect.objectContaining({ kind: "dropped", why: "failed" })]);

@@ -1,26 +1,20 @@
-// Data of objects that go where the operator has rights in some namespaces only: nothing holds them back, so that all that is
+// Objects and namespaces that go where the operator has rights in some namespaces only: nothing holds them back, so that all that is
 // known of them afterwards is what was seen.
 
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import { endNamespace } from "../support/api-server-objects.ts";
+import { endNamespace, ensureNamespace } from "../support/api-server-objects.ts";
 import { type Declared, declared, type Place, placeAt } from "../support/declared.ts";
 import { eventually } from "../support/eventually.ts";
 import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { grantOperator, operatorUser } from "../support/rbac.ts";
+import { bookCount, openBooks } from "../support/former-namespace.ts";
+import { changeRule, grantOperator, operatorUser } from "../support/rbac.ts";
 
-const within = { withinMs: 40_000 };
+const within = { withinMs: 90_000 };
 let fleet: OwnFleet;
 let redis: Redis;
 let watched: readonly string[];
-
-const books = (spec: object = {}): Declared =>
-  declared("ApiResource", "books", {
-    access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },
-    schema: { type: "object" },
-    ...spec,
-  });
 
 async function startOperator(namespaces: readonly string[]): Promise<void> {
   for (const operator of fleet.operators.splice(0)) await operator.stop();
@@ -49,9 +43,9 @@ afterAll(async () => {
   await fleet?.stop();
 });
 
-async function served(namespace: string | undefined, ...objects: readonly Declared[]): Promise<Place> {
+async function served(namespace: string | undefined, books: Declared): Promise<Place> {
   const place = placeAt(fleet, namespace ?? "");
-  await place.create(...objects);
+  await place.create(declared("Project", "shop"), books);
   await place.said("ApiResource", "books", "Ready");
   await place.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
   return place;
@@ -73,9 +67,17 @@ async function laggardGoes(): Promise<void> {
   await redis.del(acknowledgementKey("laggard"));
 }
 
+/** Of namespaces that nobody else uses. */
+async function startOperatorOf(...names: readonly [string, string]): Promise<readonly [Place, Place]> {
+  const [one, other] = [await fleet.api.namespace(names[0]), await fleet.api.namespace(names[1])];
+  await grantOperator(fleet.api, [one, other]);
+  await startOperator([one, other]);
+  return [placeAt(fleet, one), placeAt(fleet, other)];
+}
+
 describe("an object that said Retain before it went", () => {
   it("keeps its data, also where Redis was away and heard of neither", async () => {
-    const place = await served(watched[0], declared("Project", "shop"), books({ deletionPolicy: "Delete" }));
+    const place = await served(watched[0], openBooks({ deletionPolicy: "Delete" }));
     redis.disconnect();
     await fleet.redis.kill("SIGTERM");
     await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
@@ -92,7 +94,7 @@ describe("an object that said Retain before it went", () => {
 
 describe("a namespace that took the operator's rights along", () => {
   it("leaves no data behind that were to be deleted, however late the replicas are", async () => {
-    const place = await served(watched[1], declared("Project", "shop"), books({ deletionPolicy: "Delete" }));
+    const place = await served(watched[1], openBooks({ deletionPolicy: "Delete" }));
     await laggardComes();
     await endNamespace(fleet.api, place.namespace);
     await withdrawn(place);
@@ -106,7 +108,7 @@ describe("a namespace that took the operator's rights along", () => {
 
 describe("a namespace that is taken off the list", () => {
   it("is not taken for empty: data of objects that are still there stay", async () => {
-    const place = await served(watched[2], declared("Project", "shop"), books({ deletionPolicy: "Delete" }));
+    const place = await served(watched[2], openBooks({ deletionPolicy: "Delete" }));
     for (const operator of fleet.operators.splice(0)) await operator.stop();
     await place.remove("Project", "shop");
     await startOperator([watched[3] ?? ""]);
@@ -114,5 +116,44 @@ describe("a namespace that is taken off the list", () => {
     await new Promise((resume) => setTimeout(resume, 8_000));
     expect((await place.get("ApiResource", "books")).metadata.deletionTimestamp).toBeUndefined();
     expect(await objectsOf(place)).toBe(1);
+  });
+});
+
+describe("an operator with rights in some namespaces only", () => {
+  it("lets a namespace go that takes its rights along, withdraws what was in it, and serves the others", async () => {
+    const [going, staying] = await startOperatorOf("going", "staying");
+    await served(going.namespace, openBooks({ deletionPolicy: "Delete" }));
+    await served(staying.namespace, openBooks());
+    await endNamespace(fleet.api, going.namespace);
+    await withdrawn(going);
+    // What an operator had not purged before it stopped, none that comes later can know to be unwanted.
+    await eventually(async () => expect(await objectsOf(going)).toBe(0), within);
+    await staying.edit("ApiResource", "books", { access: { read: "Nobody" } });
+    await staying.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(403), within);
+
+    // What it may not see any more holds up neither its next start nor the others.
+    await startOperator([going.namespace, staying.namespace]);
+    await staying.edit("ApiResource", "books", { access: { read: "Anyone" } });
+    await staying.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), within);
+    await ensureNamespace(fleet.api, going.namespace);
+    await grantOperator(fleet.api, [going.namespace]);
+    await going.create(declared("Project", "shop"));
+    await going.said("Project", "shop", "Ready", within);
+  });
+
+  it("takes nothing for gone that it may not see, and deletes no data for that", async () => {
+    const [halfSeen, seen] = await startOperatorOf("half-seen", "seen");
+    await served(halfSeen.namespace, openBooks({ deletionPolicy: "Delete" }));
+    for (const operator of fleet.operators.splice(0)) await operator.stop();
+    const role = `/apis/rbac.authorization.k8s.io/v1/namespaces/${halfSeen.namespace}/roles/jsonplane-operator`;
+    const others = ["projects", "projectusers", "apikeys", "rootkeys"];
+    await changeRule(fleet.api, role, { "0/resources": others });
+    await startOperator([halfSeen.namespace, seen.namespace]);
+    await served(seen.namespace, openBooks());
+    await halfSeen.edit("Project", "shop", { serving: "ReadOnly" });
+    await bookCount(halfSeen, 1);
+    await changeRule(fleet.api, role, { "0/resources": ["apiresources", ...others] });
+    await halfSeen.said("Project", "shop", "Ready", within);
+    await bookCount(halfSeen, 1);
   });
 });

@@ -27,6 +27,17 @@ async function gone(place: Place, kind: string, name: string): Promise<void> {
 }
 
 describe.concurrent("data of an earlier namespace", () => {
+  it("are found only once somebody says so: they may be another team's", async () => {
+    const place = await namespaceThatCameBack(fleet);
+    await place.create(declared("Project", "shop"), openBooks());
+    const said = await place.said("Project", "shop", "RetainedDataFound", within);
+    expect(said["Stalled"]?.status).toBe("True");
+    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
+    await place.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/adopt-data": "true" } } });
+    await place.said("ApiResource", "books", "Ready");
+    await bookCount(place, 1);
+  });
+
   it("outlive a Project of the later one that says Delete, and its children, and wait for whoever adopts them", async () => {
     const place = await namespaceThatCameBack(fleet);
     await place.create(

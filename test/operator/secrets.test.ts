@@ -16,6 +16,9 @@ import {
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
 import type { TestApiServer } from "../support/api-server-access.ts";
+import { apiObject } from "../support/api-server-call.ts";
+import { objectsOf } from "../support/api-server-objects.ts";
+import { secretOf } from "../support/declared.ts";
 import { type OperatorUser, operatorUserOf } from "../support/operator-users.ts";
 import { sharedApiServer } from "../support/shared-parts.ts";
 import { type WatchedSecrets, watchSecrets } from "../support/watched-secrets.ts";
@@ -98,23 +101,16 @@ async function reconcile(): Promise<ProjectResolution> {
   return resolution;
 }
 
-function kubectl(...args: readonly string[]): Promise<string> {
-  return server.kubectl([...args, "--namespace", namespace]);
-}
-
-async function secretNames(): Promise<readonly string[]> {
-  const names = await kubectl("get", "secrets", "-o", "jsonpath={.items[*].metadata.name}");
-  return names.split(" ").filter((name) => name !== "");
-}
+const here = () => objectsOf(server, namespace);
+const secretNames = () => here().names("Secret");
 
 async function entry(secret: string, name: string): Promise<string> {
-  const text = await kubectl("get", "secret", secret, "-o", `jsonpath={.data.${name}}`);
-  return Buffer.from(text, "base64").toString();
+  const { data } = await here().get("Secret", secret);
+  return Buffer.from(data?.[name] ?? "", "base64").toString();
 }
 
-async function setEntry(secret: string, name: string, text: string): Promise<void> {
-  await kubectl("patch", "secret", secret, "-p", JSON.stringify({ stringData: { [name]: text } }));
-}
+const setEntry = (secret: string, name: string, text: string) =>
+  here().patch("Secret", secret, { stringData: { [name]: text } });
 
 /** How often the operator asked for that Secret by name. */
 async function reads(secret: string): Promise<number> {
@@ -129,7 +125,7 @@ describe("Secrets of a Project", () => {
     await server.apply(manifests, { namespace });
     expect((await reconcile()).writes).toHaveLength(5);
     expect(await secretNames()).toEqual(made);
-    expect(await kubectl("get", "secret", "ada-password", "-o", "jsonpath={.type}")).toBe("kubernetes.io/basic-auth");
+    expect((await here().get("Secret", "ada-password")).type).toBe("kubernetes.io/basic-auth");
     expect(await entry("ci-api-key", "apiKey")).toMatch(/^jp_/);
     expect((await reconcile()).writes).toEqual([]);
   });
@@ -146,15 +142,14 @@ describe("Secrets of a Project", () => {
     await server.apply(manifests, { namespace });
     await reconcile();
     const before = await entry("ci-api-key", "apiKey");
-    await kubectl("label", "secret", "ci-api-key", "example.org/team=shop");
-    await kubectl("annotate", "secret", "ci-api-key", "example.org/note=hello");
+    const metadata = { labels: { "example.org/team": "shop" }, annotations: { "example.org/note": "hello" } };
+    await here().patch("Secret", "ci-api-key", { metadata });
     await setEntry("ci-api-key", "extra", "mine");
-    await kubectl("patch", "apikey", "ci", "--type=merge", "-p", '{"spec":{"rotation":{"id":"b"}}}');
+    await here().patch("ApiKey", "ci", { spec: { rotation: { id: "b" } } });
     expect((await reconcile()).writes.map(({ mode }) => mode)).toEqual(["replace", "replace"]);
     expect(await entry("ci-api-key", "apiKey")).not.toBe(before);
     expect(await entry("ci-api-key", "extra")).toBe("mine");
-    const metadata = await kubectl("get", "secret", "ci-api-key", "-o", "jsonpath={.metadata}");
-    expect(JSON.parse(metadata)).toMatchObject({
+    expect((await here().get("Secret", "ci-api-key")).metadata).toMatchObject({
       labels: { "example.org/team": "shop", "jsonplane.io/kind": "ApiKey" },
       annotations: { "example.org/note": "hello", "jsonplane.io/namespace": namespace },
     });
@@ -163,7 +158,7 @@ describe("Secrets of a Project", () => {
   test("are not written over when they changed since they were read, nor when they were made meanwhile", async () => {
     await server.apply(manifests, { namespace });
     const first = await resolve();
-    await kubectl("create", "secret", "generic", "ci-api-key", "--from-literal=apiKey=mine");
+    await here().create(secretOf("ci-api-key", { apiKey: "mine" }));
     const writes: unknown[] = [];
     for (const write of first.writes) await book.write(write).catch((error: unknown) => writes.push(error));
     expect(writes).toEqual([expect.any(SecretChanged)]);
@@ -181,7 +176,7 @@ describe("Secrets of a Project", () => {
   });
 
   test("that stand on our names and are foreign are refused and never read", async () => {
-    await kubectl("create", "secret", "generic", "ci-api-key", "--from-literal=apiKey=mine");
+    await here().create(secretOf("ci-api-key", { apiKey: "mine" }));
     await server.apply(manifests, { namespace });
     const { credentials } = await reconcile();
     expect(credentials.keys.get("ci")).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
@@ -191,7 +186,7 @@ describe("Secrets of a Project", () => {
   test("cannot be made in a namespace that is on its way out", async () => {
     await server.apply(manifests, { namespace });
     const { writes } = await resolve();
-    await server.kubectl(["delete", "namespace", namespace, "--wait=false"]);
+    await apiObject(server, `/api/v1/namespaces/${namespace}`, { method: "DELETE" });
     const [write] = writes;
     if (write === undefined) throw new Error("Nothing to write");
     await expect(book.write(write)).rejects.toThrow(NamespaceTerminating);
@@ -199,9 +194,9 @@ describe("Secrets of a Project", () => {
 });
 
 test("a password from a Secret of the user's own is read once for each of its versions", async () => {
-  await kubectl("create", "secret", "generic", "given", "--from-literal=password=one");
+  await here().create(secretOf("given", { password: "one" }));
   await server.apply(manifests, { namespace });
-  await kubectl("patch", "projectuser", "ada", "--type=merge", "-p", '{"spec":{"passwordSecretRef":{"name":"given"}}}');
+  await here().patch("ProjectUser", "ada", { spec: { passwordSecretRef: { name: "given" } } });
   const hashNow = async (): Promise<unknown> => {
     const { credentials } = await reconcile();
     const user = credentials.users.get("ada");
@@ -212,7 +207,7 @@ test("a password from a Secret of the user's own is read once for each of its ve
   await setEntry("given", "password", "two");
   for (let look = 0; look < 3; look += 1) expect(await hashNow()).toBe("hash of two");
   expect(await reads("given")).toBe(2);
-  await kubectl("delete", "secret", "given");
+  await here().remove("Secret", "given");
   expect(await hashNow()).toMatchObject({ refusal: { reason: "SecretNotFound" } });
 });
 
@@ -228,7 +223,7 @@ describe("Secrets of objects that are gone", () => {
   test("go at once when the object's end was seen, and only then", async () => {
     const key = await prepared();
     expect(await sweep.sweepSubject(key)).toEqual([]);
-    await kubectl("delete", "apikey", "ci");
+    await here().remove("ApiKey", "ci");
     expect([...(await sweep.sweepSubject(key))].sort()).toEqual(["ci-api-key", "ci-key-hash"]);
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
     expect(await sweep.sweepSubject(key)).toEqual([]);
@@ -236,7 +231,7 @@ describe("Secrets of objects that are gone", () => {
 
   test("stay when an object of that name stands in its place", async () => {
     const key = await prepared();
-    await kubectl("delete", "apikey", "ci");
+    await here().remove("ApiKey", "ci");
     await server.apply(manifests, { namespace });
     expect(await sweep.sweepSubject(key)).toEqual([]);
     expect(await secretNames()).toEqual(made);
@@ -244,7 +239,7 @@ describe("Secrets of objects that are gone", () => {
 
   test("go after an hour of being alone when nobody saw the end, and not as long as a restore may take", async () => {
     await prepared();
-    await kubectl("delete", "apikey", "ci");
+    await here().remove("ApiKey", "ci");
     await watched.caughtUp();
     now = Date.now() + 2 * orphanAgeMs;
     expect(await sweep.sweepOrphans()).toBe(0);
@@ -261,14 +256,14 @@ describe("Secrets of objects that are gone", () => {
   test("begin their hour anew when the object came back meanwhile", async () => {
     await prepared();
     now = Date.now() + 2 * orphanAgeMs;
-    await kubectl("delete", "apikey", "ci");
+    await here().remove("ApiKey", "ci");
     await watched.caughtUp();
     await sweep.sweepOrphans();
     await server.apply(manifests, { namespace });
     await watched.caughtUp();
     monotonic = orphanAgeMs;
     await sweep.sweepOrphans();
-    await kubectl("delete", "apikey", "ci");
+    await here().remove("ApiKey", "ci");
     await watched.caughtUp();
     monotonic = orphanAgeMs + 1;
     expect(await sweep.sweepOrphans()).toBe(0);
@@ -287,7 +282,7 @@ describe("Secrets of objects that are gone", () => {
     };
     const { own, objects } = watched;
     sweep = createSecretSweep({ api: { ...api, get }, own, objects, now: () => now, monotonic: () => monotonic });
-    for (const each of [refusing, namespace]) await server.kubectl(["delete", "apikey", "ci", "-n", each]);
+    for (const each of [refusing, namespace]) await objectsOf(server, each).remove("ApiKey", "ci");
     await watched.caughtUp();
     now = Date.now() + 2 * orphanAgeMs;
     await sweep.sweepOrphans();
@@ -301,7 +296,7 @@ describe("Secrets of objects that are gone", () => {
   test("are left alone where they are copies in another namespace, or belong to no object at all", async () => {
     await prepared();
     const elsewhere = await server.namespace();
-    const copy = JSON.parse(await kubectl("get", "secret", "ci-api-key", "-o", "json"));
+    const copy = await here().get("Secret", "ci-api-key");
     const { labels, annotations } = copy.metadata;
     const metadata = { name: "ci-api-key", namespace: elsewhere, labels, annotations };
     const fleet = { name: "ring", namespace: elsewhere, labels: { "app.kubernetes.io/managed-by": "jsonplane" } };
@@ -312,7 +307,6 @@ describe("Secrets of objects that are gone", () => {
     monotonic = orphanAgeMs;
     await sweep.sweepOrphans();
     expect(await secretNames()).toEqual(made);
-    const names = ["get", "secrets", "-n", elsewhere, "-o", "jsonpath={.items[*].metadata.name}"];
-    expect(await server.kubectl(names)).toBe("ci-api-key ring");
+    expect(await objectsOf(server, elsewhere).names("Secret")).toEqual(["ci-api-key", "ring"]);
   });
 });

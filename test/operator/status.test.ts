@@ -11,6 +11,7 @@ import type { Progress } from "../../operator/status/conditions.ts";
 import { statusOf } from "../../operator/status/status-of.ts";
 import { writeStatus } from "../../operator/status/write-status.ts";
 import type { TestApiServer } from "../support/api-server-access.ts";
+import { objectsOf } from "../support/api-server-objects.ts";
 import { kstatusOf } from "../support/kstatus.ts";
 import { sharedApiServer } from "../support/shared-parts.ts";
 
@@ -35,6 +36,8 @@ beforeEach(async () => {
   namespace = await server.namespace();
   await apply();
 });
+
+const here = () => objectsOf(server, namespace);
 
 const apply = (metadata = "") =>
   server.apply(`{apiVersion: jsonplane.io/v1alpha1, kind: Project, metadata: {name: shop${metadata}}}`, { namespace });
@@ -76,13 +79,13 @@ describe("a status", () => {
 
   test("reaches an object that somebody labelled meanwhile", async () => {
     const before = await shop();
-    await server.kubectl(["label", "project", "shop", "-n", namespace, "team=books"]);
+    await here().patch("Project", "shop", { metadata: { labels: { team: "books" } } });
     expect((await tell(before, { state: "programmed" }))?.metadata.labels).toEqual({ team: "books" });
   });
 
   test("does not reach an object that was made anew", async () => {
     const former = await shop();
-    await server.kubectl(["delete", "project", "shop", "-n", namespace]);
+    await here().remove("Project", "shop");
     expect(await tell(former, { state: "programmed" })).toBeUndefined();
     await apply();
     expect(await tell(former, { state: "programmed" })).toBeUndefined();
@@ -100,26 +103,26 @@ describe("the finalizer", () => {
     expect(await applyFinalizer(api, await shop(), false)).toMatchObject({ outcome: "changed" });
     expect((await shop()).metadata.finalizers).toEqual(["example.org/other"]);
     await apply();
-    await server.kubectl(["delete", "project", "shop", "-n", namespace]);
+    await here().remove("Project", "shop");
   });
 
   test("lets an object go that waited for nothing else", async () => {
     await applyFinalizer(api, await shop(), true);
-    await server.kubectl(["delete", "project", "shop", "-n", namespace, "--wait=false"]);
+    await here().remove("Project", "shop");
     expect(await applyFinalizer(api, await shop(), false)).toEqual({ outcome: "gone" });
     expect(await api.get(customTypes.Project, { namespace, name: "shop" })).toBeUndefined();
   });
 
   test("that came with a restored manifest lets its object go as well", async () => {
     await apply(`, finalizers: [${finalizer}]`);
-    await server.kubectl(["delete", "project", "shop", "-n", namespace, "--wait=false"]);
+    await here().remove("Project", "shop");
     expect(await applyFinalizer(api, await shop(), false)).toEqual({ outcome: "gone" });
     expect(await api.get(customTypes.Project, { namespace, name: "shop" })).toBeUndefined();
   });
 
   test("is not set on an object that is gone, or made anew", async () => {
     const former = await shop();
-    await server.kubectl(["delete", "project", "shop", "-n", namespace]);
+    await here().remove("Project", "shop");
     await expect(applyFinalizer(api, former, true)).rejects.toMatchObject({ status: 409 });
     await apply();
     await expect(applyFinalizer(api, former, true)).rejects.toMatchObject({ status: 422 });

@@ -44,6 +44,66 @@ export async function applyManifests(target: ApiTarget, yaml: string, namespace 
   }
 }
 
+/** What tests do with the objects of one namespace, of this project's kinds and the core group's. */
+export interface NamespaceObjects {
+  /** One after the other, in their order. */
+  create(...objects: readonly Manifest[]): Promise<void>;
+  get(kind: string, name: string): Promise<KubeObject>;
+  /** Merges into the object, RFC 7396. */
+  patch(kind: string, name: string, patch: object): Promise<void>;
+  remove(kind: string, name: string): Promise<void>;
+  /** Their names, in the order of the alphabet. */
+  names(kind: string): Promise<readonly string[]>;
+}
+
+export function objectsOf(target: ApiTarget, namespace: string): NamespaceObjects {
+  const path = (kind: string, name: string) => `${folderOf(kind, namespace)}/${name}`;
+  return {
+    async create(...objects) {
+      for (const body of objects) await apiObject(target, folderOf(body.kind, namespace), { method: "POST", body });
+    },
+    get: async (kind, name) => (await apiObject(target, path(kind, name))) as unknown as KubeObject,
+    async patch(kind, name, body) {
+      await apiObject(target, path(kind, name), { method: "PATCH", body, contentType: "application/merge-patch+json" });
+    },
+    async remove(kind, name) {
+      await apiObject(target, path(kind, name), { method: "DELETE" });
+    },
+    async names(kind) {
+      const items = (await objectsIn(target, folderOf(kind, namespace))) as unknown as readonly KubeObject[];
+      return items.map(({ metadata }) => metadata.name).sort();
+    },
+  };
+}
+
+/** An object as the API server gives it. */
+export interface KubeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly generation: number;
+    readonly resourceVersion: string;
+    readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    readonly [member: string]: unknown;
+  };
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration: number;
+}
+
 /** Makes a namespace, unless it is there. */
 export async function ensureNamespace(target: ApiTarget, name: string): Promise<void> {
   await create(target, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });

@@ -1,10 +1,17 @@
 // What tests of a fleet declare and read back: manifests as objects, single edits, conditions by type, Events of one object.
 // Everything goes straight to the API server: kubectl takes half a second a call. Throws with the server's answer when it refuses.
 
-import { type ApiCall, apiObject } from "./api-server-call.ts";
-import { folderOf, jsonplaneVersion, type Manifest } from "./api-server-objects.ts";
+import { apiObject } from "./api-server-call.ts";
+import {
+  type Condition,
+  jsonplaneVersion,
+  type KubeObject,
+  type Manifest,
+  type NamespaceObjects,
+  objectsOf,
+} from "./api-server-objects.ts";
 import { eventually, type Patience } from "./eventually.ts";
-import type { Fleet, FleetCondition, FleetObject } from "./fleet.ts";
+import type { Fleet } from "./fleet.ts";
 import type { Reply, SentRequest } from "./http-client.ts";
 
 export type DeclaredKind = "Project" | "ApiResource" | "ProjectUser" | "ApiKey" | "RootKey";
@@ -22,16 +29,10 @@ export function secretOf(name: string, entries: Readonly<Record<string, string>>
 }
 
 /** One namespace of a fleet. */
-export interface Place {
+export interface Place extends NamespaceObjects {
   readonly fleet: Fleet;
   readonly namespace: string;
-  /** One after the other, in their order. */
-  create(...objects: readonly Declared[]): Promise<void>;
-  /** Merges into the object, RFC 7396. */
-  patch(kind: string, name: string, patch: object): Promise<void>;
   edit(kind: DeclaredKind, name: string, spec: object): Promise<void>;
-  remove(kind: string, name: string): Promise<void>;
-  get(kind: string, name: string): Promise<FleetObject>;
   /** Waits until the condition Ready speaks of the newest generation and has this reason; returns all conditions by type. */
   said(kind: DeclaredKind, name: string, reason: string, patience?: Patience): Promise<Conditions>;
   /** Reasons of the Events about the object. */
@@ -40,7 +41,7 @@ export interface Place {
   everywhere(path: string, sent: SentRequest, expected: (reply: Reply) => void, patience?: Patience): Promise<void>;
 }
 
-export type Conditions = Readonly<Partial<Record<string, FleetCondition>>>;
+export type Conditions = Readonly<Partial<Record<string, Condition>>>;
 
 export interface EventSeen {
   readonly reason: string;
@@ -53,25 +54,13 @@ export async function newPlace(fleet: Fleet): Promise<Place> {
 }
 
 export function placeAt(fleet: Fleet, namespace: string): Place {
-  const call = (path: string, more: ApiCall = {}) => apiObject(fleet.api, path, more);
-  const get = async (kind: string, name: string) =>
-    (await call(`${folderOf(kind, namespace)}/${name}`)) as unknown as FleetObject;
-  const patch = async (kind: string, name: string, body: object) => {
-    const contentType = "application/merge-patch+json";
-    await call(`${folderOf(kind, namespace)}/${name}`, { method: "PATCH", body, contentType });
-  };
+  const objects = objectsOf(fleet.api, namespace);
+  const { get, patch } = objects;
   return {
+    ...objects,
     fleet,
     namespace,
-    get,
-    patch,
-    async create(...objects) {
-      for (const body of objects) await call(folderOf(body.kind, namespace), { method: "POST", body });
-    },
     edit: (kind, name, spec) => patch(kind, name, { spec }),
-    async remove(kind, name) {
-      await call(`${folderOf(kind, namespace)}/${name}`, { method: "DELETE" });
-    },
     said: (kind, name, reason, patience = { withinMs: 60_000 }) =>
       eventually(async () => {
         const object = await get(kind, name);
@@ -83,8 +72,10 @@ export function placeAt(fleet: Fleet, namespace: string): Place {
         throw new Error(`${kind} ${name} says ${JSON.stringify(ready)}, and not ${JSON.stringify(wanted)}`);
       }, patience),
     async events(kind, name) {
-      const { items } = (await call(
-        `/apis/events.k8s.io/v1/namespaces/${namespace}/events?fieldSelector=regarding.kind=${kind},regarding.name=${name}`,
+      const events = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+      const { items } = (await apiObject(
+        fleet.api,
+        `${events}?fieldSelector=regarding.kind=${kind},regarding.name=${name}`,
       )) as unknown as { items: readonly EventSeen[] };
       return items.map(({ reason, type, note }) => ({ reason, type, note }));
     },
@@ -98,6 +89,6 @@ export function placeAt(fleet: Fleet, namespace: string): Place {
   };
 }
 
-export function conditionsOf({ status }: FleetObject): Conditions {
+export function conditionsOf({ status }: KubeObject): Conditions {
   return Object.fromEntries((status?.conditions ?? []).map((condition) => [condition.type, condition]));
 }

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ApiServerOptions, type OwnApiServer, startApiServer } from "./api-server.ts";
 import type { TestApiServer } from "./api-server-access.ts";
-import { apiObject } from "./api-server-call.ts";
-import { customResources, ensureNamespace, folderOf } from "./api-server-objects.ts";
+import { customResources, ensureNamespace, type KubeObject, objectsOf } from "./api-server-objects.ts";
 import { eventually } from "./eventually.ts";
 import { writeKeyring } from "./mounted-keyring.ts";
 import {
@@ -30,7 +29,7 @@ export interface Fleet {
   /** Waits until every object of the namespace is Ready. */
   ready(namespace: string, withinSeconds?: number): Promise<void>;
   /** One object. */
-  get(kind: string, namespace: string, name: string): Promise<FleetObject>;
+  get(kind: string, namespace: string, name: string): Promise<KubeObject>;
   /** The decoded entry of a Secret; waits until somebody has made it. */
   secret(namespace: string, name: string, entry: string): Promise<string>;
 }
@@ -55,8 +54,6 @@ export interface FleetOptions {
   readonly operators?: number;
   readonly replicas?: number;
   readonly api?: ApiServerOptions;
-  /** An API server that is there, and stays when the fleet stops; what a fleet before it left there is still there. */
-  readonly on?: OwnApiServer;
   readonly redis?: RedisOptions;
   /** Further flags of each operator. */
   readonly operatorArgs?: readonly string[];
@@ -66,38 +63,12 @@ export interface FleetOptions {
   readonly logFiles?: boolean;
 }
 
-export interface FleetObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly generation: number;
-    readonly resourceVersion: string;
-    readonly deletionTimestamp?: string;
-    readonly finalizers?: readonly string[];
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly data?: Readonly<Record<string, string>>;
-  readonly status?: {
-    readonly conditions?: readonly FleetCondition[];
-    readonly [member: string]: unknown;
-  };
-}
-
-export interface FleetCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly observedGeneration: number;
-}
-
 export const publicUrl = "http://api.test";
 export const systemNamespace = "jsonplane-system";
 
 /** What tests read of a fleet's objects. */
 export function readingOf(api: TestApiServer): Pick<Fleet, "ready" | "get" | "secret"> {
-  const get = async (kind: string, namespace: string, name: string): Promise<FleetObject> =>
-    (await apiObject(api, `${folderOf(kind, namespace)}/${name}`)) as unknown as FleetObject;
+  const get = (kind: string, namespace: string, name: string) => objectsOf(api, namespace).get(kind, name);
   return {
     get,
     async secret(namespace, name, entry) {
@@ -107,7 +78,7 @@ export function readingOf(api: TestApiServer): Pick<Fleet, "ready" | "get" | "se
     ready: (namespace, withinSeconds = 60) =>
       eventually(
         async () => {
-          const objects = (await customResources(api, namespace)) as unknown as readonly (FleetObject & Kinded)[];
+          const objects = (await customResources(api, namespace)) as unknown as readonly (KubeObject & Kinded)[];
           if (objects.length === 0) throw new Error(`There is nothing in the namespace ${namespace}`);
           const waiting = objects.filter((object) => !isReady(object)).map(waitingText);
           if (waiting.length > 0) throw new Error(`Not Ready: ${waiting.join("; ")}`);
@@ -121,21 +92,21 @@ interface Kinded {
   readonly kind: string;
 }
 
-const readyOf = ({ status }: FleetObject) => status?.conditions?.find(({ type }) => type === "Ready");
+const readyOf = ({ status }: KubeObject) => status?.conditions?.find(({ type }) => type === "Ready");
 
 /** The condition speaks of the newest generation, as kubectl wait has it. */
-function isReady(object: FleetObject): boolean {
+function isReady(object: KubeObject): boolean {
   const ready = readyOf(object);
   return ready?.status === "True" && ready.observedGeneration >= object.metadata.generation;
 }
 
-function waitingText(object: FleetObject & Kinded): string {
+function waitingText(object: KubeObject & Kinded): string {
   return `${object.kind} ${object.metadata.name} says ${JSON.stringify(readyOf(object))}`;
 }
 
 export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> {
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-fleet-"));
-  const [api, redis] = await Promise.all([options.on ?? startApiServer(options.api), startRedis(options.redis)]);
+  const [api, redis] = await Promise.all([startApiServer(options.api), startRedis(options.redis)]);
   await ensureNamespace(api, systemNamespace);
   const operators: OperatorProcess[] = [];
   const replicas: Replica[] = [];
@@ -173,7 +144,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> 
     async stop() {
       await Promise.all(replicas.map((replica) => replica.stop()));
       await Promise.all(operators.map((operator) => operator.stop()));
-      await Promise.all([options.on === undefined && api.stop(), redis.stop()]);
+      await Promise.all([api.stop(), redis.stop()]);
       await rm(dir, { recursive: true, force: true });
     },
   };

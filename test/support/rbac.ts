@@ -4,6 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { parseAllDocuments } from "yaml";
 import type { TestApiServer } from "./api-server-access.ts";
+import { apiObject } from "./api-server-call.ts";
 import type { TestUser } from "./api-server-users.ts";
 
 export const operatorUser = { namespace: "jsonplane-system", serviceAccount: "jsonplane-operator" } as const;
@@ -23,6 +24,16 @@ export async function grantOperator(server: TestApiServer, form: RbacForm): Prom
 
 function fileOf(form: RbacForm): string {
   return form === "cluster" ? "cluster.yaml" : "namespaced.yaml";
+}
+
+/** Replaces members of rules: `path` = of a Role or ClusterRole, `members` by their paths below its rules, such as `0/verbs`. */
+export async function changeRule(
+  server: TestApiServer,
+  path: string,
+  members: Readonly<Record<string, readonly string[]>>,
+): Promise<void> {
+  const body = Object.entries(members).map(([member, value]) => ({ op: "replace", path: `/rules/${member}`, value }));
+  await apiObject(server, path, { method: "PATCH", body, contentType: "application/json-patch+json" });
 }
 
 /** Applies users.yaml: what the cluster's own view, edit and admin give. */
