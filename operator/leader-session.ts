@@ -32,6 +32,7 @@ import type { CacheListener } from "./watch/caches.ts";
 
 export class LeaderSession {
   readonly #context: OperatorContext;
+  readonly #openConfig: typeof openConfig;
   readonly #leadership: Leadership;
   readonly #api: KubeApi;
   readonly #queue: WorkQueue;
@@ -45,9 +46,11 @@ export class LeaderSession {
   #opened: OpenedConfig | undefined;
   #running: Promise<unknown> | undefined;
 
-  constructor(leadership: Leadership, context: OperatorContext) {
+  /** `open` is what opens the configuration in Redis. */
+  constructor(leadership: Leadership, context: OperatorContext, open: typeof openConfig = openConfig) {
     const { caches, clock, timers, monotonic, random, metrics, settings } = context;
     this.#context = context;
+    this.#openConfig = open;
     this.#leadership = leadership;
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
@@ -135,7 +138,7 @@ export class LeaderSession {
 
   async #open(): Promise<OpenConfig> {
     const { settings, clock, timers } = this.#context;
-    const opened = await openConfig({
+    const opened = await this.#openConfig({
       api: this.#api,
       redis: settings.redis,
       redisSecret: settings.redisSecret,

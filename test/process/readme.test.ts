@@ -36,18 +36,22 @@ afterAll(async () => {
 async function serveExamples(flags: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, ["cli/main.ts", "dev", "examples", ...flags], {
     cwd: root,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "inherit"],
   });
   let said = "";
   child.stdout.on("data", (chunk: Buffer) => {
     said += chunk.toString();
   });
   closing.push(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     child.kill("SIGTERM");
     await gone;
   });
-  await eventually(() => expect(said).toMatch(/^Ready$/m), { withinMs: 120_000 });
+  const ended = once(child, "exit").then(() => {
+    throw new Error(`jsonplane dev ended before it was ready:\n${said}`);
+  });
+  await Promise.race([eventually(() => expect(said).toMatch(/^Ready$/m), { withinMs: 120_000 }), ended]);
 }
 
 async function firstFiveMinutes(): Promise<string> {

@@ -1,0 +1,349 @@
+// A leader's session over an API server in this process and a publisher that keeps what it is told: what it does first, what it does last,
+// and that nothing is written once the Lease is lost. What Redis does in between, tests of the operator prove on a real one.
+
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../core/clock.ts";
+import { newRingKey } from "../../../core/config/keyring.ts";
+import type { JsonObject } from "../../../core/config/types.ts";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { systemMonotonic, systemTimers } from "../../../core/timers.ts";
+import { hostPolicy } from "../../../operator/compile/host-policy.ts";
+import { newRingSecret, ringAnnotations } from "../../../operator/keyring/ring-secret.ts";
+import type { KubeApi } from "../../../operator/kube/api.ts";
+import { type Leadership, NotTheLeader } from "../../../operator/lead/leadership.ts";
+import { LeaderSession } from "../../../operator/leader-session.ts";
+import type { OpenConfigDeps, OpenedConfig } from "../../../operator/open-config.ts";
+import type { OperatorContext } from "../../../operator/operator-context.ts";
+import type { Reach } from "../../../operator/publish/acknowledgements.ts";
+import type { RecordObservation } from "../../../operator/record/create-event-recorder.ts";
+import { type CacheListener, type Caches, createCaches } from "../../../operator/watch/caches.ts";
+import { eventually } from "../../support/eventually.ts";
+import { fakeApiClient } from "../../support/fake-api-client.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api-server.ts";
+import { type ManualTime, manualTime, settled } from "../../support/manual-time.ts";
+import { stored } from "../../support/stored-crs.ts";
+import { type Opened, oldRing, openedConfig } from "./opened-config.ts";
+
+const writeVerbs = new Set(["create", "replace", "apply", "delete"]);
+
+let server: FakeApiServer;
+let api: KubeApi;
+let caches: Caches;
+let listener: CacheListener | undefined;
+/** What happened, in order. */
+let events: string[];
+let ending: AbortController;
+let held: boolean;
+/** Of the session; the caches have the system's. */
+let time: ManualTime;
+
+beforeEach(async () => {
+  time = manualTime();
+  [events, ending, held, listener] = [[], new AbortController(), true, undefined];
+  server = await startFakeApiServer();
+  api = fakeApiClient(server);
+  server.objects.create("/namespaces", { metadata: { name: "default" } });
+});
+
+afterEach(async () => {
+  ending.abort();
+  await caches.stop();
+  await api.close();
+  await server.close();
+});
+
+const leadership: Leadership = {
+  held: () => held,
+  get ended() {
+    return ending.signal;
+  },
+  confirm: async () => held,
+  async release() {
+    await new Promise((resolve) => setImmediate(resolve));
+    events.push("release");
+    held = false;
+    ending.abort();
+  },
+};
+
+function declare(
+  kind: "Project" | "ApiResource" | "RootKey",
+  name: string,
+  spec: Parameters<typeof stored>[2] = {},
+): void {
+  const plural = { Project: "projects", ApiResource: "apiresources", RootKey: "rootkeys" }[kind];
+  server.objects.create(`jsonplane.io/${plural}`, { ...stored(kind, name, spec) });
+}
+
+function readyOf(plural: string, name: string) {
+  const status = server.objects.get(`jsonplane.io/${plural}`, "default", name)?.["status"];
+  const { conditions = [] } = (status ?? {}) as {
+    conditions?: readonly { type: string; reason: string; message: string }[];
+  };
+  return conditions.find(({ type }) => type === "Ready");
+}
+
+const writes = () =>
+  server.requests.filter(({ verb }) => writeVerbs.has(verb)).map(({ verb, collection }) => `${verb} ${collection}`);
+
+/** Caches that know all of it, and a session that wasn't started. */
+async function sessionOf(open: (deps: OpenConfigDeps) => Promise<OpenedConfig>): Promise<LeaderSession> {
+  const common = { timers: systemTimers, monotonic: systemMonotonic, random: () => 0.5 };
+  caches = createCaches({
+    ...common,
+    reader: api,
+    namespaces: [],
+    listener: {
+      objectChanged: (...told) => listener?.objectChanged(...told),
+      objectRemoved: (object) => listener?.objectRemoved(object),
+      secretChanged: (secret) => listener?.secretChanged(secret),
+    },
+    observe: () => () => undefined,
+  });
+  caches.start();
+  await eventually(() => expect(caches.synced()).toBe(true), { withinMs: 30_000 });
+  const ignore = (): void => undefined;
+  const observeRecord = (observation: RecordObservation): void => {
+    if (observation.kind === "dropped") events.push(`Event dropped: ${observation.why}`);
+  };
+  const context: OperatorContext = {
+    ...common,
+    timers: time.timers,
+    api,
+    caches,
+    clock: systemClock,
+    logger: { info: ignore, warn: ignore, debug: ignore, error: ignore } as never,
+    metrics: { observeQueue: ignore, observeRecord, observeWork: ignore, observeConfig: ignore } as never,
+    settings: {
+      redis: "redis://127.0.0.1:1",
+      redisSecret: undefined,
+      namespace: "jsonplane-system",
+      watchNamespaces: [],
+      className: undefined,
+      identity: "one",
+      workers: 2,
+      leaseDurationMs: 15_000,
+      adopt: false,
+      hostPolicy: hostPolicy([{ namespace: "*", suffix: "example.org" }]),
+      baseUrlOf: ({ namespace, name }) => `http://api.test/${namespace}/${name}`,
+    },
+  };
+  const session = new LeaderSession(leadership, context, open);
+  listener = session.listener;
+  return session;
+}
+
+const away = async (): Promise<never> => {
+  throw new StoreUnavailable("Redis is away");
+};
+
+const opened = (options: Opened = {}) => openedConfig(events, options);
+
+/** Waits for what takes requests to the API server. */
+async function soon(expected: () => void): Promise<void> {
+  await eventually(expected, { withinMs: 30_000 });
+}
+
+/** Nothing waits and nothing is worked on. */
+async function idle(session: LeaderSession): Promise<void> {
+  await soon(() => expect(session.figures()).toMatchObject({ live: 0, bulk: 0, workingSeconds: [] }));
+}
+
+describe("a session that begins", () => {
+  it("looks at every Project that is there, and at children without one, though Redis can't be reached: the statuses say so", async () => {
+    declare("Project", "shop");
+    declare("RootKey", "settings", { spec: { projectRef: { name: "nowhere" } } });
+    const session = await sessionOf(away);
+    session.start();
+    for (const [plural, name] of [
+      ["projects", "shop"],
+      ["rootkeys", "settings"],
+    ] as const) {
+      await soon(() => expect(readyOf(plural, name)?.message).toMatch(/can't be written to Redis/));
+    }
+    expect(session.replicas()).toEqual({ live: 0, refusals: 0 });
+    await session.stop();
+  });
+
+  it("verifies, publishes everything and says that it is complete, without waiting for a timer", async () => {
+    declare("Project", "shop");
+    declare("ApiResource", "books");
+    const { open, parts } = opened({
+      async verify() {
+        events.push("verify");
+        return "writer";
+      },
+    });
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect(events).toEqual(expect.arrayContaining(["verify", "complete"])));
+    expect([...(parts.get("shop")?.resources.keys() ?? [])]).toEqual(["books"]);
+    expect(readyOf("apiresources", "books")?.reason).toBe("Ready");
+    expect(session.replicas()).toEqual({ live: 2, refusals: 1 });
+    await session.stop();
+  });
+
+  it("leaves a host to the Project that is published with it, whoever claimed it first", async () => {
+    const claims = { spec: { hosts: ["a.example.org"] } };
+    for (const name of ["elder", "holder"]) declare("Project", name, claims);
+    const { open, parts } = opened({ published: [{ namespace: "default", name: "holder", hosts: ["a.example.org"] }] });
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect([...parts.keys()].sort()).toEqual(["elder", "holder"]));
+    expect(parts.get("holder")?.project.hosts).toEqual(["a.example.org"]);
+    expect(parts.get("elder")?.project.hosts).toEqual([]);
+    await session.stop();
+  });
+});
+
+describe("a session that runs", () => {
+  it("looks at what changes", async () => {
+    const { open, parts } = opened();
+    const session = await sessionOf(open);
+    session.start();
+    declare("Project", "late");
+    await soon(() => expect(parts.has("late")).toBe(true));
+    await session.stop();
+  });
+
+  it("looks again at a Project once replicas have acknowledged what they had not while its status was written", async () => {
+    declare("Project", "shop");
+    let now: Reach = "waiting";
+    const { open, loads, acknowledged } = opened({ reached: async () => now, reachOf: () => now });
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect(readyOf("projects", "shop")?.reason).toBe("WaitingForReplicas"));
+    await idle(session);
+    const before = loads.length;
+    acknowledged();
+    await idle(session);
+    expect(loads).toHaveLength(before);
+    now = "programmed";
+    acknowledged();
+    await soon(() => expect(readyOf("projects", "shop")?.reason).toBe("Ready"));
+    await session.stop();
+  });
+
+  it("looks again at a Project that was acknowledged while its status was written: nobody tells of that any more", async () => {
+    declare("Project", "shop");
+    let looks = 0;
+    const reached = async (): Promise<Reach> => {
+      looks += 1;
+      // The last of those that start and begin make; then the acknowledgement comes.
+      return looks <= 2 ? "waiting" : "programmed";
+    };
+    const { open } = opened({ reached });
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect(readyOf("projects", "shop")?.reason).toBe("Ready"));
+    await session.stop();
+  });
+
+  it("seals anew, by the worker of each Project, what another key than the ring's first has sealed", async () => {
+    declare("Project", "shop");
+    const newKey = newRingKey(randomBytes);
+    const secret = newRingSecret("jsonplane-system", { ...oldRing, keys: [newKey, ...oldRing.keys] });
+    const annotations = { [ringAnnotations.rotating]: newKey.kid };
+    const metadata = { ...(secret.metadata as JsonObject), annotations };
+    server.objects.create("/secrets", { ...secret, metadata });
+    const { open } = opened({ published: [{ namespace: "default", name: "shop", hosts: [] }] });
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect(events).toContain("complete"));
+    expect(events.filter((each) => each.startsWith("reseal"))).toEqual([]);
+    await time.advance(5_000);
+    await soon(() => expect(events).toContain("reseal shop with the new key"));
+    await session.stop();
+  });
+});
+
+describe("a session that ends", () => {
+  it("finishes the work under way, then gives the Lease back, and lets go of Redis last", async () => {
+    declare("Project", "shop");
+    const reading = Promise.withResolvers<never>();
+    const { open, loads } = opened({ load: () => reading.promise });
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect(loads).toEqual(["shop"]));
+    expect(session.figures().workingSeconds).toHaveLength(1);
+    const stopping = session.stop().then(() => events.push("stopped"));
+    await settled();
+    expect(events).toEqual(["begin"]);
+    reading.reject(new NotTheLeader("no"));
+    await stopping;
+    expect(events).toEqual(["begin", "release", "stop listening", "disconnect", "stopped"]);
+  });
+
+  it("drops the Events that wait before it gives the Lease back", async () => {
+    for (const name of ["shop", "blog"]) declare("Project", name);
+    server.setFaults(({ collection }) => (collection.endsWith("/events") ? { kind: "hang" } : undefined));
+    const { open } = opened();
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect(events).toContain("complete"));
+    await idle(session);
+    await session.stop();
+    const dropped = events.indexOf("Event dropped: stopped");
+    expect(dropped).toBeGreaterThan(-1);
+    expect(events.indexOf("release")).toBeGreaterThan(dropped);
+  });
+
+  it("waits for upkeep's last look", async () => {
+    const looking = Promise.withResolvers<"writer">();
+    const { open } = opened({ verify: () => looking.promise });
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect(events).toContain("begin"));
+    const stopping = session.stop().then(() => events.push("stopped"));
+    await soon(() => expect(events).toContain("release"));
+    for (let turns = 0; turns < 10; turns += 1) await settled();
+    expect(events).not.toContain("stopped");
+    looking.resolve("writer");
+    await stopping;
+  });
+
+  it("calls off the work under way when the Lease is lost", async () => {
+    declare("Project", "shop");
+    const waiting = Promise.withResolvers<void>();
+    const { open } = opened({
+      reached(_revision, _within, signal) {
+        waiting.resolve();
+        return new Promise((resolve) => {
+          if (signal?.aborted) resolve("waiting");
+          signal?.addEventListener("abort", () => resolve("waiting"));
+        });
+      },
+    });
+    const session = await sessionOf(open);
+    session.start();
+    await waiting.promise;
+    ending.abort(new Error("the Lease was lost"));
+    await soon(() => expect(session.figures().workingSeconds).toEqual([]));
+    await session.stop();
+  });
+
+  it("that never reached Redis ends as well", async () => {
+    const session = await sessionOf(away);
+    session.start();
+    await session.stop();
+    expect(events).toEqual(["release"]);
+  });
+
+  it.each<readonly [string, () => void]>([
+    [
+      "is not held any more",
+      () => {
+        held = false;
+      },
+    ],
+    ["was taken", () => ending.abort()],
+  ])("writes nothing to the API server once the Lease %s", async (_, lose) => {
+    declare("Project", "shop");
+    const session = await sessionOf(away);
+    lose();
+    session.start();
+    await session.stop();
+    expect(writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+// What a leader has open while Redis is there, for tests of its session: a publisher that keeps what it is told, and replicas that say what
+// the test wants.
+
+import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
+import type { ProjectParts } from "../../../core/config/types.ts";
+import type { OpenConfigDeps, OpenedConfig } from "../../../operator/open-config.ts";
+import type { Acknowledgements } from "../../../operator/publish/acknowledgements.ts";
+import type { PublishedEntry, Publisher } from "../../../operator/publish/publisher.ts";
+
+export interface Opened {
+  readonly published?: readonly PublishedEntry[];
+  readonly load?: Publisher["load"];
+  readonly verify?: Publisher["verify"];
+  readonly reached?: Acknowledgements["reached"];
+  readonly reachOf?: Acknowledgements["reachOf"];
+}
+
+export const oldRing = parseKeyring(newKeyringText());
+
+/** `parts` = what was published, by name; `loads` = what was looked at. What is begun, completed, sealed anew and closed goes into `events`. */
+export function openedConfig(events: string[], options: Opened) {
+  const { published = [], load = async () => ({ revision: 0 }), verify = async () => "writer" } = options;
+  const { reached = async () => "programmed", reachOf = () => "programmed" } = options;
+  const parts = new Map<string, ProjectParts>();
+  const loads: string[] = [];
+  let ring = oldRing;
+  let revision = 0;
+  const next = (): number => {
+    revision += 1;
+    return revision;
+  };
+  const publisher: Partial<Publisher> = {
+    begin: async () => void events.push("begin"),
+    writes: () => true,
+    verify,
+    published: async () => published,
+    dataRecords: () => new Map(),
+    complete: async () => void events.push("complete"),
+    newest: () => revision,
+    async load(ref) {
+      loads.push(ref.name);
+      return await load(ref);
+    },
+    async publish(each) {
+      parts.set(each.project.name, each);
+      return { changed: 1, revision: next() };
+    },
+    withdraw: async () => ({ changed: 0, revision: next() }),
+    sealedWith: async () => new Set([oldRing.keys[0].kid]),
+    async reseal({ name }) {
+      events.push(`reseal ${name} with ${ring === oldRing ? "the old key" : "the new key"}`);
+      return 1;
+    },
+  };
+  const acknowledgements: Partial<Acknowledgements> = {
+    reached,
+    reachOf,
+    refusalsOf: () => [],
+    buildingOf: () => new Map(),
+    building: () => new Map(),
+    usesOf: () => undefined,
+    uses: () => new Map(),
+    refusedProjects: () => new Set(),
+    figures: () => ({ live: 2, refusals: 1 }),
+    stop: () => void events.push("stop listening"),
+  };
+  let acknowledged: () => void = () => undefined;
+  return {
+    parts,
+    loads,
+    acknowledged: () => acknowledged(),
+    async open({ onAcknowledged }: OpenConfigDeps): Promise<OpenedConfig> {
+      acknowledged = onAcknowledged;
+      const config = {
+        publisher,
+        acknowledgements,
+        gateway: { disconnect: () => void events.push("disconnect"), read: async () => [] },
+        purges: { ordered: async () => [], isOrdered: async () => false, isDone: async () => false },
+        ring: {
+          current: () => ring,
+          adopt: (adopted: typeof ring) => {
+            ring = adopted;
+          },
+        },
+      };
+      return config as unknown as OpenedConfig;
+    },
+  };
+}
