@@ -45,11 +45,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["tools/image/sbom.ts", ["a"], "make sbom: a is not an argument of it. It takes no arguments"],
   ["tools/image/pack.ts", ["x"], "tools/image/pack.ts: x is not an image that can be packed: jsonplane and redis are"],
   ["tools/image/contents.ts", [], "tools/image/contents.ts: It takes the FOLDER that the contents are written to"],
-  [
-    "test/bare-machine/run.ts",
-    ["--all"],
-    "npm run test:bare: Unknown option '--all'. It takes --whole, --warm-go",
-  ],
+  ["test/bare-machine/run.ts", ["--all"], "npm run test:bare: Unknown option '--all'. It takes --whole, --warm-go"],
   ["test/demo/run.ts", ["--help"], "make demo: Unknown option '--help'. It takes no arguments"],
   ["test/bench/run.ts", ["--wrte"], "npm run bench: Unknown option '--wrte'. It takes --write"],
   ["test/bench/before.ts", ["a", "b"], "npm run bench:before: b is not an argument of it. It takes --write, [COMMIT]"],
