@@ -5,6 +5,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { countForTier } from "./test/support/test-tier.ts";
+import { StartOrder } from "./tools/gate/start-order.ts";
 
 const realParts = "./test/support/real-parts.ts";
 const sharedRedis = "./test/support/start-shared-redis.ts";
@@ -21,6 +22,7 @@ export default defineConfig({
     maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
     allowOnly: false,
     passWithNoTests: true,
+    sequence: { sequencer: StartOrder },
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
       {
@@ -103,8 +105,6 @@ export default defineConfig({
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: images,
-          // A whole cluster wants the cores to itself: once everything else has run.
-          sequence: { groupOrder: 1 },
         },
       },
       {
