@@ -2,8 +2,7 @@
 // installed, controllers only where asked. Refuses when a part is missing (PartMissing) or a program doesn't come up, with the end
 // of its log. Everything ends with this process, however that ends.
 
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findKubernetes } from "../../tools/parts/kubernetes.ts";
 import { accessTo, type ServerPlace, type TestApiServer } from "./api-server-access.ts";
@@ -16,6 +15,7 @@ import { adminToken, type StaticUser, writeServiceAccountKeys, writeTokens } fro
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 import { type PartProcess, startPart } from "./part-process.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface ApiServerOptions {
   /** Controllers of kube-controller-manager that run; default none: then nothing ends a namespace or collects garbage. */
@@ -52,7 +52,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ow
   const plan = await prepare(options);
   const etcd = await startEtcd(plan);
   const parts: PartProcess[] = [etcd];
-  const stop = () => stopAll(parts, plan.dir);
+  const stop = () => stopAll(parts, plan);
   try {
     const server = await startServer(plan);
     parts.unshift(server);
@@ -89,6 +89,8 @@ export interface ServerPlan extends ServerPlace {
   readonly etcdPort: number;
   readonly etcdPeerPort: number;
   readonly further: readonly string[];
+  /** Removes the folder. */
+  remove(): Promise<void>;
 }
 
 function placeOf({ dir, programs, url, certificate, audit, users }: ServerPlan): ServerPlace {
@@ -97,7 +99,7 @@ function placeOf({ dir, programs, url, certificate, audit, users }: ServerPlan):
 
 async function prepare(options: ApiServerOptions): Promise<ServerPlan> {
   const programs = await findKubernetes(process.env);
-  const dir = await mkdtemp(join(tmpdir(), "jsonplane-kube-"));
+  const { path: dir, remove } = temporaryFolder("jsonplane-kube-");
   const users = options.users ?? [];
   const certificates = join(dir, "certificates");
   await mkdir(certificates);
@@ -105,6 +107,7 @@ async function prepare(options: ApiServerOptions): Promise<ServerPlan> {
   const port = await freePort();
   return {
     dir,
+    remove,
     programs,
     port,
     url: `https://127.0.0.1:${port}`,
@@ -172,8 +175,8 @@ export async function installCrds(target: ApiTarget): Promise<void> {
   );
 }
 
-async function stopAll(parts: readonly PartProcess[], dir: string): Promise<void> {
+async function stopAll(parts: readonly PartProcess[], { remove }: ServerPlan): Promise<void> {
   // Writers first; a paused one can't hear SIGTERM.
   for (const part of parts) await part.end("SIGKILL");
-  await rm(dir, { recursive: true, force: true });
+  await remove();
 }

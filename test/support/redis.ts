@@ -3,14 +3,14 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findRedis } from "../../tools/parts/redis.ts";
 import { freePort } from "./free-port.ts";
 import { notingStart } from "./part-starts.ts";
 import { askRedis } from "./redis-line.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 import { guard } from "./watchdog.ts";
 
 export interface RedisOptions {
@@ -44,7 +44,8 @@ const startSeconds = 20;
 /** A standalone Redis with JSON that answers PING. Nothing is written to disk unless `args` say so. */
 export async function startRedis(options: RedisOptions = {}): Promise<TestRedis> {
   const program = await findRedis(process.env);
-  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), "jsonplane-redis-")));
+  const folder = options.dir === undefined ? temporaryFolder("jsonplane-redis-") : undefined;
+  const dir = options.dir ?? folder?.path ?? "";
   const port = options.port ?? (await freePort());
   const place: Place = { dir, port, temporary: options.dir ? undefined : dir };
   const module = options.json === false ? [] : ["--loadmodule", program.module];
@@ -69,7 +70,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
     async stop() {
       // What goes with its folder needs no orderly end, for which Redis takes up to a tenth of a second.
       await end(options.dir === undefined ? "SIGKILL" : "SIGTERM");
-      if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
+      await folder?.remove();
     },
     async kill(signal = "SIGKILL") {
       if (signal === "SIGSTOP" || signal === "SIGCONT") child.kill(signal);
