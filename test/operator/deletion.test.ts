@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 import type { Fleet } from "../support/fleet.ts";
 import { sharedFleet } from "../support/shared-parts.ts";
 
-const within = { withinMs: 20_000 };
+const within = { withinMs: 60_000 };
 const books = (spec: object = {}): Declared =>
   declared("ApiResource", "books", {
     access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },

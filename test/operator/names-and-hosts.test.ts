@@ -21,7 +21,7 @@ const now = { withinMs: 0 };
 async function restartOperator(): Promise<void> {
   await Promise.all(fleet.operators.splice(0).map((operator) => operator.stop()));
   const operator = await fleet.addOperator();
-  await eventually(async () => expect(await operator.leads()).toBe(true), { withinMs: 30_000 });
+  await eventually(async () => expect(await operator.leads()).toBe(true), { withinMs: 60_000 });
 }
 
 const open = { create: "Anyone", read: "Anyone", scope: { read: "All" } };
@@ -154,7 +154,7 @@ describe("two Projects of one name in two namespaces", () => {
 });
 
 /** Which Project answers at the root of the host, on every replica. */
-async function expectHolder(host: string, which: string | undefined, withinMs = 5_000): Promise<void> {
+async function expectHolder(host: string, which: string | undefined, withinMs = 30_000): Promise<void> {
   for (const replica of fleet.replicas) {
     await eventually(
       async () => {

@@ -34,7 +34,7 @@ function expectedOf(reason: string) {
 
 /** The conditions agree with each other and with how Helm and Flux read them. */
 async function expectTold(place: Place, kind: DeclaredKind, name: string, reason: string): Promise<Conditions> {
-  const conditions = await place.said(kind, name, reason, { withinMs: 20_000 });
+  const conditions = await place.said(kind, name, reason, { withinMs: 60_000 });
   const { Ready, Reconciling, Stalled } = conditions;
   const { kstatus, status, condition } = expectedOf(reason);
   expect(Ready?.status).toBe(status);
@@ -57,7 +57,7 @@ describe.concurrent("the reason", () => {
       const { Ready } = await expectTold(place, kind, name, reason);
       for (const part of says) expect(Ready?.message).toContain(part);
       await heal(place);
-      const conditions = await place.said(kind, name, "Ready", { withinMs: 60_000 });
+      const conditions = await place.said(kind, name, "Ready", { withinMs: 120_000 });
       expect(Object.keys(conditions).sort()).toEqual(["Accepted", "Programmed", "Ready"]);
       expect(kstatusOf(await place.get(kind, name))).toBe("Current");
     });
@@ -232,7 +232,7 @@ describe("while Redis is away", () => {
     expect(Ready?.message).toContain("it is tried again until it can");
     await place.said("Project", "shop", "Ready", { withinMs: 0 });
     await fleet.redis.restart();
-    await place.said("RootKey", "settings", "Ready", { withinMs: 60_000 });
+    await place.said("RootKey", "settings", "Ready", { withinMs: 120_000 });
   });
 });
 

@@ -149,7 +149,7 @@ describe("the users of a bundled Redis", () => {
     await Promise.all(operators.splice(0).map((operator) => operator.stop()));
     const before = await secret(secretName, "dataplane-url");
     const next = await startOperator();
-    await eventually(() => expect(next.log()).toContain("Writing configuration"), { withinMs: 20_000 });
+    await eventually(() => expect(next.log()).toContain("Writing configuration"), { withinMs: 60_000 });
     expect(await secret(secretName, "users.acl")).toBe(acl);
     expect(await secret(secretName, "dataplane-url")).toBe(before);
     const probe = new Redis({ port, username: "jsonplane-probe", password: "any" });
@@ -164,7 +164,7 @@ describe("the users of a bundled Redis", () => {
     await eventually(
       () => expect(next.log()).toContain(`Secret ${systemNamespace}/${secretName} has no entry \\"operator-url\\"`),
       {
-        withinMs: 30_000,
+        withinMs: 60_000,
       },
     );
   });

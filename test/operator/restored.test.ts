@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { type OwnFleet, startFleet } from "../support/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
 
-const within = { withinMs: 30_000 };
+const within = { withinMs: 60_000 };
 const given = { password: "correct horse" };
 
 let fleet: OwnFleet;

@@ -10,7 +10,7 @@ import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
 import { forbidSecrets } from "../support/reason-cases.ts";
 import { sharedFleet } from "../support/shared-parts.ts";
 
-const within = { withinMs: 30_000 };
+const within = { withinMs: 60_000 };
 const web = declared("ApiKey", "web", { access: "Write" });
 const ann = declared("ProjectUser", "ann");
 const ben = declared("ProjectUser", "ben", { passwordSecretRef: { name: "of-ben" } });

@@ -7,7 +7,7 @@ import type { Fleet } from "../support/fleet.ts";
 import type { RunningReplica } from "../support/replica.ts";
 import { sharedFleet } from "../support/shared-parts.ts";
 
-const within = { withinMs: 30_000 };
+const within = { withinMs: 60_000 };
 let fleet: Fleet;
 let place: Place;
 let basic = "";

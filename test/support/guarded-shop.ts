@@ -32,7 +32,7 @@ export interface Session {
   readonly refresh: string;
 }
 
-const seen: Patience = { withinMs: 15_000 };
+const seen: Patience = { withinMs: 60_000 };
 
 export async function openGuardedShop(fleet: Fleet, ...children: readonly Declared[]): Promise<GuardedShop> {
   const place = await newPlace(fleet);
