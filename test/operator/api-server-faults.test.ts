@@ -16,7 +16,7 @@ import { startTraffic, type Traffic } from "../support/traffic.ts";
 
 const seconds = 1_000;
 /** Shorter than what would put everything right in the end: a watch that is silent is given up after two minutes. */
-const patience = { withinMs: 90 * seconds };
+const patience = { withinMs: 40 * seconds };
 /** Of the operators. */
 const leaseSeconds = 4;
 let fleet: OwnFleet;
