@@ -94,9 +94,14 @@ describe("a replica lives, keeps its memory and answers the other tenant under",
 });
 
 describe("a replica ends by itself", () => {
+  let impatient: AttackedReplica;
+  beforeAll(async () => {
+    impatient = await startImpatient(loud);
+  });
+  afterAll(() => impatient.stop());
+
   it("slow heads, slow bodies and idle connections by the thousand, lives, keeps its memory and answers the other tenant", async () => {
     const thousand = countForTier(250, 1_000);
-    const impatient = await startImpatient(loud);
     await impatient.survives(async () => {
       const { origin } = impatient.replica;
       const heads = await openCrowd(origin, 2 * thousand, { hello: head("GET", "/json/doc") });
@@ -111,6 +116,5 @@ describe("a replica ends by itself", () => {
       expect(idle.statusLines()).toEqual({ "HTTP/1.1 200 OK": 5 * thousand });
     });
     expect((await impatient.send("loud", "/json/doc")).text).toBe("{}");
-    await impatient.stop();
   });
 });

@@ -32,18 +32,23 @@ export function devProcess(words: readonly string[], cwd: string): DevProcess {
     written.error += text;
   });
   const exited = once(child, "exit").then(([code]) => code as number | null);
-  const line = (pattern: RegExp, since = 0): Promise<string> =>
-    eventually(
+  const line = async (pattern: RegExp, since = 0): Promise<string> => {
+    const missing = () => new Error(`No line ${pattern} in:\n${written.out}\n${written.error}`);
+    const found = await eventually(
       () => {
-        const found = written.out
+        const hasEnded = child.exitCode !== null || child.signalCode !== null;
+        const line = written.out
           .slice(since)
           .split("\n")
           .find((text) => pattern.test(text));
-        if (found === undefined) throw new Error(`No line ${pattern} in:\n${written.out}\n${written.error}`);
-        return found;
+        if (line === undefined && !hasEnded) throw missing();
+        return line;
       },
       { withinMs: 120_000 },
     );
+    if (found === undefined) throw missing();
+    return found;
+  };
   return {
     child,
     out: () => written.out,
