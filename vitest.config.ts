@@ -4,16 +4,16 @@
 
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { countForTier } from "./test/support/test-tier.ts";
+import { countForTier } from "./test/support/time/test-tier.ts";
 import { StartOrder } from "./tools/gate/start-order.ts";
 
-const realParts = "./test/support/real-parts.ts";
-const sharedRedis = "./test/support/start-shared-redis.ts";
-const sharedCluster = "./test/support/start-shared-cluster.ts";
-const realKubernetes = "./test/support/real-kubernetes.ts";
-const images = "./test/support/image-build.ts";
-const sharedParts = "./test/support/serve-shared-parts.ts";
-const sameCases = "./test/support/property-seed.ts";
+const realParts = "./test/support/redis/real-parts.ts";
+const sharedRedis = "./test/support/redis/start-shared-redis.ts";
+const sharedCluster = "./test/support/redis/start-shared-cluster.ts";
+const realKubernetes = "./test/support/kubernetes/real-kubernetes.ts";
+const images = "./test/support/chart/image-build.ts";
+const sharedParts = "./test/support/fleet/serve-shared-parts.ts";
+const sameCases = "./test/support/time/property-seed.ts";
 const seconds = 1_000;
 
 export default defineConfig({

@@ -14,8 +14,8 @@ import { onPath } from "../../tools/parts/programs.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { readArguments } from "../../tools/script-arguments.ts";
 import { ScriptFailed, startScript } from "../../tools/start-script.ts";
-import { freePort } from "../support/free-port.ts";
-import { send } from "../support/http-client.ts";
+import { send } from "../support/http/http-client.ts";
+import { freePort } from "../support/process/free-port.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Debian's own programs; /usr/local and whatever a person added are left out. */

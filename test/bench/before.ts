@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { earlierTree, lastLanding } from "../../tools/earlier-tree.ts";
 import { readArguments } from "../../tools/script-arguments.ts";
 import { ScriptFailed, startScript } from "../../tools/start-script.ts";
-import { startRedis } from "../support/redis.ts";
+import { startRedis } from "../support/redis/redis.ts";
 import { readLength, writeFlag } from "./bench-arguments.ts";
 import { cpuOf, cpuOfProcess } from "./cpu.ts";
 import { findLoader, type Loader, type LoadRequest } from "./load.ts";

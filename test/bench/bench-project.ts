@@ -2,7 +2,15 @@
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import { hashPassword } from "../../core/password/hash-password.ts";
-import { changed, type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
+import {
+  changed,
+  type Modifier,
+  project,
+  withKey,
+  withResource,
+  withRootKey,
+  withUser,
+} from "../support/http/projects.ts";
 import { bookIndexes, bookSchema } from "./subjects.ts";
 
 /** growth.ts goes past the default. */

@@ -3,7 +3,7 @@
 
 import { availableParallelism } from "node:os";
 import { startScript } from "../../tools/start-script.ts";
-import { startRedis } from "../support/redis.ts";
+import { startRedis } from "../support/redis/redis.ts";
 import { readLength, readWrite } from "./bench-arguments.ts";
 import { findLoader, type Load, type Loader } from "./load.ts";
 import { median } from "./median.ts";

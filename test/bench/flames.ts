@@ -3,7 +3,7 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { startScript } from "../../tools/start-script.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { readLength, readWrite } from "./bench-arguments.ts";
 import { costOf } from "./cpu.ts";
 import { flameGraph } from "./flame-graph.ts";

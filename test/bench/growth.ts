@@ -6,7 +6,7 @@
 import { writeFile } from "node:fs/promises";
 import { Redis } from "ioredis";
 import { startScript } from "../../tools/start-script.ts";
-import { startRedis } from "../support/redis.ts";
+import { startRedis } from "../support/redis/redis.ts";
 import { numbersFrom, readLength, readWrite } from "./bench-arguments.ts";
 import { shelves } from "./bench-project.ts";
 import { books, openFiller } from "./fill-collection.ts";

@@ -1,7 +1,7 @@
 // Objects and key/value documents of 1 KiB to 1 MiB: how many a second are read and replaced, and how many megabytes that is.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TestRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
 import { type Costly, costOf } from "./cpu.ts";
 import type { LoadRequest } from "./load.ts";
 import { median } from "./median.ts";

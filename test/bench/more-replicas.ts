@@ -1,7 +1,7 @@
 // One to four data-plane processes over one Redis, each with its part of the connections: what more replicas bring where all of
 // them, Redis and the load share the cores.
 
-import type { TestRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
 import { fillBooks, hottestRequests } from "./hottest.ts";
 import type { Load, Loader, LoadOptions, LoadRequest } from "./load.ts";
 import { median } from "./median.ts";

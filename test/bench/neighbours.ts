@@ -3,7 +3,7 @@
 
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startRedis } from "../support/redis.ts";
+import { startRedis } from "../support/redis/redis.ts";
 import { findLoader, type Loader, type LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
 import { startServer } from "./processes.ts";

@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OperatorProcess } from "../support/operator-process.ts";
+import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 
 /** Sum of a counter's series whose labels match. */
 export function counter(metrics: string, name: string, labels: RegExp): number {

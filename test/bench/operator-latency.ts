@@ -4,7 +4,7 @@
 import type { JsonObject } from "../../core/config/types.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
-import type { Fleet } from "../support/fleet.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
 import type { Place } from "./operator-objects.ts";
 
 export interface Change {

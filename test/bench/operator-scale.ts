@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { writeFlag } from "./bench-arguments.ts";
 import { counter, peakMemory, readyObjects, untilReady } from "./operator-figures.ts";
 import { type Change, measureChanges } from "./operator-latency.ts";

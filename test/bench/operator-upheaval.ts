@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
-import type { OwnFleet } from "../support/fleet.ts";
+import type { OwnFleet } from "../support/fleet/fleet.ts";
 import type { Place } from "./operator-objects.ts";
 
 export interface Upheaval {

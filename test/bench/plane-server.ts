@@ -6,7 +6,7 @@ import { systemClock } from "../../core/clock.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { changed, keyOf } from "../support/projects.ts";
+import { changed, keyOf } from "../support/http/projects.ts";
 import { answerQuestions } from "./asked.ts";
 import { benchProject, neighbourProject, withBooks } from "./bench-project.ts";
 import { bookIndexes } from "./subjects.ts";

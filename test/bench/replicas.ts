@@ -2,7 +2,7 @@
 // With --write it puts the tables into docs/benchmarks.md. All of it shares the cores, so only ratios mean anything.
 
 import { startScript } from "../../tools/start-script.ts";
-import { startRedis } from "../support/redis.ts";
+import { startRedis } from "../support/redis/redis.ts";
 import { readLength, readWrite } from "./bench-arguments.ts";
 import { documentLines, measureDocuments } from "./larger-documents.ts";
 import { findLoader } from "./load.ts";

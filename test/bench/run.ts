@@ -2,7 +2,7 @@
 // ratios of one run. With --write it puts the table into docs/benchmarks.md. Only ratios mean anything: all share the cores.
 
 import { startScript } from "../../tools/start-script.ts";
-import { basic } from "../support/projects.ts";
+import { basic } from "../support/http/projects.ts";
 import { readLength, readWrite } from "./bench-arguments.ts";
 import { findLoader, type Load, type Loader, type LoadRequest } from "./load.ts";
 import { measureLogins } from "./logins.ts";

@@ -29,7 +29,7 @@ import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-sto
 import { maxDepth } from "../../dataplane/validate/read-body.ts";
 import { validateList } from "../../dataplane/validate/validate-list.ts";
 import { validateNew } from "../../dataplane/validate/validate-object.ts";
-import { apikey, basic, bearer } from "../support/projects.ts";
+import { apikey, basic, bearer } from "../support/http/projects.ts";
 import { annsPassword, benchProject } from "./bench-project.ts";
 import { median } from "./median.ts";
 import type { StagedOperation, StageName } from "./stages.ts";

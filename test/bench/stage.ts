@@ -1,8 +1,8 @@
 // What every benchmark of the data plane starts: Redis JSON, jsonplane, the bare server and json-server, with the same data in each.
 
 import { Redis } from "ioredis";
-import { basic } from "../support/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { basic } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import type { Plane } from "./neighbours.ts";
 import type { Addresses } from "./operations.ts";
 import { type BenchServer, startServer } from "./processes.ts";

@@ -7,9 +7,9 @@ import type { Keyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
-import { eventually } from "../support/eventually.ts";
-import { changed, type Modifier } from "../support/projects.ts";
-import { openGateway } from "../support/publishing.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { changed, type Modifier } from "../support/http/projects.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 export interface ConfigKeeper {
   readonly gateway: Gateway;

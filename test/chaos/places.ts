@@ -1,8 +1,8 @@
 // The Redis that a scenario runs on: one server, a primary behind a Sentinel, or a Cluster whose masters have replicas.
 
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
-import { startRedisSentinel, type TestSentinel } from "../support/redis-sentinel.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
+import { startRedisSentinel, type TestSentinel } from "../support/redis/redis-sentinel.ts";
 
 export interface RedisPlace {
   readonly url: string;

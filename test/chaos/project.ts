@@ -1,7 +1,7 @@
 // The project that every scenario serves, and what its clients know of it.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import { type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
+import { type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 
 export const writers = ["w0", "w1", "w2", "w3"] as const;
 /** Who repeat what was not acknowledged. */

@@ -1,7 +1,7 @@
 // Choices that look random and are the same for the same seed and name.
 
 import { createHash } from "node:crypto";
-import { seededMoments } from "../support/seeded-moments.ts";
+import { seededMoments } from "../support/time/seeded-moments.ts";
 
 export interface Random {
   /** From 0 up to 1. */

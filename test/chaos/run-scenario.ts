@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { expectIndexesExact } from "../support/check-integrity.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Modifier } from "../support/projects.ts";
+import type { Modifier } from "../support/http/projects.ts";
+import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { type Asker, createAsker, type Target } from "./ask.ts";
 import { revocationLimit } from "./check/access.ts";
 import { checkHistory } from "./check/check-history.ts";

@@ -1,6 +1,6 @@
 // One kind of trouble: what it needs, what it does to the world while clients go on, and in which words the report tells of it.
 
-import type { Modifier } from "../support/projects.ts";
+import type { Modifier } from "../support/http/projects.ts";
 import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { World, WorldPlan } from "./world.ts";

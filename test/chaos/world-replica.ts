@@ -3,9 +3,9 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "../support/free-port.ts";
-import { type Replica, startReplica } from "../support/replica.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { freePort } from "../support/process/free-port.ts";
+import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import type { Target } from "./ask.ts";
 import type { RedisPlace } from "./places.ts";
 

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/config/types.ts";
 import { findForeignCrds } from "../../tools/parts/foreign-crds.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { caseFile, caseNames, objectsIn, render } from "../support/helm.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+import { caseFile, caseNames, objectsIn, render } from "../support/chart/helm.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 
 let api: TestApiServer;
 let helm: string;

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { caseFile, chart, helmsOfTier, kubeVersion } from "../support/helm.ts";
+import { caseFile, chart, helmsOfTier, kubeVersion } from "../support/chart/helm.ts";
 
 let helm: string;
 

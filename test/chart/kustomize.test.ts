@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { generateKustomize } from "../../tools/generate-kustomize.ts";
 import { root } from "../../tools/read-crds.ts";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { objectsIn } from "../support/helm.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+import { objectsIn } from "../support/chart/helm.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 
 let api: TestApiServer;
 

@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";
-import { objectsIn, render } from "../support/helm.ts";
+import { objectsIn, render } from "../support/chart/helm.ts";
 
 let helm: string;
 

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { chart } from "../support/helm.ts";
+import { chart } from "../support/chart/helm.ts";
 
 let helm: string;
 

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { caseFile, caseNames, chart, helmsOfTier, kubeVersion, objectsIn, render } from "../support/helm.ts";
+import { caseFile, caseNames, chart, helmsOfTier, kubeVersion, objectsIn, render } from "../support/chart/helm.ts";
 
 let helm: string;
 

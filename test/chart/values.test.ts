@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { JsonObject } from "../../core/config/types.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
-import { caseFile, chart, objectsIn, render } from "../support/helm.ts";
+import { caseFile, chart, objectsIn, render } from "../support/chart/helm.ts";
 
 let helm: string;
 

@@ -3,7 +3,7 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";
-import { caseFile, objectsIn, render } from "../support/helm.ts";
+import { caseFile, objectsIn, render } from "../support/chart/helm.ts";
 
 let helm: string;
 

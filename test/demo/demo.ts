@@ -4,12 +4,12 @@
 import { fileURLToPath } from "node:url";
 import { type Closers, runProgram } from "../../cli/run-program.ts";
 import { failureOf } from "../../tools/start-script.ts";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
-import { freePort, isFree } from "../support/free-port.ts";
-import { mountKeyring } from "../support/mounted-keyring.ts";
-import { startOperatorProcess } from "../support/operator-process.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { type Replica, startReplica } from "../support/replica.ts";
+import { mountKeyring } from "../support/fleet/mounted-keyring.ts";
+import { startOperatorProcess } from "../support/fleet/operator-process.ts";
+import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import { freePort, isFree } from "../support/process/free-port.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { type NeededProgram, waitFor } from "./wait-for.ts";
 import { welcome } from "./welcome.ts";
 

@@ -1,7 +1,7 @@
 // Turns a running demo into the text that it starts with: how to reach it with kubectl, where the API is, lines to try.
 
-import type { TestApiServer } from "../support/api-server-access.ts";
-import type { Replica } from "../support/replica.ts";
+import type { Replica } from "../support/fleet/replica.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 
 export interface DemoParts {
   readonly api: TestApiServer;

@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { failureReport } from "./failure-report.ts";
 import { openTarget, release, systemNamespace, type Target } from "./target.ts";
 import { type PodTraffic, startPodTraffic } from "./traffic.ts";

@@ -9,8 +9,8 @@ import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { packImage } from "../../tools/image/pack.ts";
 import type { Environment } from "../../tools/parts/cache.ts";
 import { type EarlierVersion, findEarlierVersion, upgradedFrom } from "../../tools/parts/earlier-version.ts";
-import { chart } from "../support/helm.ts";
-import { imageBuild } from "../support/image-build.ts";
+import { chart } from "../support/chart/helm.ts";
+import { imageBuild } from "../support/chart/image-build.ts";
 
 /** A chart and the image that it rolls out. */
 export interface Version {

@@ -1,7 +1,7 @@
 // Starts and follows the pod that sends continuous traffic (traffic.mjs).
 
 import { readFile } from "node:fs/promises";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/time/eventually.ts";
 import type { Target } from "./target.ts";
 
 /** What happened since the chapter before. */

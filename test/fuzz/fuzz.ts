@@ -2,7 +2,7 @@
 // the other tenant, whether what it acknowledged can be read back and what it refused changed nothing; at last the whole log.
 
 import fc from "fast-check";
-import type { Reply, SentRequest } from "../support/http-client.ts";
+import type { Reply, SentRequest } from "../support/http/http-client.ts";
 import { faultsOf, leaksOf } from "./judge.ts";
 import { type Planned, requestsTo } from "./requests.ts";
 import { markerPlace } from "./schema-values.ts";

@@ -1,10 +1,10 @@
 // Asks a replica for every object that says it is Ready: resources, root keys, logins and keys. Says what is not served.
 
 import type { Kind } from "../../core/manifests/object.ts";
-import { apiCall } from "../support/api-server-call.ts";
-import type { Fleet } from "../support/fleet.ts";
-import type { Reply } from "../support/http-client.ts";
-import { basic } from "../support/projects.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { basic } from "../support/http/projects.ts";
+import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
 import { readyOf, type SeenObject } from "./seen-object.ts";
 
 export interface Served {

@@ -1,7 +1,7 @@
 // Judges one answer by itself: never a defect, always a shape that is documented, and not a byte of another tenant's secrets.
 
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
-import type { Reply } from "../support/http-client.ts";
+import type { Reply } from "../support/http/http-client.ts";
 
 /** Why the answer is wrong; nothing when it is right. */
 export function faultsOf(reply: Reply, method: string): readonly string[] {

@@ -3,7 +3,7 @@
 
 import fc from "fast-check";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { jsonTexts } from "../support/random-json.ts";
+import { jsonTexts } from "../support/json/random-json.ts";
 import { markerPlace, valuesOf } from "./schema-values.ts";
 
 export const methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"] as const;

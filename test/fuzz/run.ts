@@ -5,8 +5,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { startFleet } from "../support/fleet.ts";
-import { startFuzzed } from "../support/fuzzed-replica.ts";
+import { startFleet } from "../support/fleet/fleet.ts";
+import { startFuzzed } from "../support/fleet/fuzzed-replica.ts";
 import { fuzzManifests, type ManifestReport } from "./custom-resources.ts";
 import { type FuzzReport, fuzz } from "./fuzz.ts";
 import { tenantsOf } from "./tenants.ts";

@@ -11,8 +11,8 @@ import { requirePart } from "../../tools/parts/part.ts";
 import { schemathesis } from "../../tools/parts/schemathesis.ts";
 import { readArguments, WrongArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { startFuzzed } from "../support/fuzzed-replica.ts";
-import { send } from "../support/http-client.ts";
+import { startFuzzed } from "../support/fleet/fuzzed-replica.ts";
+import { send } from "../support/http/http-client.ts";
 import { type FuzzedProject, tenantsOf } from "./tenants.ts";
 
 const script = startScript("npm run fuzz:openapi");

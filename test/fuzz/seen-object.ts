@@ -2,7 +2,7 @@
 
 import type { Json } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
-import type { Condition, KubeObject } from "../support/api-server-objects.ts";
+import type { Condition, KubeObject } from "../support/kubernetes/api-server/api-server-objects.ts";
 
 export interface SeenObject extends KubeObject {
   readonly kind: Kind;

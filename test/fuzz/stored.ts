@@ -1,7 +1,7 @@
 // What a project holds, as far as its answers said so: what an acknowledged write left, and that a refused one left it alone, is
 // compared with what the project's auditor reads.
 
-import type { Reply, SentRequest } from "../support/http-client.ts";
+import type { Reply, SentRequest } from "../support/http/http-client.ts";
 import type { FuzzedProject } from "./tenants.ts";
 
 export type Ask = (path: string, sent?: SentRequest) => Promise<Reply>;

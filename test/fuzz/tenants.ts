@@ -22,7 +22,7 @@ import {
   withKey,
   withSigningKeys,
   withUser,
-} from "../support/projects.ts";
+} from "../support/http/projects.ts";
 import { markerLength } from "./schema-values.ts";
 
 export const tenantNames = ["red", "blue"] as const;

@@ -2,10 +2,10 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Operation, Permission } from "../../core/config/types.ts";
-import { login, make, outcome } from "../support/api-calls.ts";
-import type { Reply } from "../support/http-client.ts";
-import { apikey, bearer, project, withKey, withResource, withUser } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { login, make, outcome } from "../support/http/api-calls.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { apikey, bearer, project, withKey, withResource, withUser } from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const operations: readonly Operation[] = ["create", "read", "update", "delete"];
 const permissions: readonly Permission[] = ["Anyone", "Authenticated", "Administrators", "Nobody"];

@@ -1,9 +1,7 @@
 // The log: one JSON line per request that says who asked what and how it ended, and never a password, token, key, body or query.
 
 import { expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { send } from "../support/http-client.ts";
-import { manualClock } from "../support/manual-clock.ts";
+import { send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -14,9 +12,11 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { openRaw, sendRaw } from "../support/raw-http.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { openRaw, sendRaw } from "../support/http/raw-http.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 
 const shop = project(
   "shop",

@@ -1,7 +1,7 @@
 // Which project, resource or root key a request reaches, and what is refused on the way there.
 
 import { describe, expect, it } from "vitest";
-import { send } from "../support/http-client.ts";
+import { send } from "../support/http/http-client.ts";
 import {
   apikey,
   project,
@@ -11,8 +11,8 @@ import {
   withResource,
   withRootKey,
   withServing,
-} from "../support/projects.ts";
-import { describeServed } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed } from "../support/http/served.ts";
 
 const shop = project(
   "shop",

@@ -1,8 +1,7 @@
 // How many writes an address may make without a credential where authentication is enabled.
 
 import { expect, it } from "vitest";
-import { list, login, make, outcome } from "../support/api-calls.ts";
-import { manualClock } from "../support/manual-clock.ts";
+import { list, login, make, outcome } from "../support/http/api-calls.ts";
 import {
   apikey,
   bearer,
@@ -13,8 +12,9 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 
 const anyone = { create: "Anyone", read: "Anyone", update: "Anyone", delete: "Anyone" } as const;
 const inbox = project(

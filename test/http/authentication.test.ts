@@ -2,8 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { login, make, outcome } from "../support/api-calls.ts";
-import { manualClock } from "../support/manual-clock.ts";
+import { login, make, outcome } from "../support/http/api-calls.ts";
 import {
   apikey,
   basic,
@@ -16,8 +15,9 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 
 const expiresAt = 1_760_000_060;
 const shop = project(

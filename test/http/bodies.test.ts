@@ -1,8 +1,8 @@
 // What is taken for a JSON body and what is refused as none, by type and by text.
 
 import { describe, expect, it } from "vitest";
-import { apikey, basic, project, withKey, withLimits, withResource, withRootKey } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { apikey, basic, project, withKey, withLimits, withResource, withRootKey } from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const as = apikey("writer");
 const shop = project("shop", withKey("writer"), withRootKey("doc"), withResource("things"));

@@ -7,9 +7,9 @@ import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dat
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { eventually } from "../support/eventually.ts";
-import { project, withAuthenticationDisabled, withRootKey } from "../support/projects.ts";
-import { openRaw } from "../support/raw-http.ts";
+import { project, withAuthenticationDisabled, withRootKey } from "../support/http/projects.ts";
+import { openRaw } from "../support/http/raw-http.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const shop = project("shop", withAuthenticationDisabled(), withRootKey("flags"));
 

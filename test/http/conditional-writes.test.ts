@@ -1,11 +1,11 @@
 // Writes that name the state they start from: they take place while it is there, and hear 412 with the tag of now otherwise.
 
 import { beforeAll, expect, it } from "vitest";
-import { make, outcome, type Sender } from "../support/api-calls.ts";
-import type { Reply, SentRequest } from "../support/http-client.ts";
-import { apikey, project, withKey, withResource, withRootKey } from "../support/projects.ts";
-import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
-import { countForTier } from "../support/test-tier.ts";
+import { make, outcome, type Sender } from "../support/http/api-calls.ts";
+import type { Reply, SentRequest } from "../support/http/http-client.ts";
+import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { countForTier } from "../support/time/test-tier.ts";
 
 const key = apikey("writer");
 const shop = project(

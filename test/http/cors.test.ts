@@ -1,7 +1,7 @@
 // What browsers on other origins are told: the preflight, the answers themselves, and what a project's owner can change.
 
 import { expect, it } from "vitest";
-import { send } from "../support/http-client.ts";
+import { send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -11,8 +11,8 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const shop = project(
   "shop",

@@ -12,8 +12,8 @@ import {
   withLimits,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const value = '{"a":1,"list":[1]}';
 const callers = project(

@@ -2,9 +2,9 @@
 
 import { expect, it } from "vitest";
 import type { Store } from "../../dataplane/store/port.ts";
-import type { Reply } from "../support/http-client.ts";
-import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served, serveFrom } from "../support/served.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { describeReplicas, describeServed, type Served, serveFrom } from "../support/http/served.ts";
 
 const as = apikey("writer");
 const shop = project("shop", withKey("writer"), withRootKey("doc", { initialValue: '{"list":[],"map":{},"n":0}' }));

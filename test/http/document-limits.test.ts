@@ -1,8 +1,8 @@
 // How deep, long and large a root key's value may be: the last value that is taken and the first that is refused.
 
 import { expect, it } from "vitest";
-import { apikey, project, withKey, withLimits, withRootKey } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { apikey, project, withKey, withLimits, withRootKey } from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const as = apikey("writer");
 const mebibyte = 1 << 20;

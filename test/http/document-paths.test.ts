@@ -1,8 +1,8 @@
 // Keys that no path language likes, digits that could be keys or indices, and every way to spell a segment.
 
 import { describe, expect, it } from "vitest";
-import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServed } from "../support/served.ts";
+import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { describeServed } from "../support/http/served.ts";
 
 const as = apikey("writer");
 const shop = project("shop", withKey("writer"), withRootKey("doc"), withRootKey("list", { initialValue: "[]" }));

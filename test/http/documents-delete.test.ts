@@ -1,8 +1,8 @@
 // What DELETE removes from a root key's value, and what it answers when there is nothing to remove.
 
 import { expect, it } from "vitest";
-import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServedOnBothStores, type Served } from "../support/served.ts";
+import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const value = '{"title":"a","none":null,"nested":{"list":["x","y","z"]},"empty":[]}';
 

@@ -1,8 +1,8 @@
 // What POST adds to a root key's value: a new key of an object, or an element of an array that moves the later ones up.
 
 import { describe, expect, it } from "vitest";
-import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServedOnBothStores, type Served } from "../support/served.ts";
+import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const value = '{"title":"a","none":null,"nested":{"list":["x","y"]},"empty":[]}';
 

@@ -1,8 +1,8 @@
 // What PUT does to a root key's value: replaces a part or the whole, or adds a missing last key of an object.
 
 import { expect, it } from "vitest";
-import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServedOnBothStores, type Served } from "../support/served.ts";
+import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const value = '{"title":"a","none":null,"nested":{"list":["x","y"]},"empty":[],"last":1}';
 

@@ -1,8 +1,8 @@
 // What GET answers for a root key's whole value, for every part of it, and for what is not there.
 
 import { describe, expect, it } from "vitest";
-import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { describeServedOnBothStores } from "../support/served.ts";
+import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { describeServedOnBothStores } from "../support/http/served.ts";
 
 const value =
   '{"name":"shop","open":true,"owner":null,"rate":0.5,"big":18446744073709551615,"whole":1.0,"tags":["a",["b","c"],{"d":[]}],"empty":{}}';

@@ -1,10 +1,10 @@
 // The tags of objects, lists and values, and what reads answer that say which tag their client has.
 
 import { beforeAll, expect, it } from "vitest";
-import { make, outcome } from "../support/api-calls.ts";
-import type { Reply } from "../support/http-client.ts";
-import { apikey, project, withKey, withResource, withRootKey } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { make, outcome } from "../support/http/api-calls.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const shop = project(

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { type SentRequest, send } from "../support/http-client.ts";
+import { type SentRequest, send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -15,10 +15,10 @@ import {
   withRootKey,
   withServing,
   withUser,
-} from "../support/projects.ts";
-import { openRaw, parseReplies, sendRaw } from "../support/raw-http.ts";
-import { expectProblem } from "../support/replies.ts";
-import { describeServed, serveFrom } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { openRaw, parseReplies, sendRaw } from "../support/http/raw-http.ts";
+import { expectProblem } from "../support/http/replies.ts";
+import { describeServed, serveFrom } from "../support/http/served.ts";
 
 const shop = project(
   "shop",

@@ -1,9 +1,9 @@
 // That what is sent into an object is what comes back, character by character where JSON leaves no choice.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { list, make, outcome } from "../support/api-calls.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { list, make, outcome } from "../support/http/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const shop = project("shop", withKey("writer"), withResource("things"), withResource("untouched"));

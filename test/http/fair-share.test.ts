@@ -6,13 +6,13 @@ import { systemClock } from "../../core/clock.ts";
 import { longestWaitMs, sharedUnits } from "../../dataplane/perform/project-shares.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Reply, send } from "../support/http-client.ts";
-import { type ManualClock, manualClock } from "../support/manual-clock.ts";
-import { apikey, project, withKey, withResource, withRootKey } from "../support/projects.ts";
-import { openRaw } from "../support/raw-http.ts";
-import { expectProblem } from "../support/replies.ts";
-import { type Served, serveFrom } from "../support/served.ts";
+import { type Reply, send } from "../support/http/http-client.ts";
+import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { openRaw } from "../support/http/raw-http.ts";
+import { expectProblem } from "../support/http/replies.ts";
+import { type Served, serveFrom } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
 
 const loudProject = project(
   "loud",

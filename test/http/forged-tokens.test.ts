@@ -2,9 +2,15 @@
 
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { login, make, outcome } from "../support/api-calls.ts";
-import { accessClaims, accessToken, assembled, type Claims, signed, type TokenBasis } from "../support/forge-token.ts";
-import { type ManualClock, manualClock } from "../support/manual-clock.ts";
+import { login, make, outcome } from "../support/http/api-calls.ts";
+import {
+  accessClaims,
+  accessToken,
+  assembled,
+  type Claims,
+  signed,
+  type TokenBasis,
+} from "../support/http/forge-token.ts";
 import {
   apikey,
   bearer,
@@ -14,8 +20,9 @@ import {
   withResource,
   withSigningKeys,
   withUser,
-} from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
+import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
 
 const shop = project("shop", withKey("ci"), withUser("alice"), withResource("books"));
 const foreignKey = signingKey();

@@ -5,12 +5,12 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { eventually } from "../support/eventually.ts";
-import { send } from "../support/http-client.ts";
-import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { openRaw, parseReplies } from "../support/raw-http.ts";
-import { expectProblem } from "../support/replies.ts";
-import { describeServed, type Served, serveFrom } from "../support/served.ts";
+import { send } from "../support/http/http-client.ts";
+import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { openRaw, parseReplies } from "../support/http/raw-http.ts";
+import { expectProblem } from "../support/http/replies.ts";
+import { describeServed, type Served, serveFrom } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const shop = project("shop", withKey("writer"), withRootKey("doc", { initialValue: '{"a":1}' }));
 

@@ -1,11 +1,11 @@
 // The headers that every answer carries: the request's id, what caches may keep, and what answers depend on.
 
 import { expect, it } from "vitest";
-import type { Reply, SentRequest } from "../support/http-client.ts";
-import { send } from "../support/http-client.ts";
-import { apikey, basic, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
-import { sendRaw } from "../support/raw-http.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import type { Reply, SentRequest } from "../support/http/http-client.ts";
+import { send } from "../support/http/http-client.ts";
+import { apikey, basic, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
+import { sendRaw } from "../support/http/raw-http.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const writer = apikey("writer");
 const shop = project(

@@ -5,8 +5,8 @@ import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { list, outcome, type Sender } from "../support/api-calls.ts";
-import { type Reply, send } from "../support/http-client.ts";
+import { list, outcome, type Sender } from "../support/http/api-calls.ts";
+import { type Reply, send } from "../support/http/http-client.ts";
 import {
   apikey,
   project,
@@ -15,16 +15,16 @@ import {
   withKey,
   withResource,
   withRootKey,
-} from "../support/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { askRedis } from "../support/redis-line.ts";
+} from "../support/http/projects.ts";
 import {
   describeReplicas,
   describeServed,
   describeServedOnBothStores,
   type Served,
   serveFrom,
-} from "../support/served.ts";
+} from "../support/http/served.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
 
 const key = apikey("writer");
 const titled = { type: "object", properties: { title: { type: "string" } } } as const;

@@ -1,9 +1,9 @@
 // What becomes of a resource's indexes when Redis comes back without its data.
 
 import { expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeServed } from "../support/served.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeServed } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const shop = project(
   "shop",

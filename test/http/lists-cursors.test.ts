@@ -1,9 +1,9 @@
 // Walks through lists by cursors: what links they have, and that whatever is written meanwhile, each object that stays as it is comes once.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { list, make, outcome, type ServedObject } from "../support/api-calls.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeServedOnBothStores, type Served } from "../support/served.ts";
+import { list, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const schema = {

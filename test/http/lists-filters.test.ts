@@ -1,9 +1,9 @@
 // Which objects a filtered list holds, and which parameters are refused.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { list, make, outcome } from "../support/api-calls.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeServedOnBothStores, type Served } from "../support/served.ts";
+import { list, make, outcome } from "../support/http/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 

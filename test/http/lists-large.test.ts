@@ -3,10 +3,10 @@
 import { beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createObjectIds } from "../../dataplane/perform/object-ids.ts";
-import { list, outcome } from "../support/api-calls.ts";
-import { eventually } from "../support/eventually.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { list, outcome } from "../support/http/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const key = apikey("boss");
 const schema = {

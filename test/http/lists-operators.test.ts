@@ -1,9 +1,9 @@
 // Filter operators, several sort keys, chosen fields and uncounted lists, over HTTP: what each finds, on indexed fields and on others.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { list, make, outcome } from "../support/api-calls.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { list, make, outcome } from "../support/http/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 

@@ -1,10 +1,10 @@
 // Which objects a page of a list holds, what count says, and where the links lead.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { list, make, outcome, type ServedList, type ServedObject } from "../support/api-calls.ts";
-import { send } from "../support/http-client.ts";
-import { apikey, project, withKey, withLimits, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
+import { list, make, outcome, type ServedList, type ServedObject } from "../support/http/api-calls.ts";
+import { send } from "../support/http/http-client.ts";
+import { apikey, project, withKey, withLimits, withResource } from "../support/http/projects.ts";
+import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const shop = project(

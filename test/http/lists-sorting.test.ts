@@ -1,9 +1,9 @@
 // In which order a sorted list shows objects, and which sorts are refused.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { list, make, outcome, type ServedList } from "../support/api-calls.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
+import { list, make, outcome, type ServedList } from "../support/http/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 

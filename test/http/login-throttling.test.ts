@@ -3,9 +3,8 @@
 import { expect, it } from "vitest";
 import type { ProjectParts } from "../../core/config/types.ts";
 import { hashPassword } from "../../core/password/hash-password.ts";
-import { login, outcome } from "../support/api-calls.ts";
-import { type Reply, send } from "../support/http-client.ts";
-import { manualClock } from "../support/manual-clock.ts";
+import { login, outcome } from "../support/http/api-calls.ts";
+import { type Reply, send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -16,8 +15,9 @@ import {
   withKey,
   withResource,
   withUser,
-} from "../support/projects.ts";
-import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 
 const minutes = 60_000;
 const names = Array.from({ length: 12 }, (_, n) => `user-${n}`);

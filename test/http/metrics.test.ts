@@ -2,8 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { send } from "../support/http-client.ts";
+import { send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -13,9 +12,10 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { openRaw, sendRaw } from "../support/raw-http.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { openRaw, sendRaw } from "../support/http/raw-http.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const writer = apikey("writer");
 const shop = project(

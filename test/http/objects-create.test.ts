@@ -1,10 +1,10 @@
 // What creating an object stores and answers, and what it refuses.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { list, login, make, outcome, type ServedObject } from "../support/api-calls.ts";
-import { manualClock } from "../support/manual-clock.ts";
-import { apikey, bearer, project, withKey, withResource, withUser } from "../support/projects.ts";
-import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
+import { list, login, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
+import { apikey, bearer, project, withKey, withResource, withUser } from "../support/http/projects.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 
 const key = apikey("writer");
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

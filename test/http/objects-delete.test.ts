@@ -1,9 +1,9 @@
 // What deleting an object leaves: nothing.
 
 import { beforeAll, expect, it } from "vitest";
-import { list, make, outcome } from "../support/api-calls.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
+import { list, make, outcome } from "../support/http/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const shop = project(

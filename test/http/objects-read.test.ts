@@ -1,9 +1,9 @@
 // What reading one object answers, and what is not found.
 
 import { beforeAll, expect, it } from "vitest";
-import { make, outcome } from "../support/api-calls.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
+import { make, outcome } from "../support/http/api-calls.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const shop = project("shop", withKey("writer"), withResource("books"), withResource("films"));

@@ -2,10 +2,10 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Clock } from "../../core/clock.ts";
-import { list, make, outcome, type ServedObject } from "../support/api-calls.ts";
-import type { Reply } from "../support/http-client.ts";
-import { apikey, project, withKey, withResource } from "../support/projects.ts";
-import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
+import { list, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeReplicas, describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const titled = {

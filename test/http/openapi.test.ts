@@ -3,7 +3,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { send } from "../support/http-client.ts";
+import { send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -17,8 +17,8 @@ import {
   withRootKey,
   withServing,
   withUser,
-} from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const shop = project(
   "shop",

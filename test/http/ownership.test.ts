@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Reach } from "../../core/config/types.ts";
-import { list, login, make, outcome, type ServedObject } from "../support/api-calls.ts";
+import { list, login, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
 import {
   apikey,
   bearer,
@@ -12,8 +12,8 @@ import {
   withoutUser,
   withResource,
   withUser,
-} from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const indexed = {
   schema: { type: "object", properties: { n: { type: "integer" } } },

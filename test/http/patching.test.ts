@@ -1,10 +1,10 @@
 // PATCH with a merge patch or a JSON Patch: of objects, and of values at any path of a root key.
 
 import { beforeAll, expect, it } from "vitest";
-import { list, make, outcome } from "../support/api-calls.ts";
-import type { Reply, SentRequest } from "../support/http-client.ts";
-import { apikey, project, withConfig, withKey, withResource, withRootKey } from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+import { list, make, outcome } from "../support/http/api-calls.ts";
+import type { Reply, SentRequest } from "../support/http/http-client.ts";
+import { apikey, project, withConfig, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
 const merge = "application/merge-patch+json";

@@ -6,11 +6,11 @@ import { startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { eventually } from "../support/eventually.ts";
-import { send } from "../support/http-client.ts";
-import { project, withRootKey } from "../support/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { describeServed, serveFrom } from "../support/served.ts";
+import { send } from "../support/http/http-client.ts";
+import { project, withRootKey } from "../support/http/projects.ts";
+import { describeServed, serveFrom } from "../support/http/served.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const shop = project("shop", withRootKey("doc"));
 const probes = ["/livez", "/readyz", "/startupz"] as const;

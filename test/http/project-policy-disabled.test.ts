@@ -1,7 +1,7 @@
 // What a project without authentication lets everybody do, and what it still refuses.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { list, login, make, outcome, refresh } from "../support/api-calls.ts";
+import { list, login, make, outcome, refresh } from "../support/http/api-calls.ts";
 import {
   apikey,
   basic,
@@ -14,8 +14,8 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const of = (permission: "Anyone" | "Authenticated" | "Administrators" | "Nobody") => ({
   create: permission,

@@ -1,9 +1,9 @@
 // A service that clients reach below a path of a larger site: https://example.org/json.
 
 import { expect, it } from "vitest";
-import { send } from "../support/http-client.ts";
-import { apikey, basic, project, withHosts, withKey, withResource, withUser } from "../support/projects.ts";
-import { describeServed } from "../support/served.ts";
+import { send } from "../support/http/http-client.ts";
+import { apikey, basic, project, withHosts, withKey, withResource, withUser } from "../support/http/projects.ts";
+import { describeServed } from "../support/http/served.ts";
 
 const shop = project("shop", withKey("ci"), withUser("alice"), withHosts("shop.test"), withResource("books"));
 const behind = { publicUrl: "https://example.org/json/v1" };

@@ -2,9 +2,8 @@
 
 import { expect, it } from "vitest";
 import type { ProjectQuota } from "../../core/config/types.ts";
-import { make, outcome } from "../support/api-calls.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Reply, send } from "../support/http-client.ts";
+import { make, outcome } from "../support/http/api-calls.ts";
+import { type Reply, send } from "../support/http/http-client.ts";
 import {
   apikey,
   changed,
@@ -14,13 +13,14 @@ import {
   withLimits,
   withResource,
   withRootKey,
-} from "../support/projects.ts";
+} from "../support/http/projects.ts";
 import {
   describeReplicasEverywhere,
   describeServed,
   describeServedEverywhere,
   type Served,
-} from "../support/served.ts";
+} from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const as = apikey("admin");
 const shop = project(

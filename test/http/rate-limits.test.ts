@@ -1,10 +1,10 @@
 // How many requests a project and each of its callers have answered.
 
 import { expect, it } from "vitest";
-import { login, outcome } from "../support/api-calls.ts";
-import { manualClock } from "../support/manual-clock.ts";
-import { apikey, bearer, project, withKey, withLimits, withResource, withUser } from "../support/projects.ts";
-import { describeReplicasEverywhere, describeServedEverywhere, type Served } from "../support/served.ts";
+import { login, outcome } from "../support/http/api-calls.ts";
+import { apikey, bearer, project, withKey, withLimits, withResource, withUser } from "../support/http/projects.ts";
+import { describeReplicasEverywhere, describeServedEverywhere, type Served } from "../support/http/served.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 
 const anyone = { create: "Anyone", read: "Anyone", update: "Anyone", delete: "Anyone" } as const;
 const shop = project(

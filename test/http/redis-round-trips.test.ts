@@ -9,6 +9,12 @@ import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { cheapCost } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { startRedisCluster } from "../support/redis/redis-cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 import {
   ask,
   type CountedFixture,
@@ -16,14 +22,8 @@ import {
   countedRequests,
   fillCounted,
   limitedProject,
-} from "../support/counted-requests.ts";
-import { eventually } from "../support/eventually.ts";
-import { manualClock } from "../support/manual-clock.ts";
-import { cheapCost } from "../support/projects.ts";
-import { begunPublisher, openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { startRedisCluster } from "../support/redis-cluster.ts";
-import { counted, type RedisCosts, watchRedisCosts } from "../support/redis-cost.ts";
+} from "./counted-requests.ts";
+import { counted, type RedisCosts, watchRedisCosts } from "./redis-cost.ts";
 
 /** Round trips, commands, commands inside scripts. */
 type Counts = readonly [number, number, number];

@@ -9,8 +9,8 @@ import {
   withKey,
   withResource,
   withServing,
-} from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
 
 const shop = project("shop", withKey("reader"), withResource("secret-books"));
 

@@ -1,11 +1,11 @@
 // Who sees sessions and who ends them, and that an ended one is dead everywhere.
 
 import { beforeEach, expect, it } from "vitest";
-import { type Login, login, outcome, refresh } from "../support/api-calls.ts";
-import { eventually } from "../support/eventually.ts";
-import { type ManualClock, manualClock } from "../support/manual-clock.ts";
-import { apikey, bearer, project, withKey, withoutUser, withResource, withUser } from "../support/projects.ts";
-import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
+import { type Login, login, outcome, refresh } from "../support/http/api-calls.ts";
+import { apikey, bearer, project, withKey, withoutUser, withResource, withUser } from "../support/http/projects.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
 
 const shop = project(
   "shop",

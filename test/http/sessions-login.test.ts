@@ -1,9 +1,8 @@
 // What a login takes and answers, and that whatever is wrong with one is refused in one and the same way.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { login, outcome } from "../support/api-calls.ts";
-import { send } from "../support/http-client.ts";
-import { manualClock } from "../support/manual-clock.ts";
+import { login, outcome } from "../support/http/api-calls.ts";
+import { send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -18,8 +17,9 @@ import {
   withServing,
   withSessions,
   withUser,
-} from "../support/projects.ts";
-import { describeServed, describeServedOnBothStores, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeServed, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 
 const shop = project(
   "shop",

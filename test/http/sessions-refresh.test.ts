@@ -1,8 +1,7 @@
 // How a session lives on: access tokens of five minutes, refresh tokens of days, and what ends both.
 
 import { beforeEach, expect, it } from "vitest";
-import { type Login, list, login, make, outcome, refresh } from "../support/api-calls.ts";
-import { type ManualClock, manualClock } from "../support/manual-clock.ts";
+import { type Login, list, login, make, outcome, refresh } from "../support/http/api-calls.ts";
 import {
   apikey,
   basic,
@@ -13,8 +12,9 @@ import {
   withResource,
   withSessions,
   withUser,
-} from "../support/projects.ts";
-import { describeReplicas, describeServedOnBothStores, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
 
 const minutes = 60_000;
 const hours = 60 * minutes;

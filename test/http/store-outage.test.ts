@@ -3,14 +3,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Reply } from "../support/http-client.ts";
-import { apikey, basic, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { askRedis } from "../support/redis-line.ts";
-import { expectProblem } from "../support/replies.ts";
-import { type Served, serveFrom } from "../support/served.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { apikey, basic, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
+import { expectProblem } from "../support/http/replies.ts";
+import { type Served, serveFrom } from "../support/http/served.ts";
+import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const writer = apikey("writer");
 const shop = project(

@@ -2,11 +2,19 @@
 // minutes, for each project and root key, as JSON and as a page.
 
 import { expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { send } from "../support/http-client.ts";
-import { manualClock } from "../support/manual-clock.ts";
-import { apikey, project, withKey, withLimits, withResource, withRootKey, withServing } from "../support/projects.ts";
-import { describeServed, type Served } from "../support/served.ts";
+import { send } from "../support/http/http-client.ts";
+import {
+  apikey,
+  project,
+  withKey,
+  withLimits,
+  withResource,
+  withRootKey,
+  withServing,
+} from "../support/http/projects.ts";
+import { describeServed, type Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 
 const writer = apikey("writer");
 const minute = 60_000;

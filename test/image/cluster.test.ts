@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { clusterPlace } from "../../tools/cluster/place.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { eventually } from "../support/eventually.ts";
-import { imageBuild } from "../support/image-build.ts";
+import { imageBuild } from "../support/chart/image-build.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 /** Another one than `make cluster`'s, which somebody may be working with. */
 const number = 7;

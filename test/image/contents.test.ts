@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
 import { type Content, listContents } from "../../tools/image/contents.ts";
-import { imageBuild } from "../support/image-build.ts";
+import { imageBuild } from "../support/chart/image-build.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let contents: readonly Content[];

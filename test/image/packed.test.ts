@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { packImage } from "../../tools/image/pack.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
-import { imageBuild, imageName } from "../support/image-build.ts";
+import { imageBuild, imageName } from "../support/chart/image-build.ts";
 
 const { built, jsonplane } = imageBuild();
 let folder = "";

@@ -7,8 +7,8 @@ import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { validateCommand } from "../../cli/validate.ts";
 import { root } from "../../tools/read-crds.ts";
-import { documentationPages } from "../support/documentation-pages.ts";
-import { fencedBlocks, fileNamed } from "../support/fenced-blocks.ts";
+import { fencedBlocks, fileNamed } from "../support/documents/fenced-blocks.ts";
+import { documentationPages } from "./documentation-pages.ts";
 
 describe.each(documentationPages)("%s", (page) => {
   it("links to files and folders that are there", async () => {

@@ -15,7 +15,7 @@ import { mostFilters, mostListed, operators } from "../../dataplane/validate/fie
 import { maxDepth } from "../../dataplane/validate/read-body.ts";
 import { mostKeys } from "../../dataplane/validate/sort-keys.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
-import { documentationPages } from "../support/documentation-pages.ts";
+import { documentationPages } from "./documentation-pages.ts";
 
 const page = (path: string): string => readFileSync(join(root, path), "utf8");
 const inWords = (bytes: number): string =>

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { createMetrics } from "../../dataplane/observe/metrics.ts";
-import { operatorMetrics } from "../support/operator-metrics.ts";
+import { operatorMetrics } from "../support/fleet/operator-metrics.ts";
 
 it.each([
   [

@@ -10,9 +10,9 @@ import { onPath } from "../../tools/parts/programs.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { startFleet } from "../support/fleet.ts";
-import { startPrometheus, type TestPrometheus } from "../support/prometheus.ts";
+import { startFleet } from "../support/fleet/fleet.ts";
 import { type DrawnPanel, dashboardPage, type Line } from "./picture.ts";
+import { startPrometheus, type TestPrometheus } from "./prometheus.ts";
 import { usageManifests, usageRequests } from "./usage-traffic.ts";
 
 startScript("npm run draw:dashboards");

@@ -1,7 +1,7 @@
 // What each query of the dashboards must answer after the traffic of queries.test.ts: a query that is not listed here fails.
 
 import { expect } from "vitest";
-import type { Sample } from "../support/prometheus.ts";
+import type { Sample } from "./prometheus.ts";
 
 /** Paths, how often each is asked, and what is answered. */
 export const traffic = [

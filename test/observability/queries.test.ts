@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { counted } from "../../tools/dashboards/expressions.ts";
 import { dashboards } from "../../tools/dashboards/generate.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { type Sample, startPrometheus, type TestPrometheus } from "../support/prometheus.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { changes, impliedOf, kvRequests, rateSeconds, traffic } from "./implied.ts";
+import { type Sample, startPrometheus, type TestPrometheus } from "./prometheus.ts";
 
 const rules = fileURLToPath(new URL("../../charts/jsonplane/rules/jsonplane.yaml", import.meta.url));
 const patience = { withinMs: 30_000, everyMs: 500 };

@@ -3,16 +3,16 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { apiObject } from "../support/api-server-call.ts";
-import { folderOf } from "../support/api-server-objects.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { kubeconfigThrough } from "../support/kubeconfig-through.ts";
-import type { OperatorProcess } from "../support/operator-process.ts";
-import { grantOperator } from "../support/rbac.ts";
-import { shop } from "../support/shop.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { startTraffic, type Traffic } from "../support/traffic.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import type { OperatorProcess } from "../support/fleet/operator-process.ts";
+import { shop } from "../support/fleet/shop.ts";
+import { startTraffic, type Traffic } from "../support/fleet/traffic.ts";
+import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
+import { grantOperator } from "../support/kubernetes/rbac.ts";
+import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const seconds = 1_000;
 /** Shorter than what would put everything right in the end: a watch that is silent is given up after two minutes. */

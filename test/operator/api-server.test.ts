@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
-import { eventually } from "../support/eventually.ts";
+import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 let server: OwnApiServer;
 
@@ -84,7 +84,7 @@ test("a paused server answers when it goes on", async () => {
 });
 
 test("servers, controllers and their folder go with the process that started them, however that ends", async () => {
-  const part = new URL("../support/api-server.ts", import.meta.url).href;
+  const part = new URL("../support/kubernetes/api-server/api-server.ts", import.meta.url).href;
   const program = `
     import { startApiServer } from ${JSON.stringify(part)};
     const server = await startApiServer({ crds: false });

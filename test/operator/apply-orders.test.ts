@@ -5,12 +5,18 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { conditionsOf, type Declared, type DeclaredKind, newPlace, type Place } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fleet } from "../support/fleet.ts";
-import { kstatusOf } from "../support/kstatus.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
-import { countForTier, testSeed } from "../support/test-tier.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import {
+  conditionsOf,
+  type Declared,
+  type DeclaredKind,
+  newPlace,
+  type Place,
+} from "../support/kubernetes/declared.ts";
+import { kstatusOf } from "../support/kubernetes/kstatus.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
 const file = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 

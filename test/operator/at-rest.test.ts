@@ -4,14 +4,14 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { customResources, objectsIn } from "../support/api-server-objects.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { openConnections } from "../support/open-connections.ts";
-import { isLease, type OperatorUser, operatorUserOf, writesOf } from "../support/operator-users.ts";
-import { configurationIn, watchCommands } from "../support/redis-commands.ts";
-import { shop } from "../support/shop.ts";
-import { countForTier } from "../support/test-tier.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { shop } from "../support/fleet/shop.ts";
+import { customResources, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { countForTier } from "../support/time/test-tier.ts";
+import { openConnections } from "./open-connections.ts";
+import { isLease, type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
+import { configurationIn, watchCommands } from "./redis-commands.ts";
 
 /** Of the loop that applies the same again: longer than what the operator looks after every two and five seconds; every minute at night. */
 const seconds = countForTier(8, 150);

@@ -1,9 +1,9 @@
 // Two operators of two classes may be in one cluster, each with a Redis of its own.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Fleet } from "../support/fleet.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
-import { shop } from "../support/shop.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { shop } from "../support/fleet/shop.ts";
 
 let fleet: Fleet;
 

@@ -1,11 +1,17 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { apiCall } from "../support/api-server-call.ts";
-import { customResources, folderOf, jsonplaneVersion, objectsIn, objectsOf } from "../support/api-server-objects.ts";
-import { operatorUser } from "../support/rbac.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
+import {
+  customResources,
+  folderOf,
+  jsonplaneVersion,
+  objectsIn,
+  objectsOf,
+} from "../support/kubernetes/api-server/api-server-objects.ts";
+import { operatorUser } from "../support/kubernetes/rbac.ts";
 
 let server: TestApiServer;
 

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { followPage } from "../support/documented-page.ts";
-import { fencedBlocks } from "../support/fenced-blocks.ts";
-import type { Fleet } from "../support/fleet.ts";
-import { pasteShell } from "../support/paste-shell.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
+import { followPage } from "../support/documents/documented-page.ts";
+import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
+import { pasteShell } from "../support/documents/paste-shell.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 const guides = (await readdir(join(docs, "how-to"))).map((name) => `how-to/${name}`);

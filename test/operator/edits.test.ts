@@ -2,15 +2,15 @@
 // request that was answered one way before is answered the other way.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { declared } from "../support/declared.ts";
-import { asked, edits, post } from "../support/edit-cases.ts";
-import { ada, firstOf, openShop } from "../support/edited-shop.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fleet } from "../support/fleet.ts";
-import type { Reply } from "../support/http-client.ts";
-import { openGateway } from "../support/publishing.ts";
-import type { RunningReplica } from "../support/replica.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import type { RunningReplica } from "../support/fleet/replica.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { declared } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { asked, edits, post } from "./edit-cases.ts";
+import { ada, firstOf, openShop } from "./edited-shop.ts";
 
 let fleet: Fleet;
 

@@ -10,12 +10,12 @@ import {
 } from "../../operator/record/create-event-recorder.ts";
 import type { EventNote } from "../../operator/record/event-recorder.ts";
 import type { Subject } from "../../operator/verdict.ts";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { apiObject } from "../support/api-server-call.ts";
-import { objectsIn, objectsOf } from "../support/api-server-objects.ts";
-import { eventually } from "../support/eventually.ts";
-import { type ManualTime, manualTime } from "../support/manual-time.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { objectsIn, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { type ManualTime, manualTime } from "../support/time/manual-time.ts";
 
 const minute = 60_000;
 const published: EventNote = { type: "Normal", reason: "Published", action: "Publish", note: "Revision 7 is live" };

@@ -1,14 +1,14 @@
 // The mistakes of an operator's first hour: each is told in words that say what to do, in its log or in a condition.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
-import { customResources, ensureNamespace } from "../support/api-server-objects.ts";
-import { eventually } from "../support/eventually.ts";
-import { systemNamespace } from "../support/fleet.ts";
-import { freePort } from "../support/free-port.ts";
-import { type OperatorProcess, startOperatorProcess } from "../support/operator-process.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { shop } from "../support/shop.ts";
+import { systemNamespace } from "../support/fleet/fleet.ts";
+import { type OperatorProcess, startOperatorProcess } from "../support/fleet/operator-process.ts";
+import { shop } from "../support/fleet/shop.ts";
+import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import { customResources, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { freePort } from "../support/process/free-port.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 let api: OwnApiServer;
 const patience = { withinMs: 60_000 };

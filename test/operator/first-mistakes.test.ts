@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { KubectlFailed } from "../support/kubectl.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { KubectlFailed } from "../support/kubernetes/kubectl.ts";
 
 // The mistakes of a first hour, as kubectl shows them to who made them. What the server says of every other manifest,
 // manifest-table.test.ts compares.

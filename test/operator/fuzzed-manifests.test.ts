@@ -2,9 +2,9 @@
 
 import { beforeAll, expect, it } from "vitest";
 import { fuzzManifests } from "../fuzz/custom-resources.ts";
-import type { Fleet } from "../support/fleet.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
-import { countForTier, testSeed } from "../support/test-tier.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
 const seed = testSeed();
 const steps = countForTier(80, 1_000);

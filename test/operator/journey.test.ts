@@ -2,8 +2,8 @@
 
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Fleet } from "../support/fleet.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 

@@ -9,12 +9,12 @@ import { createElector } from "../../operator/lead/elector.ts";
 import type { LeadObservation } from "../../operator/lead/lead-observation.ts";
 import type { Leadership } from "../../operator/lead/leadership.ts";
 import type { LeaseTimes } from "../../operator/lead/lease-times.ts";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { apiObject } from "../support/api-server-call.ts";
-import { eventually } from "../support/eventually.ts";
-import { kubeconfigThrough } from "../support/kubeconfig-through.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
+import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 /** Long enough for a machine that stands still for a second or two. */
 const times: LeaseTimes = { leaseDurationMs: 6_000, renewDeadlineMs: 4_500, retryMs: 400, callMs: 2_000 };

@@ -3,13 +3,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import type { OperatorProcess } from "../support/operator-process.ts";
-import { type OperatorUser, operatorUserOf, writesOf } from "../support/operator-users.ts";
-import { askRedis } from "../support/redis-line.ts";
-import { shop } from "../support/shop.ts";
-import { startTraffic, type Traffic } from "../support/traffic.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import type { OperatorProcess } from "../support/fleet/operator-process.ts";
+import { shop } from "../support/fleet/shop.ts";
+import { startTraffic, type Traffic } from "../support/fleet/traffic.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
 
 interface Operator {
   readonly user: OperatorUser;

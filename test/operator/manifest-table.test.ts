@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { type TableCase, tableCases } from "../manifests/table.ts";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { type ApiAnswer, apiCall } from "../support/api-server-call.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { type ApiAnswer, apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
 
 let server: TestApiServer;
 

@@ -2,9 +2,9 @@
 // and when it passes on.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { declared, newPlace, type Place, secretOf } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { declared, newPlace, type Place, secretOf } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 let fleet: OwnFleet;
 

@@ -1,11 +1,11 @@
 // A quota from the custom resource to its status, on a whole fleet.
 
 import { beforeAll, expect, test } from "vitest";
-import { placeAt } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fleet } from "../support/fleet.ts";
-import { send } from "../support/http-client.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { send } from "../support/http/http-client.ts";
+import { placeAt } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 let fleet: Fleet;
 

@@ -3,11 +3,9 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { createEventRecorder, type RecordObservation } from "../../operator/record/create-event-recorder.ts";
-import { endNamespace } from "../support/api-server-objects.ts";
-import { declared, newPlace, type Place, placeAt, secretOf } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet.ts";
-import { manualTime } from "../support/manual-time.ts";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
+import { endNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { declared, newPlace, type Place, placeAt, secretOf } from "../support/kubernetes/declared.ts";
 import {
   grantedElsewhere,
   grantedInItsNamespace,
@@ -16,7 +14,9 @@ import {
   type RbacForm,
   refusedVerbs,
   usedVerbs,
-} from "../support/rbac.ts";
+} from "../support/kubernetes/rbac.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { manualTime } from "../support/time/manual-time.ts";
 
 const within = { withinMs: 90_000 };
 const withData = ["Project", "ApiResource", "RootKey"] as const;

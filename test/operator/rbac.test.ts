@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { apiCall } from "../support/api-server-call.ts";
-import type { TestUser } from "../support/api-server-users.ts";
-import { eventually } from "../support/eventually.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
+import type { TestUser } from "../support/kubernetes/api-server/api-server-users.ts";
 import {
   grantedToOperator,
   grantedVerbs,
@@ -10,8 +10,8 @@ import {
   grantUsers,
   refusedVerbs,
   usedVerbs,
-} from "../support/rbac.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+} from "../support/kubernetes/rbac.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const kinds = ["projects", "apiresources", "projectusers", "apikeys", "rootkeys"] as const;
 

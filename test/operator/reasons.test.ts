@@ -3,12 +3,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/reasons.ts";
-import { type Conditions, type DeclaredKind, declared, newPlace, type Place, secretOf } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { kstatusOf } from "../support/kstatus.ts";
-import { reasonCases } from "../support/reason-cases.ts";
-import { askRedis } from "../support/redis-line.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import {
+  type Conditions,
+  type DeclaredKind,
+  declared,
+  newPlace,
+  type Place,
+  secretOf,
+} from "../support/kubernetes/declared.ts";
+import { kstatusOf } from "../support/kubernetes/kstatus.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { reasonCases } from "./reason-cases.ts";
 
 let fleet: OwnFleet;
 

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { kinds } from "../../core/manifests/object.ts";
-import { apiObject } from "../support/api-server-call.ts";
-import { customResources, folderOf } from "../support/api-server-objects.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { askRedis } from "../support/redis-line.ts";
-import { shop } from "../support/shop.ts";
-import { startTraffic } from "../support/traffic.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { shop } from "../support/fleet/shop.ts";
+import { startTraffic } from "../support/fleet/traffic.ts";
+import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { customResources, folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 let fleet: OwnFleet;
 

@@ -5,17 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OwnApiServer, startApiServer } from "../support/api-server.ts";
-import { apiObject } from "../support/api-server-call.ts";
-import { ensureNamespace, folderOf } from "../support/api-server-objects.ts";
-import { eventually } from "../support/eventually.ts";
-import { readingOf, systemNamespace } from "../support/fleet.ts";
-import { freePort } from "../support/free-port.ts";
-import { type OperatorProcess, startOperatorProcess } from "../support/operator-process.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { askRedis } from "../support/redis-line.ts";
-import { type Replica, startReplica } from "../support/replica.ts";
-import { shop } from "../support/shop.ts";
+import { readingOf, systemNamespace } from "../support/fleet/fleet.ts";
+import { type OperatorProcess, startOperatorProcess } from "../support/fleet/operator-process.ts";
+import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { shop } from "../support/fleet/shop.ts";
+import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
+import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { ensureNamespace, folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { freePort } from "../support/process/free-port.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const secretName = "jsonplane-redis";
 

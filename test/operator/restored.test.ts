@@ -3,11 +3,11 @@
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Backup, backupOf } from "../support/backup.ts";
-import { declared, secretOf } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
+import { declared, secretOf } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { type Backup, backupOf } from "./backup.ts";
 
 const within = { withinMs: 60_000 };
 const given = { password: "correct horse" };

@@ -19,12 +19,12 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { apiObject } from "../support/api-server-call.ts";
-import { eventually } from "../support/eventually.ts";
-import { project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const shops = ["a", "b", "c"].map((name) =>
   project(name, withUser("ann"), withKey("ci"), withResource("books"), withRootKey("flags")),

@@ -2,13 +2,13 @@
 // by every replica, and what is said of it.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { backupOf } from "../support/backup.ts";
-import { declared, newPlace, secretOf } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fleet } from "../support/fleet.ts";
-import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
-import { forbidSecrets } from "../support/reason-cases.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { declared, newPlace, secretOf } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { backupOf } from "./backup.ts";
+import { forbidSecrets } from "./reason-cases.ts";
 
 const within = { withinMs: 60_000 };
 const web = declared("ApiKey", "web", { access: "Write" });

@@ -2,11 +2,11 @@
 // is let in before and afterwards by every replica, and what the objects say.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { declared, secretOf } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fleet } from "../support/fleet.ts";
-import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { declared, secretOf } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const atOnce = { withinMs: 0 };
 const web = (spec: object = {}) => declared("ApiKey", "web", spec);

@@ -2,10 +2,10 @@
 // them after they were used, mistaken, edited and rotated, while every part of the fleet logs all it can.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { declared, secretOf } from "../support/declared.ts";
-import { type OwnFleet, startFleet } from "../support/fleet.ts";
-import { type GuardedShop, openGuardedShop } from "../support/guarded-shop.ts";
-import { everythingSaid, formsOf, savedByRedis, secretsOf } from "../support/said-of-secrets.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
+import { declared, secretOf } from "../support/kubernetes/declared.ts";
+import { everythingSaid, formsOf, savedByRedis, secretsOf } from "./said-of-secrets.ts";
 
 const web = declared("ApiKey", "web", { access: "Write" });
 const ann = declared("ProjectUser", "ann");

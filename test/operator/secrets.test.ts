@@ -15,13 +15,13 @@ import {
 } from "../../operator/secrets/secret-book.ts";
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { apiObject } from "../support/api-server-call.ts";
-import { objectsOf } from "../support/api-server-objects.ts";
-import { secretOf } from "../support/declared.ts";
-import { type OperatorUser, operatorUserOf } from "../support/operator-users.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
-import { type WatchedSecrets, watchSecrets } from "../support/watched-secrets.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { secretOf } from "../support/kubernetes/declared.ts";
+import { type OperatorUser, operatorUserOf } from "./operator-users.ts";
+import { type WatchedSecrets, watchSecrets } from "./watched-secrets.ts";
 
 let server: TestApiServer;
 let operator: OperatorUser;

@@ -1,11 +1,11 @@
 // The signing keys of a Project are rotated under logins: no token is refused that was given, by whatever replica.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { declared, newPlace, type Place } from "../support/declared.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fleet } from "../support/fleet.ts";
-import type { RunningReplica } from "../support/replica.ts";
-import { sharedFleet } from "../support/shared-parts.ts";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import type { RunningReplica } from "../support/fleet/replica.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { declared, newPlace, type Place } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 60_000 };
 let fleet: Fleet;

@@ -10,10 +10,10 @@ import type { Project } from "../../operator/objects.ts";
 import type { Progress } from "../../operator/status/conditions.ts";
 import { statusOf } from "../../operator/status/status-of.ts";
 import { writeStatus } from "../../operator/status/write-status.ts";
-import type { TestApiServer } from "../support/api-server-access.ts";
-import { objectsOf } from "../support/api-server-objects.ts";
-import { kstatusOf } from "../support/kstatus.ts";
-import { sharedApiServer } from "../support/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { kstatusOf } from "../support/kubernetes/kstatus.ts";
 
 let server: TestApiServer;
 let api: KubeApi;

@@ -7,7 +7,7 @@ import { oneServer } from "../chaos/places.ts";
 import { runScenario } from "../chaos/run-scenario.ts";
 import { redisKillAlways } from "../chaos/scenarios/kills.ts";
 import { scenarios } from "../chaos/scenarios.ts";
-import { testSeed } from "../support/test-tier.ts";
+import { testSeed } from "../support/time/test-tier.ts";
 
 const seed = testSeed();
 /** Nothing is judged by how quick a busy machine is. */

@@ -10,7 +10,8 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { eventually } from "../support/eventually.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import {
   apikey,
   basic,
@@ -22,10 +23,9 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { type Replica, startReplica } from "../support/replica.ts";
+} from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const keyringText = newKeyringText();
 const shop = project(

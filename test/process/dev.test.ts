@@ -15,10 +15,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type DevProcess, devProcess } from "../support/dev-process.ts";
-import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { startRedis } from "../support/redis.ts";
+import { type DevProcess, devProcess } from "../support/fleet/dev-process.ts";
+import { freePort } from "../support/process/free-port.ts";
+import { startRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const examples = fileURLToPath(new URL("../../examples", import.meta.url));
 let cwd = "";

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { type Browser, type Page, startBrowser } from "../support/browser.ts";
 import {
   apikey,
   passwordOf,
@@ -17,9 +16,10 @@ import {
   withRootKey,
   withSessions,
   withUser,
-} from "../support/projects.ts";
-import { type Served, serveFrom } from "../support/served.ts";
-import { testTier } from "../support/test-tier.ts";
+} from "../support/http/projects.ts";
+import { type Served, serveFrom } from "../support/http/served.ts";
+import { testTier } from "../support/time/test-tier.ts";
+import { type Browser, type Page, startBrowser } from "./browser.ts";
 
 const shop = project(
   "shop",

@@ -9,11 +9,11 @@ import { systemClock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
-import { eventually } from "../support/eventually.ts";
-import { apikey, changed, project, withKey, withResource } from "../support/projects.ts";
-import { openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { type Replica, startReplica } from "../support/replica.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { apikey, changed, project, withKey, withResource } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const former = parseKeyring(newKeyringText());
 const key = newRingKey(Buffer.alloc);

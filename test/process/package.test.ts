@@ -6,9 +6,9 @@ import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { guard } from "../support/watchdog.ts";
+import { freePort } from "../support/process/free-port.ts";
+import { guard } from "../support/process/watchdog.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, NODE_ENV: "" };

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../support/process/free-port.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const closing: (() => Promise<void>)[] = [];

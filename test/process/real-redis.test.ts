@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { startRedis } from "../support/redis.ts";
-import { startRedisCluster } from "../support/redis-cluster.ts";
-import { askRedis } from "../support/redis-line.ts";
+import { startRedis } from "../support/redis/redis.ts";
+import { startRedisCluster } from "../support/redis/redis-cluster.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 it("a test's Redis speaks JSON, and keeps what it acknowledged over a kill when it writes a log", async () => {
   const redis = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", "always"] });
@@ -33,7 +33,7 @@ it("a Redis that can't start says so with the end of its log", async () => {
 });
 
 it("a test's Redis does not outlive a test process that is killed", async () => {
-  const support = new URL("../support/redis.ts", import.meta.url).href;
+  const support = new URL("../support/redis/redis.ts", import.meta.url).href;
   const script = `const { startRedis } = await import("${support}"); const r = await startRedis(); console.log(r.port, r.dir);`;
   const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSite } from "../../tools/site/build.ts";
-import { type Browser, type Page, startBrowser } from "../support/browser.ts";
-import { testTier } from "../support/test-tier.ts";
+import { testTier } from "../support/time/test-tier.ts";
+import { type Browser, type Page, startBrowser } from "./browser.ts";
 
 const pictures = fileURLToPath(new URL("../../out/site-pictures/", import.meta.url));
 let folder = "";

@@ -8,9 +8,9 @@ import { openapiTypescript } from "../../tools/parts/openapi-typescript.ts";
 import { requirePart } from "../../tools/parts/part.ts";
 import { lastWords, runCommand } from "../../tools/parts/run-command.ts";
 import { type FuzzedProject, tenantsOf } from "../fuzz/tenants.ts";
-import { fencedBlocks } from "../support/fenced-blocks.ts";
-import { type FuzzedReplica, startFuzzed } from "../support/fuzzed-replica.ts";
-import { send } from "../support/http-client.ts";
+import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
+import { type FuzzedReplica, startFuzzed } from "../support/fleet/fuzzed-replica.ts";
+import { send } from "../support/http/http-client.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let folder = "";

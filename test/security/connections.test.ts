@@ -2,11 +2,11 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AttackedReplica, startAttacked, startImpatient } from "../support/attacked-replica.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Crowd, openCrowd } from "../support/many-sockets.ts";
-import { apikey, project, withKey, withRootKey } from "../support/projects.ts";
-import { countForTier } from "../support/test-tier.ts";
+import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { countForTier } from "../support/time/test-tier.ts";
+import { type AttackedReplica, startAttacked, startImpatient } from "./attacked-replica.ts";
+import { type Crowd, openCrowd } from "./many-sockets.ts";
 
 const loud = project("loud", withKey("loud"), withRootKey("doc"), withRootKey("big"));
 const head = (method: string, path: string) => `${method} /default/loud${path} HTTP/1.1\r\nHost: a\r\n`;

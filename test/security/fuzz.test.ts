@@ -5,9 +5,9 @@ import type { FuzzTarget } from "../fuzz/fuzz.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
 import { faultsOf, leaksOf } from "../fuzz/judge.ts";
 import { tenantsOf } from "../fuzz/tenants.ts";
-import { startFuzzed } from "../support/fuzzed-replica.ts";
-import type { Reply } from "../support/http-client.ts";
-import { countForTier, testSeed } from "../support/test-tier.ts";
+import { startFuzzed } from "../support/fleet/fuzzed-replica.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
 const seed = testSeed();
 const requests = countForTier(600, 10_000);

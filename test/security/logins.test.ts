@@ -3,9 +3,8 @@
 
 import { verify } from "argon2";
 import { beforeAll, expect, it, vi } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import type { Reply } from "../support/http-client.ts";
-import { send } from "../support/http-client.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -18,8 +17,9 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/served.ts";
+} from "../support/http/projects.ts";
+import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 // Counted, and still the real one.
 vi.mock("argon2", async (original) => {

@@ -3,11 +3,11 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
-import { type AttackedReplica, startAttacked } from "../support/attacked-replica.ts";
-import { eventually } from "../support/eventually.ts";
-import { openCrowd } from "../support/many-sockets.ts";
-import { apikey, project, withHosts, withKey, withResource, withRootKey } from "../support/projects.ts";
-import { openRaw, parseReplies } from "../support/raw-http.ts";
+import { apikey, project, withHosts, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { openRaw, parseReplies } from "../support/http/raw-http.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { type AttackedReplica, startAttacked } from "./attacked-replica.ts";
+import { openCrowd } from "./many-sockets.ts";
 
 const loud = project("loud", withHosts("loud.test"), withKey("loud"), withRootKey("doc"), withResource("things"));
 const as = apikey("loud");

@@ -11,12 +11,12 @@ import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
-import { eventually } from "../support/eventually.ts";
-import { manualTime } from "../support/manual-time.ts";
-import { changed, project, withResource, withRootKey } from "../support/projects.ts";
-import { begunPublisher, openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { changed, project, withResource, withRootKey } from "../support/http/projects.ts";
+import { startTcpProxy } from "../support/process/tcp-proxy.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { manualTime } from "../support/time/manual-time.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const shop = project("shop", withResource("books"));

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { expectIndexesExact } from "../support/check-integrity.ts";
-import { manualClock } from "../support/manual-clock.ts";
-import { owners, untilDone } from "../support/object-calls.ts";
-import { sharedRedis } from "../support/shared-redis.ts";
-import { type Call, type Subject, subjectOf } from "../support/store-call.ts";
-import { callSequences } from "../support/store-calls.ts";
-import { countForTier, testSeed } from "../support/test-tier.ts";
+import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { sharedRedis } from "../support/redis/shared-redis.ts";
+import { owners, untilDone } from "../support/store/object-calls.ts";
+import { type Call, type Subject, subjectOf } from "../support/store/store-call.ts";
+import { callSequences } from "../support/store/store-calls.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
+import { countForTier, testSeed } from "../support/time/test-tier.ts";
 import { freshProject } from "./contract/fixture.ts";
 
 describe("the embedded store and the Redis store", () => {

@@ -6,9 +6,9 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonicalJson } from "../../core/json/canonical.ts";
 import { stepped } from "../../core/json/number.ts";
-import { awkwardDoubles, doubleTexts, manners, names, render, strings, written } from "../support/json-texts.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { countForTier } from "../support/test-tier.ts";
+import { awkwardDoubles, doubleTexts, manners, names, render, strings, written } from "../support/json/json-texts.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { countForTier } from "../support/time/test-tier.ts";
 
 function canonical(source: string): string {
   const result = canonicalJson(source, 64);

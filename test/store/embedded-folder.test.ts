@@ -14,12 +14,12 @@ import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-sto
 import { DataFolderUnusable } from "../../dataplane/store/embedded/open-database.ts";
 import { applicationId, schemaSteps } from "../../dataplane/store/embedded/schema.ts";
 import type { CollectionRef, Store } from "../../dataplane/store/port.ts";
-import { expectIndexesExact } from "../support/check-integrity.ts";
-import { eventually } from "../support/eventually.ts";
-import { fillCollection, objectOf } from "../support/stored-objects.ts";
+import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
 
-const probe = fileURLToPath(new URL("../support/embedded-probe.ts", import.meta.url));
+const probe = fileURLToPath(new URL("./embedded-probe.ts", import.meta.url));
 const run = promisify(execFile);
 const plenty = 1_000_000;
 const all = { offset: 0, limit: 1_000, descending: false };

@@ -8,13 +8,13 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { checkLanes } from "../support/check-lanes.ts";
-import { type KilledWriter, writeUntilKilled } from "../support/killed-writer.ts";
-import { emptyLane, laneCount } from "../support/lanes.ts";
-import { seededMoments } from "../support/seeded-moments.ts";
-import { countForTier, testSeed } from "../support/test-tier.ts";
+import { checkLanes } from "../support/killed-writer/check-lanes.ts";
+import { type KilledWriter, writeUntilKilled } from "../support/killed-writer/killed-writer.ts";
+import { emptyLane, laneCount } from "../support/killed-writer/lanes.ts";
+import { seededMoments } from "../support/time/seeded-moments.ts";
+import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
-const program = fileURLToPath(new URL("../support/embedded-writer.ts", import.meta.url));
+const program = fileURLToPath(new URL("../support/killed-writer/embedded-writer.ts", import.meta.url));
 const rounds = countForTier(8, 50);
 /** Every fourth writer dies within this time of its start, maybe while it opens or migrates; the others while they write. */
 const startMilliseconds = 300;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { manualClock } from "../support/manual-clock.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
-import { expectIndexesExact } from "../support/check-integrity.ts";
-import { manualClock } from "../support/manual-clock.ts";
-import { idOf, idsIn, objectOf } from "../support/stored-objects.ts";
+import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { idOf, idsIn, objectOf } from "../support/store/stored-objects.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
 
 const plenty = 1_000_000;

@@ -7,10 +7,10 @@ import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { createRedisDirectory, type RedisDirectory } from "../../dataplane/config/redis-directory.ts";
-import { eventually } from "../support/eventually.ts";
-import { changed, project, withRootKey } from "../support/projects.ts";
-import { begunPublisher, openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { changed, project, withRootKey } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };

@@ -12,10 +12,10 @@ import { type FollowedKeyring, followKeyring } from "../../dataplane/config/foll
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { eventually } from "../support/eventually.ts";
-import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
-import { openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 /** Nothing happens because it is time for it. */
 const never = 3_600_000;

@@ -13,7 +13,7 @@ import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { eventually } from "../support/eventually.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
 import {
   changed,
   keyOf,
@@ -26,9 +26,9 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import { openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+} from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const shop = project(

@@ -15,11 +15,11 @@ import {
 } from "../../operator/publish/config-writer.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
-import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { changed, project, withRootKey, withUser } from "../support/projects.ts";
-import { begunPublisher, newPublisher, openGateway, storedFields } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { begunPublisher, newPublisher, openGateway, storedFields } from "../support/fleet/publishing.ts";
+import { changed, project, withRootKey, withUser } from "../support/http/projects.ts";
+import { freePort } from "../support/process/free-port.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };

@@ -9,8 +9,6 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
-import { eventually } from "../support/eventually.ts";
-import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/projects.ts";
 import {
   type Around,
   begunPublisher,
@@ -22,9 +20,11 @@ import {
   recordWith,
   storedFields,
   storedRecord,
-} from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+} from "../support/fleet/publishing.ts";
+import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
+import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };

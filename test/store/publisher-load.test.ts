@@ -6,6 +6,16 @@ import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import {
+  begunPublisher,
+  entry,
+  newPublisher,
+  openGateway,
+  recordWith,
+  storedFields,
+  storedRecord,
+  writesOf,
+} from "../support/fleet/publishing.ts";
+import {
   changed,
   project,
   withHosts,
@@ -15,20 +25,10 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../support/projects.ts";
-import {
-  begunPublisher,
-  entry,
-  newPublisher,
-  openGateway,
-  recordWith,
-  storedFields,
-  storedRecord,
-  writesOf,
-} from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
-import { askRedis } from "../support/redis-line.ts";
+} from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };

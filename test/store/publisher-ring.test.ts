@@ -5,7 +5,6 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { type Keyring, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
-import { changed, project, withKey, withoutKey, withResource, withUser } from "../support/projects.ts";
 import {
   begunPublisher,
   entry,
@@ -15,8 +14,9 @@ import {
   openGateway,
   recordWith,
   storedRecord,
-} from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+} from "../support/fleet/publishing.ts";
+import { changed, project, withKey, withoutKey, withResource, withUser } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 
 const former = parseKeyring(newKeyringText());
 const [old] = former.keys;

@@ -15,10 +15,10 @@ import { orderedPurges, type PurgeOutcome, purgeDoomed, purgeId } from "../../op
 import type { Reach } from "../../operator/publish/acknowledgements.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
-import { eventually } from "../support/eventually.ts";
-import { openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { idOf, servedText } from "../support/stored-objects.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { idOf, servedText } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const ref = { namespace: "default", name: "shop" };
 const flags = { project: ref, rootKey: "flags" };

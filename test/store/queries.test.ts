@@ -13,13 +13,13 @@ import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-sto
 import type { CollectionRef, Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { validateList } from "../../dataplane/validate/validate-list.ts";
-import { project } from "../support/projects.ts";
-import { type Asked, matching, type SortedBy } from "../support/query-model.ts";
-import { scalars } from "../support/random-json.ts";
-import { sharedRedis } from "../support/shared-redis.ts";
-import { objectOf } from "../support/stored-objects.ts";
-import { countForTier } from "../support/test-tier.ts";
+import { project } from "../support/http/projects.ts";
+import { scalars } from "../support/json/random-json.ts";
+import { sharedRedis } from "../support/redis/shared-redis.ts";
+import { objectOf } from "../support/store/stored-objects.ts";
+import { countForTier } from "../support/time/test-tier.ts";
 import { freshCollection } from "./contract/fixture.ts";
+import { type Asked, matching, type SortedBy } from "./query-model.ts";
 
 const compiled = compileSchema({
   type: "object",

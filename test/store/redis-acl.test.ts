@@ -16,12 +16,20 @@ import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { eventually } from "../support/eventually.ts";
-import { changed, project, withKey, withoutUser, withResource, withRootKey, withUser } from "../support/projects.ts";
-import { begunPublisher, entry, newPublisher, openGateway, recordWith } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { allowAsDocumented, type DocumentedUser, documentedUrl } from "../support/redis-acl.ts";
-import { idOf, servedText } from "../support/stored-objects.ts";
+import { begunPublisher, entry, newPublisher, openGateway, recordWith } from "../support/fleet/publishing.ts";
+import {
+  changed,
+  project,
+  withKey,
+  withoutUser,
+  withResource,
+  withRootKey,
+  withUser,
+} from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { allowAsDocumented, type DocumentedUser, documentedUrl } from "../support/redis/redis-acl.ts";
+import { idOf, servedText } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };

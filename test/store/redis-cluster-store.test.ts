@@ -3,8 +3,8 @@
 
 import { beforeAll, describe } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { redisReplicas } from "../support/redis-replicas.ts";
-import { sharedRedisCluster } from "../support/shared-redis.ts";
+import { redisReplicas } from "../support/redis/redis-replicas.ts";
+import { sharedRedisCluster } from "../support/redis/shared-redis.ts";
 import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";

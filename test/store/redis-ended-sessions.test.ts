@@ -8,9 +8,9 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import type { Store } from "../../dataplane/store/port.ts";
 import { revocations, sessionKeys } from "../../dataplane/store/redis/keys.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { eventually } from "../support/eventually.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { freshProject } from "./contract/fixture.ts";
 
 /** What a follower hears of, it hears of by a hint. */

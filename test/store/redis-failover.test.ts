@@ -7,13 +7,13 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import type { DocumentRef, Store } from "../../dataplane/store/port.ts";
 import { collectionKeys, documentKeys } from "../../dataplane/store/redis/keys.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { expectIndexesExact } from "../support/check-integrity.ts";
-import { eventually } from "../support/eventually.ts";
-import { moveSlot, slotOf } from "../support/move-slot.ts";
-import { startRedisCluster, type TestRedisCluster } from "../support/redis-cluster.ts";
-import { askRedis } from "../support/redis-line.ts";
-import { startRedisSentinel, type TestSentinel } from "../support/redis-sentinel.ts";
-import { fillCollection, objectOf } from "../support/stored-objects.ts";
+import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { moveSlot, slotOf } from "../support/redis/move-slot.ts";
+import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { startRedisSentinel, type TestSentinel } from "../support/redis/redis-sentinel.ts";
+import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { documentOf, textAt } from "./contract/document-steps.ts";
 import { freshCollection, freshDocument } from "./contract/fixture.ts";
 

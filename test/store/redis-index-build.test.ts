@@ -7,17 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { expectIndexesExact } from "../support/check-integrity.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { fillCollection, objectOf } from "../support/stored-objects.ts";
-import { countForTier } from "../support/test-tier.ts";
-import { writeBeside } from "../support/write-beside.ts";
+import { writeBeside } from "../support/killed-writer/write-beside.ts";
+import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
+import { countForTier } from "../support/time/test-tier.ts";
 import { freshCollection } from "./contract/fixture.ts";
 
 const objects = countForTier(10_000, 100_000);
 /** A step adds a hundred objects to all indexes. */
 const steps = objects / 100;
-const program = fileURLToPath(new URL("../support/redis-builder.ts", import.meta.url));
+const program = fileURLToPath(new URL("../support/killed-writer/redis-builder.ts", import.meta.url));
 const fields = ["a", "b"].map((name) => ({ name, path: [name] }));
 
 describe(`indexes that are added to ${objects} objects`, () => {

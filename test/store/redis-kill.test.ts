@@ -7,22 +7,29 @@ import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { checkLanes } from "../support/check-lanes.ts";
-import { eventually } from "../support/eventually.ts";
-import { writeUntilKilled } from "../support/killed-writer.ts";
-import { carryOut, laneWrites, prepareLanes } from "../support/lane-writer.ts";
-import { emptyLane, type LaneState, laneCount, settle, writtenCollection, writtenDocument } from "../support/lanes.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { askRedis } from "../support/redis-line.ts";
-import { seededMoments } from "../support/seeded-moments.ts";
-import { countForTier, testSeed } from "../support/test-tier.ts";
+import { checkLanes } from "../support/killed-writer/check-lanes.ts";
+import { writeUntilKilled } from "../support/killed-writer/killed-writer.ts";
+import { carryOut, laneWrites, prepareLanes } from "../support/killed-writer/lane-writer.ts";
+import {
+  emptyLane,
+  type LaneState,
+  laneCount,
+  settle,
+  writtenCollection,
+  writtenDocument,
+} from "../support/killed-writer/lanes.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { seededMoments } from "../support/time/seeded-moments.ts";
+import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
 const moments = countForTier(8, 50);
 /** After so many kills the lanes begin anew, so that looking through everything stays quick. */
 const roundsPerLife = 5;
 /** Acknowledged in a round until something is killed. */
 const mostWrites = 100;
-const program = fileURLToPath(new URL("../support/redis-writer.ts", import.meta.url));
+const program = fileURLToPath(new URL("../support/killed-writer/redis-writer.ts", import.meta.url));
 
 describe("a process that is killed while it writes to Redis", () => {
   const lanes = useLanes([]);

@@ -8,11 +8,11 @@ import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { expectIndexesExact } from "../support/check-integrity.ts";
-import { eventually } from "../support/eventually.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { objectOf } from "../support/stored-objects.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { objectOf } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { documentOf, textAt } from "./contract/document-steps.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
 

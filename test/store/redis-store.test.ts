@@ -3,10 +3,10 @@
 
 import { afterAll, beforeAll, describe } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { manualClock } from "../support/manual-clock.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { allowAsDocumented, documentedUrl } from "../support/redis-acl.ts";
-import { redisReplicas } from "../support/redis-replicas.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
+import { redisReplicas } from "../support/redis/redis-replicas.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
 import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";

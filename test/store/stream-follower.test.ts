@@ -3,10 +3,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { type Followed, StreamFollower } from "../../core/redis/stream-follower.ts";
-import { eventually } from "../support/eventually.ts";
-import { openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const stream = "news";
 

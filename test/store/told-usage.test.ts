@@ -7,11 +7,11 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import { createQuotaBook, type QuotaBook } from "../../operator/publish/quota-book.ts";
-import { eventually } from "../support/eventually.ts";
-import { manualTime } from "../support/manual-time.ts";
-import { openGateway } from "../support/publishing.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { allowAsDocumented, documentedUrl } from "../support/redis-acl.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { manualTime } from "../support/time/manual-time.ts";
 
 const project = { namespace: "default", name: "shop" };
 const objects = (used: number, limit = 1_000): QuotaUses => ({ objects: { used, limit } });

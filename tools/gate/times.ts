@@ -13,7 +13,7 @@ export interface FileTime {
   readonly run: number;
 }
 
-/** One start of a real part, as test/support/part-starts.ts notes it. */
+/** One start of a real part, as test/support/process/part-starts.ts notes it. */
 export interface PartStart {
   readonly part: string;
   readonly ms: number;

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { requirePart } from "../../../tools/parts/part.ts";
 import { kinto } from "../../../tools/parts/peers.ts";
-import { freePort } from "../../support/free-port.ts";
-import { startPart } from "../../support/part-process.ts";
-import { basic } from "../../support/projects.ts";
+import { basic } from "../../support/http/projects.ts";
+import { freePort } from "../../support/process/free-port.ts";
+import { startPart } from "../../support/process/part-process.ts";
 import { bookText } from "../subjects.ts";
 import { answers, ask, type Peer } from "./peer.ts";
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { requirePart } from "../../../tools/parts/part.ts";
 import { pocketBase } from "../../../tools/parts/peers.ts";
 import { runCommand } from "../../../tools/parts/run-command.ts";
-import { freePort } from "../../support/free-port.ts";
-import { startPart } from "../../support/part-process.ts";
+import { freePort } from "../../support/process/free-port.ts";
+import { startPart } from "../../support/process/part-process.ts";
 import { bookText } from "../subjects.ts";
 import { answers, ask, type Peer } from "./peer.ts";
 

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findWebdis } from "../../../tools/parts/peers.ts";
-import { freePort } from "../../support/free-port.ts";
-import { startPart } from "../../support/part-process.ts";
+import { freePort } from "../../support/process/free-port.ts";
+import { startPart } from "../../support/process/part-process.ts";
 import { bookText } from "../subjects.ts";
 import { answers, type Peer } from "./peer.ts";
 

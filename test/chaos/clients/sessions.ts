@@ -2,7 +2,7 @@
 // that tries an API key which the operator withdraws.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { basic } from "../../support/projects.ts";
+import { basic } from "../../support/http/projects.ts";
 import { base, user, victim } from "../project.ts";
 import { askOne, type ClientDeps, keepDoing, noteOdd } from "./client.ts";
 

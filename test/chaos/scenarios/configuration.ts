@@ -7,8 +7,8 @@ import { type Keyring, keyringText, newRingKey } from "../../../core/config/keyr
 import type { SigningKey } from "../../../core/config/types.ts";
 import { revocations } from "../../../dataplane/store/redis/keys.ts";
 import { liveReplicas, type ReplicaState } from "../../../operator/publish/replicas.ts";
-import { eventually } from "../../support/eventually.ts";
-import { apikey, signingKey, withKey, withoutKey, withSigningKeys } from "../../support/projects.ts";
+import { apikey, signingKey, withKey, withoutKey, withSigningKeys } from "../../support/http/projects.ts";
+import { eventually } from "../../support/time/eventually.ts";
 import { oneServer } from "../places.ts";
 import { items, shelf } from "../project.ts";
 import type { Scenario, Stage } from "../scenario.ts";

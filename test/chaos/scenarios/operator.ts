@@ -1,7 +1,7 @@
 // An operator that is not there while people go on declaring things.
 
-import { declared } from "../../support/declared.ts";
-import { eventually } from "../../support/eventually.ts";
+import { declared } from "../../support/kubernetes/declared.ts";
+import { eventually } from "../../support/time/eventually.ts";
 import { oneServer } from "../places.ts";
 import type { Scenario } from "../scenario.ts";
 

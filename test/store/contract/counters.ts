@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Budget, SpendOutcome } from "../../../dataplane/store/port.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually } from "../../support/time/eventually.ts";
 import { type MakeStore, pass, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 
 type Subject = () => StoreUnderTest;

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Path } from "../../../dataplane/store/port.ts";
-import { normalised } from "../../support/same-json.ts";
+import { normalised } from "../../support/store/same-json.ts";
 import { describeDocumentRefusals } from "./document-refusals.ts";
 import { documentOf, textAt } from "./document-steps.ts";
 import { describeExpectations } from "./expectations.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { DocumentWrite, Expected, Path, Store } from "../../../dataplane/store/port.ts";
-import { objectOf } from "../../support/stored-objects.ts";
+import { objectOf } from "../../support/store/stored-objects.ts";
 import { documentOf, textAt } from "./document-steps.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 

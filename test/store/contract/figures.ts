@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { CollectionRef, DocumentRef, Store } from "../../../dataplane/store/port.ts";
-import { idOf, objectOf } from "../../support/stored-objects.ts";
+import { idOf, objectOf } from "../../support/store/stored-objects.ts";
 import {
   freshCollection,
   freshDocument,

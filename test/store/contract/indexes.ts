@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import type { IndexField } from "../../../core/config/types.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { CollectionRef, NewObject, Store } from "../../../dataplane/store/port.ts";
-import { expectIndexesExact } from "../../support/check-integrity.ts";
-import { idOf, idsIn, objectOf } from "../../support/stored-objects.ts";
+import { expectIndexesExact } from "../../support/redis/check-integrity.ts";
+import { idOf, idsIn, objectOf } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 
 const plenty = 1_000_000;

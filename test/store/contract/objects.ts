@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { CollectionRef, NewObject, Store } from "../../../dataplane/store/port.ts";
-import { idOf, objectOf, servedText } from "../../support/stored-objects.ts";
+import { idOf, objectOf, servedText } from "../../support/store/stored-objects.ts";
 import { describeFigures } from "./figures.ts";
 import {
   freshCollection,

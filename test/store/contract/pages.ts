@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { CollectionRef, FieldQuery, NewObject, Page, Store, Visibility } from "../../../dataplane/store/port.ts";
-import { idOf, idsIn, objectOf, shuffled } from "../../support/stored-objects.ts";
+import { idOf, idsIn, objectOf, shuffled } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, useStore } from "./fixture.ts";
 
 const plenty = 1_000_000;

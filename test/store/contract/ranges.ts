@@ -21,7 +21,7 @@ import {
   united,
   type ValueRange,
 } from "../../../dataplane/store/ranges.ts";
-import { idOf, idsIn, objectOf, shuffled } from "../../support/stored-objects.ts";
+import { idOf, idsIn, objectOf, shuffled } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, useStore } from "./fixture.ts";
 
 const plenty = 1_000_000;

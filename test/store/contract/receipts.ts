@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Receipt } from "../../../dataplane/store/port.ts";
-import { idOf, objectOf } from "../../support/stored-objects.ts";
+import { idOf, objectOf } from "../../support/store/stored-objects.ts";
 import { documentOf, textAt } from "./document-steps.ts";
 import {
   freshCollection,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { SessionRecord, Store } from "../../../dataplane/store/port.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually } from "../../support/time/eventually.ts";
 import {
   freshProject,
   type MakeStore,

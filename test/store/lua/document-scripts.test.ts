@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createDocumentScripts } from "../../../dataplane/store/redis/document-scripts.ts";
 import { documentKeys } from "../../../dataplane/store/redis/keys.ts";
 import { sha1 } from "../../../dataplane/store/redis/objects.ts";
-import { useScriptBench } from "../../support/script-bench.ts";
+import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = documentKeys({ project: { namespace: "ns", name: "shop" }, rootKey: "flags" });
 const bench = useScriptBench();

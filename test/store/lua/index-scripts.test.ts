@@ -6,7 +6,7 @@ import { allReady, declare, type IndexSet, type StoredIndex } from "../../../dat
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
 import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
 import { sha1 } from "../../../dataplane/store/redis/objects.ts";
-import { useScriptBench } from "../../support/script-bench.ts";
+import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
 const bench = useScriptBench();

@@ -6,7 +6,7 @@ import type { StoredIndex } from "../../../dataplane/store/redis/index-set.ts";
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
 import { batchAfter, createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
 import { sha1 } from "../../../dataplane/store/redis/objects.ts";
-import { useScriptBench } from "../../support/script-bench.ts";
+import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
 const base = "jp:{ns/shop/books}:";

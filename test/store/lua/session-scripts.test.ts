@@ -6,8 +6,8 @@ import type { SessionRecord } from "../../../dataplane/store/port.ts";
 import { createCounters } from "../../../dataplane/store/redis/counters.ts";
 import { revocations, sessionKeys } from "../../../dataplane/store/redis/keys.ts";
 import { createSessionScripts } from "../../../dataplane/store/redis/session-scripts.ts";
-import { manualClock } from "../../support/manual-clock.ts";
-import { useScriptBench } from "../../support/script-bench.ts";
+import { useScriptBench } from "../../support/redis/script-bench.ts";
+import { manualClock } from "../../support/time/manual-clock.ts";
 
 const keys = sessionKeys({ namespace: "ns", name: "shop" });
 const bench = useScriptBench();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { pause, systemTimers } from "../../../core/timers.ts";
-import { manualTime } from "../../support/manual-time.ts";
+import { manualTime } from "../../support/time/manual-time.ts";
 
 describe("the system's timers", () => {
   beforeEach(() => void vi.useFakeTimers());

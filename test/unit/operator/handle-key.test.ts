@@ -15,9 +15,9 @@ import { ForeignInstance, NotTheWriter, RecordUnreadable } from "../../../operat
 import type { PublishedProject } from "../../../operator/published-project.ts";
 import { RedisSecretUnusable } from "../../../operator/redis-users/redis-secret.ts";
 import { NamespaceTerminating, SecretChanged } from "../../../operator/secrets/secret-book.ts";
-import { manualClock } from "../../support/manual-clock.ts";
-import { project } from "../../support/projects.ts";
-import { projectObjects, stored } from "../../support/stored-crs.ts";
+import { project } from "../../support/http/projects.ts";
+import { projectObjects, stored } from "../../support/kubernetes/stored-crs.ts";
+import { manualClock } from "../../support/time/manual-clock.ts";
 
 const key = "default/shop";
 const gone = [stored("ApiResource", "books")];

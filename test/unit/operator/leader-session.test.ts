@@ -18,11 +18,11 @@ import type { OperatorContext } from "../../../operator/operator-context.ts";
 import type { Reach } from "../../../operator/publish/acknowledgements.ts";
 import type { RecordObservation } from "../../../operator/record/create-event-recorder.ts";
 import { type CacheListener, type Caches, createCaches } from "../../../operator/watch/caches.ts";
-import { eventually } from "../../support/eventually.ts";
-import { fakeApiClient } from "../../support/fake-api-client.ts";
-import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api-server.ts";
-import { type ManualTime, manualTime, settled } from "../../support/manual-time.ts";
-import { stored } from "../../support/stored-crs.ts";
+import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api/fake-api-server.ts";
+import { stored } from "../../support/kubernetes/stored-crs.ts";
+import { eventually } from "../../support/time/eventually.ts";
+import { type ManualTime, manualTime, settled } from "../../support/time/manual-time.ts";
 import { type Opened, oldRing, openedConfig } from "./opened-config.ts";
 
 const writeVerbs = new Set(["create", "replace", "apply", "delete"]);

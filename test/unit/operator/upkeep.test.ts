@@ -3,7 +3,7 @@ import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { DataRecord } from "../../../operator/data-record.ts";
 import type { Publisher } from "../../../operator/publish/publisher.ts";
 import { createUpkeep } from "../../../operator/upkeep.ts";
-import { manualTime } from "../../support/manual-time.ts";
+import { manualTime } from "../../support/time/manual-time.ts";
 
 type Call = "verify" | "complete" | "published" | "ring" | "sweep";
 

@@ -7,8 +7,8 @@ import type { Acknowledgements, Reach } from "../../../operator/publish/acknowle
 import { kindLabel, nameLabel } from "../../../operator/secret-names.ts";
 import { createWakeups } from "../../../operator/wakeups.ts";
 import type { Watched } from "../../../operator/watch/watched.ts";
-import { manualTime } from "../../support/manual-time.ts";
-import { stored } from "../../support/stored-crs.ts";
+import { stored } from "../../support/kubernetes/stored-crs.ts";
+import { manualTime } from "../../support/time/manual-time.ts";
 
 function leader() {
   const time = manualTime();

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
-import { type DevCluster, devCluster } from "../../../support/dev-cluster.ts";
+import { type DevCluster, devCluster } from "./dev-cluster.ts";
 
 const project = { namespace: "default", name: "shop" };
 let dev: DevCluster;

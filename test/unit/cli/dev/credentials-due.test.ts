@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type DevCluster, devCluster } from "../../../support/dev-cluster.ts";
+import { type DevCluster, devCluster } from "./dev-cluster.ts";
 
 let dev: DevCluster;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { ClusterView } from "../../../../cli/dev/cluster.ts";
 import { type Following, follow } from "../../../../cli/dev/follow.ts";
-import { type ManualTime, manualTime } from "../../../support/manual-time.ts";
+import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
 
 let folder = "";
 let time: ManualTime;

@@ -3,8 +3,8 @@ import { type ClearOptions, clearFinalizers } from "../../../../cli/finalizers/c
 import { finalizer } from "../../../../operator/finalizer.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createRestApi } from "../../../../operator/kube/rest-api.ts";
-import { noFaults } from "../../../support/fake-api-faults.ts";
-import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api-server.ts";
+import { noFaults } from "../../../support/fake-api/fake-api-faults.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 
 let server: FakeApiServer;
 let api: KubeApi;

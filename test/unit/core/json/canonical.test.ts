@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, canonicalJsonOfBytes } from "../../../../core/json/canonical.ts";
 import { doubleText } from "../../../../core/json/number.ts";
-import { manners, render, type Written, written } from "../../../support/json-texts.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { manners, render, type Written, written } from "../../../support/json/json-texts.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 const maxDepth = 64;
 

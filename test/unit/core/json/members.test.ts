@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
 import { kindOf, membersOf, mergeMembers, valueAt, withoutMembers } from "../../../../core/json/members.ts";
-import { names, render, type Written, written } from "../../../support/json-texts.ts";
+import { names, render, type Written, written } from "../../../support/json/json-texts.ts";
 
 function textOf(value: Written): string {
   const result = canonicalJson(render(value, [0]), 64);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { doubleText, shortestText, stepped } from "../../../../core/json/number.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 const doubles = fc.double({ noNaN: true, noDefaultInfinity: true });
 

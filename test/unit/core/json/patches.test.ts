@@ -7,6 +7,8 @@ import { canonicalJson } from "../../../../core/json/canonical.ts";
 import { applyJsonPatch, mostOperations, readJsonPatch } from "../../../../core/json/json-patch.ts";
 import { mergePatch } from "../../../../core/json/merge-patch.ts";
 import { PatchRefusal } from "../../../../core/json/patch-refusal.ts";
+import { jsonTexts, someKeys } from "../../../support/json/random-json.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 import {
   type ModelOperation,
   type ModelValue,
@@ -16,9 +18,7 @@ import {
   pathsIn,
   pointerTo,
   textOfModel,
-} from "../../../support/patch-model.ts";
-import { jsonTexts, someKeys } from "../../../support/random-json.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+} from "./patch-model.ts";
 
 function canonical(text: string): string {
   const result = canonicalJson(text, 200);

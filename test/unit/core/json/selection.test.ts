@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { selected, selectionOf } from "../../../../core/json/selection.ts";
-import { jsonTexts, someKeys } from "../../../support/random-json.ts";
+import { jsonTexts, someKeys } from "../../../support/json/random-json.ts";
 
 const kept = (text: string, ...paths: readonly (readonly string[])[]) => selected(text, selectionOf(paths));
 

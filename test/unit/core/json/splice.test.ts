@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { insertAt, isTooDeep, type Path, putAt, readAt, removeAt } from "../../../../core/json/splice.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 const maxDepth = 64;
 const document =

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 import { compiled, draft07, draft2020, problemsOf } from "./compiled.ts";
 
 const quiet = { strict: false, logger: false, ownProperties: true } as const;

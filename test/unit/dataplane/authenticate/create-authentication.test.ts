@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
-import { authenticationScene, refusalOf } from "../../../support/authentication.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+import { authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
 import {
   apikey,
   basic,
@@ -11,8 +10,9 @@ import {
   withAuthenticationDisabled,
   withKey,
   withUser,
-} from "../../../support/projects.ts";
-import { breakable, sessionStore } from "../../../support/session-store.ts";
+} from "../../../support/http/projects.ts";
+import { breakable, sessionStore } from "../../../support/store/session-store.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const bookshop = project("bookshop", withUser("alice"), withKey("frontend"));
 

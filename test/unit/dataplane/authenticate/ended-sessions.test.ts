@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { createEndedSessions } from "../../../../dataplane/authenticate/ended-sessions.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const hour = 3_600_000;
 

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { createPasswordVerifier } from "../../../../dataplane/authenticate/passwords.ts";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
-import { authenticationScene, cheapCost, issuerOf, refusalOf } from "../../../support/authentication.ts";
-import { accessToken, type Claims, type TokenBasis } from "../../../support/forge-token.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+import { authenticationScene, cheapCost, issuerOf, refusalOf } from "../../../support/http/authentication.ts";
+import { accessToken, type Claims, type TokenBasis } from "../../../support/http/forge-token.ts";
 import {
   basic,
   bearer,
@@ -17,8 +16,9 @@ import {
   withSessions,
   withSigningKeys,
   withUser,
-} from "../../../support/projects.ts";
-import { breakable, sessionStore } from "../../../support/session-store.ts";
+} from "../../../support/http/projects.ts";
+import { breakable, sessionStore } from "../../../support/store/session-store.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const bookshop = project("bookshop", withUser("alice"), withUser("bob"));
 const address = "192.0.2.7";

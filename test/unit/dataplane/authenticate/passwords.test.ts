@@ -7,7 +7,7 @@ import {
   type PasswordQueue,
   passwordConcurrency,
 } from "../../../../dataplane/authenticate/passwords.ts";
-import { cheapCost, refusalOf } from "../../../support/authentication.ts";
+import { cheapCost, refusalOf } from "../../../support/http/authentication.ts";
 
 /** Variant, version and cost of an argon2 string, in one order. */
 function workOf(hash: string): readonly string[] {

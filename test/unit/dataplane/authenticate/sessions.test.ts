@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { LoginAnswer } from "../../../../dataplane/authenticate/authentication.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
-import { type AuthenticationScene, authenticationScene, refusalOf } from "../../../support/authentication.ts";
-import { type ManualClock, manualClock } from "../../../support/manual-clock.ts";
+import { type AuthenticationScene, authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
 import {
   apikey,
   basic,
@@ -16,8 +15,9 @@ import {
   withoutUser,
   withSessions,
   withUser,
-} from "../../../support/projects.ts";
-import { type BreakableStore, breakable, sessionStore } from "../../../support/session-store.ts";
+} from "../../../support/http/projects.ts";
+import { type BreakableStore, breakable, sessionStore } from "../../../support/store/session-store.ts";
+import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 const bookshop = project(
   "bookshop",

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createThrottle, type LoginAttempt } from "../../../../dataplane/authenticate/throttle.ts";
-import { refusalOf } from "../../../support/authentication.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
-import { breakable, sessionStore } from "../../../support/session-store.ts";
+import { refusalOf } from "../../../support/http/authentication.ts";
+import { breakable, sessionStore } from "../../../support/store/session-store.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const project = { namespace: "default", name: "bookshop" };
 const alice: LoginAttempt = { project, username: "alice", address: "192.0.2.7" };

@@ -3,7 +3,7 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, SignJWT } from "jose"
 import { describe, expect, test } from "vitest";
 import type { ProjectParts, SigningKey } from "../../../../core/config/types.ts";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
-import { authenticationScene, issuerOf, refusalOf } from "../../../support/authentication.ts";
+import { authenticationScene, issuerOf, refusalOf } from "../../../support/http/authentication.ts";
 import {
   accessClaims,
   accessToken,
@@ -11,8 +11,7 @@ import {
   type Claims,
   signed,
   type TokenBasis,
-} from "../../../support/forge-token.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+} from "../../../support/http/forge-token.ts";
 import {
   basic,
   bearer,
@@ -26,8 +25,9 @@ import {
   withSessions,
   withSigningKeys,
   withUser,
-} from "../../../support/projects.ts";
-import { breakable, sessionStore } from "../../../support/session-store.ts";
+} from "../../../support/http/projects.ts";
+import { breakable, sessionStore } from "../../../support/store/session-store.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const bookshop = project("bookshop", withUser("alice"), withUser("bob"), withKey("frontend"));
 const address = "192.0.2.7";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
-import { authenticationScene, refusalOf } from "../../../support/authentication.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
-import { apikey, changed, inNamespace, keyOf, project, withKey, withoutKey } from "../../../support/projects.ts";
-import { breakable, sessionStore } from "../../../support/session-store.ts";
+import { authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
+import { apikey, changed, inNamespace, keyOf, project, withKey, withoutKey } from "../../../support/http/projects.ts";
+import { breakable, sessionStore } from "../../../support/store/session-store.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const bookshop = project("bookshop", withKey("frontend", { description: "The shop's pages", access: "Read" }));
 

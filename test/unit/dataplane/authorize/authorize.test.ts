@@ -11,7 +11,7 @@ import type {
 import { Problem } from "../../../../core/errors/problem.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
 import { authorizeDocument, authorizeObjects } from "../../../../dataplane/authorize/authorize.ts";
-import { project, withAuthenticationDisabled, withResource, withRootKey } from "../../../support/projects.ts";
+import { project, withAuthenticationDisabled, withResource, withRootKey } from "../../../support/http/projects.ts";
 
 const user = (role: Role, access: Access): Caller => ({ kind: "user", name: "ann", role, access, sessionId: "s" });
 const callers = {

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import type { LiveProject, LiveResource, Lookup } from "../../../../dataplane/config/directory.ts";
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
 import {
   changed,
   inNamespace,
@@ -15,7 +14,8 @@ import {
   withResource,
   withRootKey,
   withUser,
-} from "../../../support/projects.ts";
+} from "../../../support/http/projects.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const schema = { type: "object", properties: { title: { type: "string" }, price: { type: "number" } } };
 const bookshop = project(

@@ -13,7 +13,7 @@ import {
   withResource,
   withRootKey,
   withServing,
-} from "../../../support/projects.ts";
+} from "../../../support/http/projects.ts";
 
 interface Described {
   readonly status?: number;

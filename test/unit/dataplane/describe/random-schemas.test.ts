@@ -10,8 +10,8 @@ import { type CompiledSchema, compileSchema } from "../../../../core/schema/comp
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { createDescriptions } from "../../../../dataplane/perform/descriptions.ts";
 import { randomSchemas } from "../../../fuzz/random-schemas.ts";
-import { project, withResource } from "../../../support/projects.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { project, withResource } from "../../../support/http/projects.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 const names = fc.constantFrom("title", "price", "stock", "tags", "author", "a.b", "10", "other");
 const values = fc.oneof(

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
 import { createRateLimits } from "../../../../dataplane/limit/rate-limits.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 it("a draw whose outcome nobody knows refuses a request that did nothing as unavailable", async () => {
   const store = { drawTokens: () => Promise.reject(new OutcomeUnknown("No answer came")) };

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { SharedBucket } from "../../../../dataplane/limit/shared-bucket.ts";
 import { createBuckets } from "../../../../dataplane/store/embedded/buckets.ts";
 import type { BucketStore } from "../../../../dataplane/store/port.ts";
-import { type ManualClock, manualClock } from "../../../support/manual-clock.ts";
+import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 interface Replica {
   readonly bucket: SharedBucket;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createUsage, type Usage } from "../../../../dataplane/observe/usage.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const minute = 60_000;
 /** 12:00:00 UTC, a multiple of five minutes. */

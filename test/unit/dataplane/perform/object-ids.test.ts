@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createObjectIds, isObjectId } from "../../../../dataplane/perform/object-ids.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 describe("object ids", () => {
   it("are version 7 UUIDs in lower case that carry the time of creation", () => {

@@ -11,7 +11,7 @@ import {
   sharedUnits,
   type Work,
 } from "../../../../dataplane/perform/project-shares.ts";
-import { type ManualClock, manualClock } from "../../../support/manual-clock.ts";
+import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 let clock: ManualClock;
 let shares: ProjectShares;

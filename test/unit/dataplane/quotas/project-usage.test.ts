@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { type Figures, noFigures } from "../../../../dataplane/quotas/figures.ts";
 import { createProjectUsage } from "../../../../dataplane/quotas/project-usage.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const quota = { objects: 10, bytes: 1_000 };
 const one = { sure: { objects: 1 } };

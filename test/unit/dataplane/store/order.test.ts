@@ -8,8 +8,8 @@ import {
   encodeSortValue,
   fieldValue,
 } from "../../../../dataplane/store/order.ts";
-import { doubleTexts, integerTexts, strings } from "../../../support/json-texts.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { doubleTexts, integerTexts, strings } from "../../../support/json/json-texts.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 // ------------------------------------------------------------------------ the contract's order, exactly and slowly
 

@@ -14,7 +14,7 @@ import {
   united,
   type ValueRange,
 } from "../../../../dataplane/store/ranges.ts";
-import { scalars } from "../../../support/random-json.ts";
+import { scalars } from "../../../support/json/random-json.ts";
 
 const encodings = scalars.map(encodeSortValue);
 const ranges: fc.Arbitrary<readonly ValueRange[]> = fc

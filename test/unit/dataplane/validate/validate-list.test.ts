@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../core/config/types.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
 import { cursorText } from "../../../../dataplane/validate/cursor.ts";
 import { validateList } from "../../../../dataplane/validate/validate-list.ts";
-import { project } from "../../../support/projects.ts";
+import { project } from "../../../support/http/projects.ts";
 
 const declared: JsonObject = {
   type: "object",

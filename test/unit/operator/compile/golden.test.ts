@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { type CompileCase, runCompileCase } from "../../../support/compile-case.ts";
+import { type CompileCase, runCompileCase } from "./compile-case.ts";
 
 const folder = fileURLToPath(new URL("../../../golden/compile/", import.meta.url));
 

@@ -6,7 +6,7 @@ import { createHostClaims, createHostHolders } from "../../../../operator/compil
 import { everyHost, type HostPolicy, hostPolicy } from "../../../../operator/compile/host-policy.ts";
 import { assignHosts, grantFor, noHosts } from "../../../../operator/compile/hosts.ts";
 import type { Project } from "../../../../operator/objects.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 const hostNames = ["a.example.org", "b.example.org", "c.shop.example.net", "example.net"];
 const policy = hostPolicy([

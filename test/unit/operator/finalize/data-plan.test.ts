@@ -5,9 +5,9 @@ import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts"
 import { type DataInput, judgeData, planData } from "../../../../operator/finalize/data-plan.ts";
 import { purgeId } from "../../../../operator/finalize/purge-doomed.ts";
 import type { CustomResource, DeletionPolicy } from "../../../../operator/objects.ts";
-import { project, withConfig } from "../../../support/projects.ts";
-import { projectObjects, stored, terminating } from "../../../support/stored-crs.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { project, withConfig } from "../../../support/http/projects.ts";
+import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 type Policy = DeletionPolicy | undefined;
 type State = "there" | "going" | "gone" | "anew";

@@ -4,7 +4,7 @@ import { applyFinalizer, type FinalizerInput, wantsFinalizer } from "../../../..
 import { finalizer } from "../../../../operator/finalizer.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../../operator/objects.ts";
-import { stored, terminating } from "../../../support/stored-crs.ts";
+import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const finalizers = [finalizer];
 const books = (metadata = {}) => stored("ApiResource", "books", { metadata });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { judgeAbsence, presentChildren, publishedChildren } from "../../../../operator/finalize/vanished.ts";
-import { project, withKey, withResource, withRootKey, withUser } from "../../../support/projects.ts";
-import { projectObjects, stored } from "../../../support/stored-crs.ts";
+import { project, withKey, withResource, withRootKey, withUser } from "../../../support/http/projects.ts";
+import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const none: ReadonlySet<string> = new Set();
 const ids = (from: number, to: number): ReadonlySet<string> =>

@@ -7,10 +7,10 @@ import { FleetRingUnusable, ringAnnotations } from "../../../../operator/keyring
 import { type Rotation, rotateFleetRing } from "../../../../operator/keyring/rotate-fleet-ring.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createRestApi } from "../../../../operator/kube/rest-api.ts";
-import { type Fault, noFaults } from "../../../support/fake-api-faults.ts";
-import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api-server.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { type Fault, noFaults } from "../../../support/fake-api/fake-api-faults.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 const namespace = "jsonplane-system";
 const at = ["/secrets", namespace, "jsonplane-keyring"] as const;

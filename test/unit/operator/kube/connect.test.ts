@@ -7,8 +7,8 @@ import { NoCluster, serverUrl } from "../../../../operator/kube/credentials.ts";
 import { inCluster } from "../../../../operator/kube/in-cluster.ts";
 import { fromKubeconfig } from "../../../../operator/kube/kubeconfig.ts";
 import { leaseType } from "../../../../operator/kube/resource-types.ts";
-import { startFakeApiServer } from "../../../support/fake-api-server.ts";
-import { manualTime } from "../../../support/manual-time.ts";
+import { startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 let folder: string;
 

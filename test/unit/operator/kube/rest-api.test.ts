@@ -3,9 +3,9 @@ import { ApiFailure, ApiUnreachable, type KubeApi, type WatchEvent } from "../..
 import { type Credentials, serverUrl } from "../../../../operator/kube/credentials.ts";
 import { customTypes, leaseType, namespaceType, secretType } from "../../../../operator/kube/resource-types.ts";
 import type { CallObserved } from "../../../../operator/kube/wire.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { fakeApiClient } from "../../../support/fake-api-client.ts";
-import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api-server.ts";
+import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
+import { eventually } from "../../../support/time/eventually.ts";
 
 let server: FakeApiServer;
 let api: KubeApi;

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { createElector } from "../../../../operator/lead/elector.ts";
 import type { LeadObservation } from "../../../../operator/lead/lead-observation.ts";
 import type { Leadership } from "../../../../operator/lead/leadership.ts";
-import { FakeApiObjects, type StoredObject } from "../../../support/fake-api-objects.ts";
-import { type LeaseApi, leaseApi } from "../../../support/lease-api.ts";
-import { type ManualTime, manualTime } from "../../../support/manual-time.ts";
+import { FakeApiObjects, type StoredObject } from "../../../support/fake-api/fake-api-objects.ts";
+import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
+import { type LeaseApi, leaseApi } from "./lease-api.ts";
 
 const leases = "coordination.k8s.io/leases";
 

@@ -3,9 +3,9 @@ import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { leaseType } from "../../../../operator/kube/resource-types.ts";
 import { fencedApi } from "../../../../operator/lead/fenced-api.ts";
 import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { fakeApiClient } from "../../../support/fake-api-client.ts";
-import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api-server.ts";
+import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
+import { eventually } from "../../../support/time/eventually.ts";
 
 let server: FakeApiServer;
 let api: KubeApi;

@@ -5,11 +5,11 @@ import { asyncProperty, assert as check, constantFrom, integer } from "fast-chec
 import { expect, test } from "vitest";
 import { createElector } from "../../../../operator/lead/elector.ts";
 import type { Leadership } from "../../../../operator/lead/leadership.ts";
-import { FakeApiObjects } from "../../../support/fake-api-objects.ts";
-import { type LeaseApi, type LeaseFault, leaseApi } from "../../../support/lease-api.ts";
-import { type ManualTime, manualTime } from "../../../support/manual-time.ts";
-import { seededMoments } from "../../../support/seeded-moments.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { FakeApiObjects } from "../../../support/fake-api/fake-api-objects.ts";
+import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
+import { seededMoments } from "../../../support/time/seeded-moments.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
+import { type LeaseApi, type LeaseFault, leaseApi } from "./lease-api.ts";
 
 interface Process {
   readonly time: ManualTime;

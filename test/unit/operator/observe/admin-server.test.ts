@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createAdminServer } from "../../../../operator/observe/admin-server.ts";
-import { operatorMetrics } from "../../../support/operator-metrics.ts";
+import { operatorMetrics } from "../../../support/fleet/operator-metrics.ts";
 
 const metrics = operatorMetrics();
 

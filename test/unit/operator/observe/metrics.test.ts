@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ObjectCount } from "../../../../operator/observe/config-metrics.ts";
 import { createWorkQueue } from "../../../../operator/queue/work-queue.ts";
 import { runWorkers } from "../../../../operator/queue/workers.ts";
-import { manualTime } from "../../../support/manual-time.ts";
-import { operatorMetrics } from "../../../support/operator-metrics.ts";
+import { operatorMetrics } from "../../../support/fleet/operator-metrics.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 describe("work", () => {
   test("shows in the queue's and the controller's figures", async () => {

@@ -5,8 +5,8 @@ import { newKeyringText, newRingKey, parseKeyring } from "../../../../core/confi
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import { type Change, changesOf, resealsOf } from "../../../../operator/publish/changes.ts";
 import type { KnownField, KnownProject } from "../../../../operator/publish/known-project.ts";
-import { changed, project, withConfig, withoutUser, withResource, withUser } from "../../../support/projects.ts";
-import { manyUsers } from "../../../support/publishing.ts";
+import { manyUsers } from "../../../support/fleet/publishing.ts";
+import { changed, project, withConfig, withoutUser, withResource, withUser } from "../../../support/http/projects.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const shop = project("shop", withUser("ann"), withResource("books"));

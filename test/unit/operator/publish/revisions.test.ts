@@ -5,7 +5,7 @@ import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { PublishReply } from "../../../../operator/publish/publish-scripts.ts";
 import { NotTheWriter } from "../../../../operator/publish/refusals.ts";
 import { type Numbered, Revisions } from "../../../../operator/publish/revisions.ts";
-import { manualClock } from "../../../support/manual-clock.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const published: PublishReply = { outcome: "published" };
 const overtaken = (revision: number): PublishReply => ({ outcome: "overtaken", revision: String(revision) });

@@ -3,8 +3,8 @@
 import { array, asyncProperty, assert as check, constantFrom, integer, oneof, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createWorkQueue, type WorkQueue } from "../../../../operator/queue/work-queue.ts";
-import { type ManualTime, manualTime, settled } from "../../../support/manual-time.ts";
-import { countForTier } from "../../../support/test-tier.ts";
+import { type ManualTime, manualTime, settled } from "../../../support/time/manual-time.ts";
+import { countForTier } from "../../../support/time/test-tier.ts";
 
 const keys = ["a", "b", "c", "d"] as const;
 

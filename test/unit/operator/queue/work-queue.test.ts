@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createWorkQueue, type QueueObservation, type WorkQueue } from "../../../../operator/queue/work-queue.ts";
-import { manualTime } from "../../../support/manual-time.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 /** Jitter off: in the middle of its range. */
 const middle = (): number => 0.5;

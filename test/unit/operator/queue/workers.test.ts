@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { createWorkQueue } from "../../../../operator/queue/work-queue.ts";
 import { type Handled, runWorkers, type WorkObservation, WorkOverdue } from "../../../../operator/queue/workers.ts";
-import { manualTime } from "../../../support/manual-time.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 interface Trial {
   readonly handle: (key: string, signal: AbortSignal) => Promise<Handled>;

@@ -5,8 +5,8 @@ import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
 import { createEventRecorder, type RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
 import type { EventNote } from "../../../../operator/record/event-recorder.ts";
 import type { Subject } from "../../../../operator/verdict.ts";
-import { FakeApiObjects, Refused } from "../../../support/fake-api-objects.ts";
-import { manualTime } from "../../../support/manual-time.ts";
+import { FakeApiObjects, Refused } from "../../../support/fake-api/fake-api-objects.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 const events = "events.k8s.io/events";
 const minute = 60_000;

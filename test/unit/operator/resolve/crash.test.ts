@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
-import { Crash, CredentialWorld, day, isSettled, start } from "../../../support/credential-world.ts";
+import { Crash, CredentialWorld, day, isSettled, start } from "../../../support/fleet/credential-world.ts";
 
 interface Event {
   readonly name: string;

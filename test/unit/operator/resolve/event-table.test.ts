@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
-import { CredentialWorld, day, start } from "../../../support/credential-world.ts";
+import { CredentialWorld, day, start } from "../../../support/fleet/credential-world.ts";
 
 let world: CredentialWorld;
 beforeEach(async () => {

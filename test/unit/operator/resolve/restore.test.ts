@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
-import { CredentialWorld } from "../../../support/credential-world.ts";
+import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
 
 let world: CredentialWorld;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { CredentialWorld, day, start } from "../../../support/credential-world.ts";
+import { CredentialWorld, day, start } from "../../../support/fleet/credential-world.ts";
 
 const minute = 60_000;
 

@@ -3,7 +3,7 @@ import { ApiFailure } from "../../../../operator/kube/api.ts";
 import type { SecretWrite } from "../../../../operator/resolve/secret-write.ts";
 import { writeSecrets } from "../../../../operator/resolve/write-secrets.ts";
 import { kindLabel, nameLabel } from "../../../../operator/secret-names.ts";
-import { CredentialWorld } from "../../../support/credential-world.ts";
+import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
 
 let world: CredentialWorld;
 let written: string[];

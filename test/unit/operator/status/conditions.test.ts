@@ -15,7 +15,7 @@ import {
   type Progress,
 } from "../../../../operator/status/conditions.ts";
 import type { Fault, Refused, Verdict } from "../../../../operator/verdict.ts";
-import { kstatusOf } from "../../../support/kstatus.ts";
+import { kstatusOf } from "../../../support/kubernetes/kstatus.ts";
 
 const subject = { kind: "ApiResource", namespace: "default", name: "books", uid: "u-1" } as const;
 const accepted: Verdict = { ...subject, accepted: true, notices: [] };

@@ -3,7 +3,7 @@ import type { QuotaUses } from "../../../../core/config/quota-uses.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import type { Project } from "../../../../operator/objects.ts";
 import { quotaEventsOf, quotaMembers } from "../../../../operator/status/quota-status.ts";
-import { stored } from "../../../support/stored-crs.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const limited = (quota?: JsonObject) =>
   stored("Project", "shop", { spec: { limits: quota === undefined ? {} : { quota } } }) as Project;

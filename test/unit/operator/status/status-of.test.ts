@@ -3,8 +3,8 @@ import type { ProjectParts } from "../../../../core/config/types.ts";
 import type { CustomResource } from "../../../../operator/objects.ts";
 import { refusalsByUid, type Status, type StatusInput, statusOf } from "../../../../operator/status/status-of.ts";
 import type { Verdict } from "../../../../operator/verdict.ts";
-import { changed, project, withConfig, withResource, withRootKey, withUser } from "../../../support/projects.ts";
-import { projectObjects, stored, terminating } from "../../../support/stored-crs.ts";
+import { changed, project, withConfig, withResource, withRootKey, withUser } from "../../../support/http/projects.ts";
+import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const now = Date.parse("2026-11-21T12:00:00Z");
 const baseUrl = "https://api.example.org/default/shop";

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../core/config/types.ts";
 import { ApiFailure, ApiUnreachable, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { Status } from "../../../../operator/status/status-of.ts";
 import { differs, writeStatus } from "../../../../operator/status/write-status.ts";
-import { stored } from "../../../support/stored-crs.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const condition = {
   type: "Ready",

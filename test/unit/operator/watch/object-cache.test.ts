@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import { ObjectCache } from "../../../../operator/watch/object-cache.ts";
-import { page, served } from "../../../support/scripted-reader.ts";
-import { sinkRecord } from "../../../support/sink-record.ts";
+import { page, served } from "./scripted-reader.ts";
+import { sinkRecord } from "./sink-record.ts";
 
 function cacheOf(version: number, items: readonly KubeObject[], metadataOnly = false) {
   const sink = sinkRecord();

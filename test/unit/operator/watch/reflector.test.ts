@@ -3,9 +3,9 @@ import { ApiFailure, ApiUnreachable, type ListPage, type ListScope } from "../..
 import { secretType } from "../../../../operator/kube/resource-types.ts";
 import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
 import { createReflector, type ReflectorObservation } from "../../../../operator/watch/reflector.ts";
-import { manualTime, settled } from "../../../support/manual-time.ts";
-import { page, scriptedReader, served } from "../../../support/scripted-reader.ts";
-import { sinkRecord } from "../../../support/sink-record.ts";
+import { manualTime, settled } from "../../../support/time/manual-time.ts";
+import { page, scriptedReader, served } from "./scripted-reader.ts";
+import { sinkRecord } from "./sink-record.ts";
 
 const gone = new ApiFailure(410, { reason: "Expired", message: "too old" });
 const many = Array.from({ length: 20 }, (_, at) => served(`s${at}`, at + 1));

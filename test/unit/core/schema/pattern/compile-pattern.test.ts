@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compilePattern } from "../../../../../core/schema/pattern/compile-pattern.ts";
 import { PatternError } from "../../../../../core/schema/pattern/parse-pattern.ts";
 import { Meter, WorkExhausted } from "../../../../../core/schema/work.ts";
-import { countForTier } from "../../../../support/test-tier.ts";
+import { countForTier } from "../../../../support/time/test-tier.ts";
 
 function plentiful(units = 1e9): Meter {
   const meter = new Meter();

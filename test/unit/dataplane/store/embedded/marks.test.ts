@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createMarks, type Marks } from "../../../../../dataplane/store/embedded/marks.ts";
 import { schemaSteps } from "../../../../../dataplane/store/embedded/schema.ts";
 import { compareEncoded } from "../../../../../dataplane/store/order.ts";
-import { countForTier } from "../../../../support/test-tier.ts";
+import { countForTier } from "../../../../support/time/test-tier.ts";
 
 interface Entry {
   readonly value: string;

@@ -1,0 +1,186 @@
+// A real browser, told what to do over its DevTools protocol: opens pages, runs expressions in them, takes pictures, and writes down
+// whatever a page complains of: errors, uncaught exceptions, refused resources, violations of its Content-Security-Policy.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "../../tools/parts/chromium.ts";
+import { requirePart } from "../../tools/parts/part.ts";
+import { guard } from "../support/process/watchdog.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+export interface PageOptions {
+  readonly width: number;
+  readonly height: number;
+  readonly scheme: "light" | "dark";
+}
+
+export interface Page {
+  /** Loads it and waits for the load event. */
+  goto(url: string): Promise<void>;
+  /** The value of a JavaScript expression in the page; promises are waited for. */
+  evaluate<T>(expression: string): Promise<T>;
+  /** Waits until the expression is true. */
+  until(expression: string): Promise<void>;
+  /** Types as a keyboard does into what has the focus. */
+  type(text: string): Promise<void>;
+  picture(file: string): Promise<void>;
+  readonly complaints: readonly string[];
+  /** URLs of all requests so far. */
+  readonly requests: readonly string[];
+}
+
+export interface Browser {
+  open(options: PageOptions): Promise<Page>;
+  stop(): Promise<void>;
+}
+
+const flags = [
+  ...[
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--disable-dev-shm-usage",
+  ],
+  ...["--remote-debugging-port=0", "--disable-background-networking", "--disable-component-update", "--mute-audio"],
+];
+
+export async function startBrowser(): Promise<Browser> {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-browser-"));
+  const program = await requirePart(process.env, chromium);
+  const child = spawn(program, [...flags, `--user-data-dir=${folder}`, "about:blank"], {
+    stdio: ["ignore", "ignore", "pipe"],
+    detached: true,
+  });
+  guard(child, folder);
+  const said: string[] = [];
+  const endpoint = await new Promise<string>((resolve, reject) => {
+    child.once("exit", () => reject(new Error(`${program} ended early:\n${said.slice(-20).join("\n")}`)));
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      said.push(line);
+      const [, url] = /^DevTools listening on (ws:\S+)$/.exec(line) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+  });
+  const connection = await connect(endpoint);
+  return {
+    open: (options) => openPage(connection, options),
+    async stop() {
+      const gone = once(child, "exit");
+      process.kill(-(child.pid ?? 0), "SIGKILL");
+      await gone;
+      connection.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    },
+  };
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+interface Connection {
+  call(method: string, params?: Message, sessionId?: string): Promise<Message>;
+  follow(sessionId: string, onEvent: (method: string, params: Message) => void): void;
+  close(): void;
+}
+
+async function connect(url: string): Promise<Connection> {
+  const socket = new WebSocket(url);
+  await new Promise((resolve, reject) => {
+    socket.addEventListener("open", resolve, { once: true });
+    socket.addEventListener("error", reject, { once: true });
+  });
+  const answers = new Map<number, (message: Message) => void>();
+  const followers = new Map<string, (method: string, params: Message) => void>();
+  let calls = 0;
+  socket.addEventListener("message", ({ data }) => {
+    const message = JSON.parse(String(data)) as Message;
+    if (typeof message.id === "number") answers.get(message.id)?.(message);
+    else followers.get(String(message.sessionId))?.(String(message.method), message.params as Message);
+  });
+  return {
+    call: (method, params = {}, sessionId) =>
+      new Promise((resolve, reject) => {
+        calls += 1;
+        const id = calls;
+        answers.set(id, ({ error, result }) => {
+          answers.delete(id);
+          if (error === undefined) resolve(result as Message);
+          else reject(new Error(`${method}: ${JSON.stringify(error)}`));
+        });
+        socket.send(JSON.stringify({ id, method, params, ...(sessionId !== undefined && { sessionId }) }));
+      }),
+    follow: (sessionId, onEvent) => void followers.set(sessionId, onEvent),
+    close: () => socket.close(),
+  };
+}
+
+async function openPage(connection: Connection, { width, height, scheme }: PageOptions): Promise<Page> {
+  const { browserContextId } = await connection.call("Target.createBrowserContext");
+  const { targetId } = await connection.call("Target.createTarget", { url: "about:blank", browserContextId });
+  const { sessionId } = await connection.call("Target.attachToTarget", { targetId, flatten: true });
+  const session = String(sessionId);
+  const call = (method: string, params?: Message) => connection.call(method, params, session);
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  let loads = 0;
+  connection.follow(session, (method, params) => {
+    const complaint = complaintOf(method, params);
+    if (complaint !== undefined) complaints.push(complaint);
+    if (method === "Network.requestWillBeSent") requests.push((params.request as { readonly url: string }).url);
+    if (method === "Page.loadEventFired") loads += 1;
+  });
+  for (const domain of ["Page", "Runtime", "Log", "Network"]) await call(`${domain}.enable`);
+  await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+  await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+  const evaluate = async <T>(expression: string): Promise<T> => {
+    const { result, exceptionDetails } = await call("Runtime.evaluate", {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
+    return (result as { readonly value: T }).value;
+  };
+  return {
+    complaints,
+    requests,
+    evaluate,
+    async goto(url) {
+      const before = loads;
+      await call("Page.navigate", { url });
+      await eventually(() => assertThat(loads > before, `${url} is loaded`), { withinMs: 60_000 });
+    },
+    async until(expression) {
+      await eventually(async () => assertThat((await evaluate(`Boolean(${expression})`)) === true, expression), {
+        withinMs: 60_000,
+        everyMs: 100,
+      });
+    },
+    type: async (text) => void (await call("Input.insertText", { text })),
+    async picture(file) {
+      const { data } = await call("Page.captureScreenshot", { format: "png" });
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, Buffer.from(String(data), "base64"));
+    },
+  };
+}
+
+function assertThat(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`It never came to be: ${what}`);
+}
+
+function complaintOf(method: string, params: Message): string | undefined {
+  if (method === "Runtime.exceptionThrown") return JSON.stringify(params.exceptionDetails);
+  if (method === "Log.entryAdded") {
+    const { level, text, url } = params.entry as Readonly<Record<"level" | "text" | "url", string>>;
+    return level === "error" || level === "warning" ? `${level}: ${text} ${url ?? ""}` : undefined;
+  }
+  if (method !== "Runtime.consoleAPICalled" || (params.type !== "error" && params.type !== "warning")) return undefined;
+  const args = params.args as readonly { readonly value?: unknown; readonly description?: string }[];
+  return `${params.type}: ${args.map(({ value, description }) => description ?? JSON.stringify(value)).join(" ")}`;
+}

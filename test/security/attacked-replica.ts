@@ -1,0 +1,177 @@
+// A data-plane replica that is attacked: a process of its own over real Redis JSON, with the project that the attacker may use
+// and another tenant's. After an attack it must live, be no larger than the chart lets it be, and answer the other tenant.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { liveReplicas } from "../../operator/publish/replicas.ts";
+import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { type Reply, type SentRequest, send } from "../support/http/http-client.ts";
+import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+/** Bytes: `dataplane.resources.limits.memory` of the chart. Beyond it the kernel would end the replica. */
+export const memoryLimit = 512 * 1024 * 1024;
+/** Bytes by which a replica may grow from the middle of an attack that is repeated to its end. */
+export const growsAtMost = 48 * 1024 * 1024;
+/** The heap that Node gives itself within that limit, in MiB. */
+const heapLimit = 259;
+
+export interface AttackedReplica {
+  readonly replica: Replica;
+  readonly redis: TestRedis;
+  readonly gateway: Gateway;
+  /** Puts one more project live on it. */
+  publish(parts: ProjectParts): Promise<void>;
+  /** Waits until the replica knows what was published last of a project with root key `doc`. */
+  served(project: string): Promise<void>;
+  /** A request below the path base of a project. */
+  send(project: string, path: string, sent?: SentRequest): Promise<Reply>;
+  /**
+   * Carries an attack out, with the other tenant asking all the time. Then the same process answers, the other tenant was
+   * refused nothing, and the memory limit was never passed.
+   */
+  survives<T>(attack: () => Promise<T>): Promise<T>;
+  /** The attack over and over: from the middle to the end the replica grows by no more than a bound. */
+  keepsNothingOf(attack: () => Promise<void>): Promise<void>;
+  /** Bytes of resident memory, largest since the start and now. */
+  memory(): Promise<{ readonly largest: number; readonly now: number }>;
+  stop(): Promise<void>;
+}
+
+const impatient = fileURLToPath(new URL("../support/fleet/impatient-replica.ts", import.meta.url));
+const quiet = project("quiet", withKey("quiet"), withResource("notes"), withRootKey("doc"));
+
+export async function startAttacked(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
+  return await startAttackedProgram(undefined, attackers);
+}
+
+/** The same, but for its time limits: it is done with slow clients in seconds. */
+export async function startImpatient(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
+  return await startAttackedProgram([impatient], attackers);
+}
+
+async function startAttackedProgram(
+  program: readonly string[] | undefined,
+  attackers: readonly ProjectParts[],
+): Promise<AttackedReplica> {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-attacked-"));
+  const keyring = join(folder, "keyring.json");
+  const keyringText = newKeyringText();
+  await writeFile(keyring, keyringText, { mode: 0o600 });
+  const redis = await startRedis();
+  const gateway = await openGateway(redis.url);
+  const publisher = await begunPublisher({ gateway, keyring: parseKeyring(keyringText) });
+  for (const parts of [quiet, ...attackers]) await publisher.publish(parts);
+  await publisher.complete();
+  const replica = await startReplica({
+    redis: redis.url,
+    keyring,
+    name: "attacked",
+    nodeArgs: [`--max-old-space-size=${heapLimit}`],
+    ...(program && { program }),
+  });
+  const below = (name: string, path: string, sent?: SentRequest) => replica.send(`/default/${name}${path}`, sent);
+  const memory = memoryOf(replica);
+  let revision = 0;
+  await serveQuietly(below, "before");
+  const started = await startTime(replica);
+
+  return {
+    replica,
+    redis,
+    gateway,
+    send: below,
+    memory,
+    async publish(parts) {
+      ({ revision } = await publisher.publish(parts));
+    },
+    async served(name) {
+      await eventually(async () => {
+        expect((await below(name, "/json/doc")).status).toBe(200);
+        for (const state of await liveReplicas(gateway)) expect(state.revision).toBeGreaterThanOrEqual(revision);
+      });
+    },
+    async survives(attack) {
+      const looking = setInterval(() => void memory().catch(() => undefined), 250);
+      const neighbour = keepAsking(below);
+      const result = await attack().finally(() => clearInterval(looking));
+      await neighbour.stop();
+      await serveQuietly(below, "after");
+      expect(await startTime(replica)).toBe(started);
+      expect((await memory()).largest, "largest resident memory").toBeLessThan(memoryLimit);
+      return result;
+    },
+    async keepsNothingOf(attack) {
+      const half = async () => {
+        for (let round = 0; round < 4; round += 1) await attack();
+        return (await memory()).now;
+      };
+      const middle = await half();
+      expect((await half()) - middle).toBeLessThan(growsAtMost);
+    },
+    async stop() {
+      await replica.stop("SIGKILL");
+      gateway.disconnect();
+      await redis.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Send = AttackedReplica["send"];
+
+async function serveQuietly(below: Send, word: string): Promise<void> {
+  const as = apikey("quiet");
+  const made = await below("quiet", "/api/notes", { method: "POST", body: { word }, as });
+  expect(made.status).toBe(201);
+  const { id } = made.json<{ id: string }>();
+  expect((await below("quiet", `/api/notes/${id}`, { as })).json()).toMatchObject({ word });
+  expect((await below("quiet", "/json/doc")).status).toBe(200);
+}
+
+/** The other tenant, one request after the other. Being late is no failure here; an error or a refusal is. */
+function keepAsking(below: Send): { stop(): Promise<void> } {
+  let going = true;
+  const asked = (async () => {
+    while (going) {
+      expect((await below("quiet", "/json/doc")).status).toBe(200);
+      await new Promise((resume) => setTimeout(resume, 100));
+    }
+  })();
+  // Told by stop().
+  asked.catch(() => undefined);
+  return {
+    async stop() {
+      going = false;
+      await asked;
+    },
+  };
+}
+
+function memoryOf(replica: Replica): AttackedReplica["memory"] {
+  let largest = 0;
+  return async () => {
+    const now = await gaugeOf(replica, "process_resident_memory_bytes");
+    largest = Math.max(largest, now);
+    return { largest, now };
+  };
+}
+
+function startTime(replica: Replica): Promise<number> {
+  return gaugeOf(replica, "process_start_time_seconds");
+}
+
+async function gaugeOf(replica: Replica, name: string): Promise<number> {
+  const { text } = await send(replica.adminUrl, "/metrics");
+  const found = new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1];
+  if (found === undefined) throw new Error(`/metrics has no ${name}`);
+  return Number(found);
+}

@@ -1,8 +1,0 @@
-// A process that writes to an embedded store until it is killed: `node embedded-writer.ts <directory> <round>`.
-
-import { systemClock } from "../../core/clock.ts";
-import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { writeToldLanes } from "./told-lanes.ts";
-
-const [directory = "", round = "0"] = process.argv.slice(2);
-await writeToldLanes(await createEmbeddedStore({ directory, clock: systemClock }), Number(round));

@@ -1,0 +1,35 @@
+// The operator's metrics with readings that a test can change, and what Prometheus would read.
+
+import {
+  createOperatorMetrics,
+  type OperatorMetrics,
+  type OperatorMetricsOptions,
+} from "../../../operator/observe/metrics.ts";
+import { manualClock } from "../time/manual-clock.ts";
+
+export interface ReadMetrics extends OperatorMetrics {
+  /** The value of a series, written as Prometheus does; undefined when it is not there. */
+  series(text: string): Promise<number | undefined>;
+}
+
+export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): ReadMetrics {
+  const metrics = createOperatorMetrics({
+    clock: manualClock(),
+    leaseName: "jsonplane-operator",
+    leads: () => false,
+    informers: () => [],
+    queue: () => undefined,
+    workers: 8,
+    liveReplicas: () => 0,
+    replicaRefusals: () => 0,
+    objects: () => [],
+    ...options,
+  });
+  return {
+    ...metrics,
+    async series(text) {
+      const line = (await metrics.registry.metrics()).split("\n").find((each) => each.startsWith(`${text} `));
+      return line === undefined ? undefined : Number(line.slice(text.length + 1));
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// An operator as a process of its own, started the way a cluster starts it: `jsonplane operator`.
+
+import { freePort } from "../process/free-port.ts";
+import { notingStart } from "../process/part-starts.ts";
+import { type ProgramProcess, programFile, type RunningProgram, startProgram, untilReady } from "./program-process.ts";
+
+export interface RunningOperator extends RunningProgram {
+  /** Whether it holds the Lease, by its metrics. */
+  leads(): Promise<boolean>;
+}
+
+export interface OperatorProcess extends RunningOperator, ProgramProcess {}
+
+export interface OperatorProcessOptions {
+  readonly kubeconfig: string;
+  readonly redis: string;
+  readonly publicUrl?: string;
+  /** Further flags, such as `["--watch-namespaces", "shop"]`. */
+  readonly args?: readonly string[];
+  /** Another program than the command line, with the same arguments. */
+  readonly program?: string;
+  /** Waits until its caches are complete, by default. */
+  readonly untilReady?: boolean;
+  /** File for standard error. */
+  readonly logFile?: string;
+}
+
+export function startOperatorProcess(options: OperatorProcessOptions): Promise<OperatorProcess> {
+  return notingStart("operator", () => start(options));
+}
+
+async function start(options: OperatorProcessOptions): Promise<OperatorProcess> {
+  const adminPort = await freePort();
+  const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [] } = options;
+  const reach = ["--kubeconfig", kubeconfig, "--redis", redis, "--public-url", publicUrl];
+  const ports = ["--host", "127.0.0.1", "--admin-port", String(adminPort)];
+  const program = await startProgram({
+    args: [options.program ?? programFile, "operator", ...reach, ...ports, ...args],
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    logFile: options.logFile,
+  });
+  if (options.untilReady ?? true) await untilReady(program);
+  return { ...program, ...runningOperator(program) };
+}
+
+/** The operator that answers there, whoever started it. */
+export function runningOperator(program: RunningProgram): RunningOperator {
+  return {
+    ...program,
+    leads: async () => /^leader_election_master_status\{.*\} 1$/m.test(await program.metrics()),
+  };
+}

@@ -1,0 +1,104 @@
+// What tests of the publisher share: a publisher on a gateway, data records, what Redis was asked to do, and a gateway on which
+// something happens around one of its scripts.
+
+import { randomUUID } from "node:crypto";
+import { type Clock, systemClock } from "../../../core/clock.ts";
+import { configKeys, credentialsKey, projectKey } from "../../../core/config/config-keys.ts";
+import type { Keyring } from "../../../core/config/keyring.ts";
+import type { ProjectParts, ProjectRef } from "../../../core/config/types.ts";
+import { connect } from "../../../core/redis/connect.ts";
+import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
+import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
+import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
+import type { DataEntry, DataRecord } from "../../../operator/data-record.ts";
+import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
+
+export async function openGateway(url: string, commandTimeout = 20_000): Promise<Gateway> {
+  return createGateway(await connect({ target: parseRedisUrl(url), name: "test", commandTimeout }));
+}
+
+export interface PublisherOptions {
+  readonly gateway: Gateway;
+  readonly keyring: Keyring;
+  readonly clock?: Clock;
+  readonly owner?: string;
+}
+
+export function newPublisher(options: PublisherOptions): Publisher {
+  return createPublisher({ clock: systemClock, owner: "test", ...options });
+}
+
+export async function begunPublisher(options: PublisherOptions): Promise<Publisher> {
+  const publisher = newPublisher(options);
+  await publisher.begin();
+  return publisher;
+}
+
+export function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {
+  return { what: "resource", name, uid: `uid-of-resource-${name}`, namespaceUid: "n", ...more };
+}
+
+export function recordWith(...entries: readonly DataEntry[]): DataRecord {
+  return { policy: "Delete", projectUid: "p", entries };
+}
+
+/** What Redis says is known of a project's data, whatever a publisher remembers. */
+export async function storedRecord(gateway: Gateway, name: string): Promise<DataRecord | undefined> {
+  const text = optionalText(await gateway.read(configKeys.data, "HGET", configKeys.data, name));
+  return text === undefined ? undefined : (JSON.parse(text) as DataRecord);
+}
+
+/** Names of the fields that Redis holds of a project. */
+export async function storedFields(gateway: Gateway, ref: ProjectRef): Promise<readonly string[]> {
+  const keys = [projectKey(ref), credentialsKey(ref)];
+  const found = await Promise.all(keys.map(async (key) => fieldsOf(await gateway.read(key, "HGETALL", key))));
+  return found.flatMap((fields) => [...fields.keys()]).sort();
+}
+
+/** Calls of writing commands since the server started, by name; what scripts do is counted by Redis as well. */
+export async function writesOf(gateway: Gateway): Promise<number> {
+  const info = String(await gateway.read(configKeys.meta, "INFO", "commandstats"));
+  const writing = /^cmdstat_(hset|hsetnx|hdel|hincrby|xadd|unlink|del|set|zadd|eval|evalsha):calls=(\d+)/gm;
+  return [...info.matchAll(writing)].reduce((sum, [, , calls]) => sum + Number(calls), 0);
+}
+
+export interface Around {
+  /** Begin of a script's name. */
+  readonly script: string;
+  /** Counted from 1. */
+  readonly call: number;
+  readonly before?: () => unknown;
+  readonly after?: () => unknown;
+}
+
+/** The same gateway, on which something happens around one call of one script; what throws is what the caller is told. */
+export function gatewayAround(gateway: Gateway, { script: wanted, call, before, after }: Around): Gateway {
+  let calls = 0;
+  return {
+    ...gateway,
+    async run(script, keys, args) {
+      if (!script.name.startsWith(wanted)) return await gateway.run(script, keys, args);
+      calls += 1;
+      const mine = calls === call;
+      if (mine) await before?.();
+      const reply = await gateway.run(script, keys, args);
+      if (mine) await after?.();
+      return reply;
+    },
+  };
+}
+
+/** Parts with users enough for several steps: their fields and those of `parts`. */
+export function manyUsers(parts: ProjectParts, count: number): ProjectParts {
+  const users = Array.from({ length: count }, (_, at) => {
+    const username = `user-${at}`;
+    const rest = { role: "Users" as const, access: "Write" as const, passwordHash: "$argon2id$none" };
+    return [username, { username, uid: `uid-${at}`, credentialRevision: "r", ...rest }] as const;
+  });
+  return { ...parts, users: new Map([...parts.users, ...users]) };
+}
+
+/** Names a replica of a test. */
+export function replicaName(): string {
+  return `replica-${randomUUID().slice(0, 8)}`;
+}

@@ -1,0 +1,54 @@
+// The API server and the fleet that the files of a run share, each started when the first file asks for it. A file uses namespaces of
+// its own there, and stops nothing: the types have no way to. What needs that, or counts what is in the whole cluster, starts parts of
+// its own.
+
+import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import { inject } from "vitest";
+import { accessTo, type TestApiServer } from "../kubernetes/api-server/api-server-access.ts";
+import { type Fleet, publicUrl, readingOf } from "./fleet.ts";
+import { runningOperator } from "./operator-process.ts";
+import { type RunningProgram, runningProgram } from "./program-process.ts";
+import { runningReplica } from "./replica.ts";
+import type { ProgramPlace, SharedPlaces } from "./serve-shared-parts.ts";
+
+/** With CRDs and audit, without an operator: nothing changes what a test writes. Namespaces that are deleted stay terminating. */
+export async function sharedApiServer(): Promise<TestApiServer> {
+  return accessTo(await ask("/api-server"));
+}
+
+/** One operator, which lets each namespace claim `<namespace>.apps.test`, and two replicas; deleted namespaces go. */
+export async function sharedFleet(): Promise<Fleet> {
+  const { api, redis, operators, replicas } = await ask("/fleet");
+  const access = accessTo(api);
+  return {
+    api: access,
+    redis,
+    publicUrl,
+    operators: operators.map((each) => runningOperator(programAt(each))),
+    replicas: replicas.map((each) => runningReplica(programAt(each), each.origin)),
+    ...readingOf(access),
+  };
+}
+
+function programAt({ adminUrl, logFile }: ProgramPlace): RunningProgram {
+  return runningProgram({ adminUrl, log: () => readFileSync(logFile, "utf8") });
+}
+
+/** Resolves once the part is up; rejects with the reason when it can't be. */
+function ask<Path extends keyof SharedPlaces>(path: Path): Promise<SharedPlaces[Path]> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: inject("sharedParts"), path }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("end", () => {
+        if (response.statusCode === 200) resolve(JSON.parse(text) as SharedPlaces[Path]);
+        else reject(new Error(`The shared part ${path} could not be started: ${text}`));
+      });
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}

@@ -1,0 +1,97 @@
+// A running Authentication over the projects of a test, with a clock that stands still and cheap password hashes, and the
+// counts and observations that tests look at.
+
+import type { ProjectParts } from "../../../core/config/types.ts";
+import type { Problem } from "../../../core/errors/problem.ts";
+import type { Authentication } from "../../../dataplane/authenticate/authentication.ts";
+import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
+import type { AuthenticationObservation } from "../../../dataplane/authenticate/observation.ts";
+import { createPasswordVerifier, type PasswordVerifier } from "../../../dataplane/authenticate/passwords.ts";
+import type { Directory, LiveProject } from "../../../dataplane/config/directory.ts";
+import { createMemoryDirectory, type MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
+import type { CounterStore, SessionStore } from "../../../dataplane/store/port.ts";
+import { type ManualClock, manualClock } from "../time/manual-clock.ts";
+
+export const cheapCost = { memoryKiB: 8, passes: 1, parallelism: 1 };
+
+/** Issuer of the tokens of these tests. */
+export function issuerOf({ config }: LiveProject): string {
+  return `http://127.0.0.1:8080/${config.namespace}/${config.name}`;
+}
+
+export interface AuthenticationScene {
+  readonly authentication: Authentication;
+  readonly clock: ManualClock;
+  readonly memory: MemoryDirectory;
+  readonly observed: readonly AuthenticationObservation[];
+  /** Password comparisons so far. */
+  comparisons(): number;
+  /** The project as it is live now. */
+  live(name?: string): LiveProject;
+}
+
+export interface SceneOptions {
+  readonly store: SessionStore & CounterStore;
+  readonly projects: readonly ProjectParts[];
+  readonly clock?: ManualClock;
+  /** Stands in front of the memory directory. */
+  readonly directory?: (memory: Directory) => Directory;
+  readonly passwords?: PasswordVerifier;
+}
+
+export async function authenticationScene(options: SceneOptions): Promise<AuthenticationScene> {
+  const { store, projects, clock = manualClock(), directory = (memory) => memory } = options;
+  const memory = createMemoryDirectory(clock);
+  memory.replace(projects);
+  const observed: AuthenticationObservation[] = [];
+  const counted = countComparisons(
+    options.passwords ?? (await createPasswordVerifier({ concurrency: 1, maxWaiting: 64, cost: cheapCost })),
+  );
+  const authentication = await createAuthentication({
+    directory: directory(memory.directory),
+    store,
+    clock,
+    issuerOf,
+    passwords: counted.passwords,
+    observe: (observation) => observed.push(observation),
+  });
+  return {
+    authentication,
+    clock,
+    memory,
+    observed,
+    comparisons: counted.count,
+    live(name = projects[0]?.project.name ?? "") {
+      const found = memory.directory.project({ namespace: projects[0]?.project.namespace ?? "default", name });
+      if (found instanceof Promise || found.outcome !== "found") throw new Error(`No live project ${name}`);
+      return found.value;
+    },
+  };
+}
+
+function countComparisons(inner: PasswordVerifier): { readonly passwords: PasswordVerifier; count(): number } {
+  let comparisons = 0;
+  return {
+    count: () => comparisons,
+    passwords: {
+      inTurn: (project, attempt) =>
+        inner.inTurn(project, (compare) =>
+          attempt((hash, password) => {
+            comparisons += 1;
+            return compare(hash, password);
+          }),
+        ),
+    },
+  };
+}
+
+/** The Problem that a call is refused with, whether it throws or rejects. */
+export async function refusalOf(call: () => unknown): Promise<Problem> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof Error && error.name === "Problem") return error as Problem;
+    throw error;
+  }
+  throw new Error("The call was not refused");
+}

@@ -1,0 +1,37 @@
+// A namespace that came back: a Project `shop` of an earlier one of its name left an object of the resource `books` behind, in Redis.
+
+import { expect } from "vitest";
+import { firstOf } from "../../operator/edited-shop.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { eventually } from "../time/eventually.ts";
+import { endNamespace, ensureNamespace } from "./api-server/api-server-objects.ts";
+import { type Declared, declared, newPlace, type Place } from "./declared.ts";
+
+/** A resource that anybody may read and add to. */
+export function openBooks(spec: object = {}): Declared {
+  return declared("ApiResource", "books", {
+    access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },
+    schema: { type: "object" },
+    ...spec,
+  });
+}
+
+/** Needs the namespace controller. */
+export async function namespaceThatCameBack(fleet: Fleet): Promise<Place> {
+  const place = await newPlace(fleet);
+  await place.create(declared("Project", "shop"), openBooks());
+  await place.said("ApiResource", "books", "Ready");
+  await eventually(async () => {
+    const reply = await firstOf(fleet).send(`/${place.namespace}/shop/api/books`, { method: "POST", body: {} });
+    expect(reply.status).toBe(201);
+  });
+  await endNamespace(fleet.api, place.namespace);
+  await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"));
+  await ensureNamespace(fleet.api, place.namespace);
+  return place;
+}
+
+/** Every replica comes to count as many. */
+export async function bookCount(place: Place, count: number): Promise<void> {
+  await place.everywhere("/api/books", {}, (reply) => expect(reply.json<{ count: number }>().count).toBe(count));
+}

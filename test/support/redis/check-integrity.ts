@@ -1,0 +1,74 @@
+// Recomputes what every index must hold from the documents alone, through the port, and compares: whatever an adapter
+// keeps beside the documents, a disagreement shows.
+
+import assert from "node:assert/strict";
+import type { FieldPlace } from "../../../core/config/types.ts";
+import { valueAt } from "../../../core/json/members.ts";
+import { encodeSortValue } from "../../../dataplane/store/order.ts";
+import type { CollectionRef, Owner, Store, Visibility } from "../../../dataplane/store/port.ts";
+import { idsIn } from "../store/stored-objects.ts";
+
+/** Small enough for deep offsets, large enough for few calls. */
+const pageSize = 200;
+
+/** Fails unless count, creation order and every ready index agree with the documents, for all and for each of `owners`. */
+export async function expectIndexesExact(
+  store: Store,
+  collection: CollectionRef,
+  owners: readonly Owner[],
+): Promise<void> {
+  const indexes = (await store.indexes(collection)).filter(({ state }) => state === "ready");
+  for (const visible of [{}, ...owners.map((owner) => ({ owner }))]) {
+    const texts: string[] = [];
+    for await (const batch of store.scan(collection, visible)) texts.push(...batch);
+    assert.deepEqual(idsIn(texts), idsIn(texts).sort());
+    assert.equal(await store.count(collection, visible), texts.length);
+    assert.deepEqual(await readAll((offset) => store.pageByCreation(collection, visible, rangeAt(offset))), texts);
+    for (const { field } of indexes) {
+      const expected = sortedBy(texts, field.parts ?? [field]);
+      const found = await readAll((offset) => fieldPage(store, collection, { visible, index: field.name }, offset));
+      assert.deepEqual([field.name, visible, idsIn(found)], [field.name, visible, idsIn(expected)]);
+      assert.deepEqual(found, expected);
+    }
+  }
+}
+
+function sortedBy(texts: readonly string[], fields: readonly FieldPlace[]): string[] {
+  // The scan is in order of id and each sort is stable, so that ties stay in order of id.
+  return fields.toReversed().reduce(
+    (ordered, { path }) => {
+      const keyed = ordered.map((text) => ({ text, key: Buffer.from(encodeSortValue(valueAt(text, path))) }));
+      return keyed.sort((x, y) => Buffer.compare(x.key, y.key)).map(({ text }) => text);
+    },
+    [...texts],
+  );
+}
+
+interface IndexOf {
+  readonly visible: Visibility;
+  readonly index: string;
+}
+
+async function fieldPage(
+  store: Store,
+  collection: CollectionRef,
+  of: IndexOf,
+  offset: number,
+): Promise<{ texts: readonly string[] }> {
+  const page = await store.pageByField(collection, of.visible, { index: of.index }, rangeAt(offset));
+  if (page.outcome === "not_ready") throw new Error(`The index ${of.index} is not ready`);
+  return page;
+}
+
+async function readAll(get: (offset: number) => Promise<{ readonly texts: readonly string[] }>): Promise<string[]> {
+  const texts: string[] = [];
+  for (;;) {
+    const page = await get(texts.length);
+    texts.push(...page.texts);
+    if (page.texts.length < pageSize) return texts;
+  }
+}
+
+function rangeAt(offset: number): { readonly offset: number; readonly limit: number; readonly descending: boolean } {
+  return { offset, limit: pageSize, descending: false };
+}

@@ -1,0 +1,67 @@
+// Moves a slot of a Redis Cluster to another node, step by step as an operator's tool does, with time for writes in between.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { Outlet, TrackedCommand } from "../../../core/redis/command.ts";
+import type { TestRedis } from "./redis.ts";
+import type { TestRedisCluster } from "./redis-cluster.ts";
+
+const usualPause = 30;
+const keysAtOnce = 1_000;
+
+export function slotOf(key: string): number {
+  return new TrackedCommand({ name: "get", args: [], keys: [key] }, new Outlet()).getSlot();
+}
+
+export interface MovePace {
+  /** Between two steps; 30 ms by default. */
+  readonly pauseMs?: number;
+  /** Keys that go first, one by one; three of them by default. */
+  readonly first?: (key: string) => boolean;
+  /** Awaited once those have gone. */
+  readonly between?: () => Promise<void>;
+}
+
+/** From the node that holds keys of the slot to the next one. */
+export async function moveSlot({ nodes }: TestRedisCluster, slot: number, pace: MovePace = {}): Promise<void> {
+  const clients = nodes.map(({ host, port }) => new Redis({ host, port }));
+  const { pauseMs = usualPause } = pace;
+  try {
+    const counts = await Promise.all(clients.map((client) => client.cluster("COUNTKEYSINSLOT", slot)));
+    const from = counts.findIndex((count) => count > 0);
+    const to = (from + 1) % nodes.length;
+    const [source, target] = [clients[from], clients[to]];
+    const place = nodes[to];
+    if (source === undefined || target === undefined || place === undefined) throw new Error("Nobody holds the slot");
+    const [sourceId, targetId] = [await source.cluster("MYID"), await target.cluster("MYID")];
+    await target.cluster("SETSLOT", slot, "IMPORTING", sourceId);
+    await source.cluster("SETSLOT", slot, "MIGRATING", targetId);
+    await sleep(pauseMs);
+    await moveKeys(source, place, slot, pace);
+    for (const client of [target, source, ...clients]) await client.cluster("SETSLOT", slot, "NODE", targetId);
+    await sleep(pauseMs);
+  } finally {
+    for (const client of clients) client.disconnect();
+  }
+}
+
+async function moveKeys(
+  source: Redis,
+  to: TestRedis,
+  slot: number,
+  { pauseMs = usualPause, first, between }: MovePace,
+): Promise<void> {
+  for (;;) {
+    const keys = (await source.cluster("GETKEYSINSLOT", slot, keysAtOnce)) as readonly string[];
+    if (keys.length === 0) return;
+    // One by one first, so that scripts meet keys on both sides.
+    const single = first === undefined ? keys.slice(0, 3) : keys.filter(first);
+    for (const key of single) {
+      await source.call("MIGRATE", to.host, to.port, key, 0, 2_000);
+      await sleep(pauseMs);
+    }
+    await between?.();
+    const rest = keys.filter((key) => !single.includes(key));
+    if (rest.length > 0) await source.call("MIGRATE", to.host, to.port, "", 0, 2_000, "KEYS", ...rest);
+  }
+}

@@ -1,0 +1,24 @@
+// Stores on one Redis, as several replicas have them: for the store's conformance suite.
+
+import type { Clock } from "../../../core/clock.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import { createRedisStore } from "../../../dataplane/store/redis/redis-store.ts";
+import type { StoreUnderTest } from "../../store/contract/fixture.ts";
+
+/** A store, and as many others as are opened, all closed together. */
+export async function redisReplicas(url: string, clock: Clock): Promise<StoreUnderTest> {
+  const opened: Store[] = [];
+  const open = async () => {
+    const store = await createRedisStore({ url, clock, commandTimeoutMs: 20_000 });
+    opened.push(store);
+    return store;
+  };
+  return {
+    store: await open(),
+    open,
+    clock,
+    async close() {
+      await Promise.all(opened.map((store) => store.close()));
+    },
+  };
+}

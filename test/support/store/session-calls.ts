@@ -1,0 +1,81 @@
+// Random calls of SessionStore and CounterStore, and time that passes. Lives and windows last minutes at least: Redis lets
+// keys expire by its own clock, which a sequence must not run into.
+
+import fc from "fast-check";
+import type { ProjectRef } from "../../../core/config/types.ts";
+import type { Budget, SessionRecord } from "../../../dataplane/store/port.ts";
+import { type Call, call, type Subject } from "./store-call.ts";
+
+const username = fc.constantFrom("a", "a:b", "ab", "", "a\u0001");
+const someName = fc.option(username, { nil: undefined });
+const place = fc.nat({ max: 3 });
+
+/** A session of its own time each: how ties are listed, the port leaves open. */
+const puts = call(
+  "putSession",
+  fc.tuple(username, fc.constantFrom(-1, 0, 100, 200, 1_000)),
+  async (subject, [name, life]) => {
+    const now = Math.floor(subject.clock.now() / 1_000);
+    subject.made += 1;
+    const id = `${subject.project.namespace}.${subject.made}`;
+    const times = { created: now + subject.made, lastRefresh: now, expires: now + life };
+    await subject.store.putSession(subject.project, { id, username: name, credentialRevision: "1", ...times });
+  },
+);
+
+const lists = call(
+  "sessions",
+  fc.tuple(someName, fc.integer({ min: 1, max: 5 })),
+  ({ store, project }, [name, limit]) =>
+    store.sessions(project, { limit, ...(name !== undefined && { username: name }) }),
+);
+
+async function existing({ store, project }: Subject, at: number): Promise<SessionRecord> {
+  const gone = { id: "gone", username: "a", credentialRevision: "1", created: 1, lastRefresh: 1, expires: 2 };
+  return (await store.sessions(project, { limit: 10 }))[at] ?? gone;
+}
+
+const touches = call("touchSession", place, async (subject, at) => {
+  const { id, created } = await existing(subject, at);
+  return [
+    await subject.store.touchSession(subject.project, id, created + at),
+    await subject.store.session(subject.project, id),
+  ];
+});
+
+const ends = call("endSession", place, async (subject, at) => {
+  const { id, expires } = await existing(subject, at);
+  return [
+    await subject.store.endSession(subject.project, id, expires),
+    await subject.store.session(subject.project, id),
+  ];
+});
+
+const kinds = fc.uniqueArray(fc.constantFrom("x", "y", "z"), { maxLength: 2 });
+
+function budgets({ namespace, name }: ProjectRef, names: readonly string[]): readonly Budget[] {
+  const sizes = new Map([
+    ["x", { limit: 2, windowSeconds: 100 }],
+    ["y", { limit: 3, windowSeconds: 1_000 }],
+  ]);
+  const empty = { limit: 0, windowSeconds: 60 };
+  return names.map((kind) => ({ name: `${kind}:${namespace}/${name}:1`, ...(sizes.get(kind) ?? empty) }));
+}
+
+const spends = call("spend", kinds, ({ store, project }, names) => store.spend(budgets(project, names)));
+const refunds = call("refund", kinds, ({ store, project }, names) => store.refund(budgets(project, names)));
+const passings = call(
+  "time passes",
+  fc.constantFrom(1, 999, 1_000, 50_000, 99_999, 100_000, 900_000),
+  async (subject, by) => subject.clock.advance(by),
+);
+
+export const sharedCalls: fc.Arbitrary<Call> = fc.oneof(
+  { weight: 5, arbitrary: puts },
+  { weight: 3, arbitrary: lists },
+  { weight: 2, arbitrary: touches },
+  { weight: 2, arbitrary: ends },
+  { weight: 6, arbitrary: spends },
+  { weight: 2, arbitrary: refunds },
+  { weight: 2, arbitrary: passings },
+);

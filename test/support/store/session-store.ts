@@ -1,0 +1,64 @@
+// The store of authentication tests: the embedded one, in memory, and a switch in front of it that takes it away.
+
+import { onTestFinished } from "vitest";
+import type { Clock } from "../../../core/clock.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
+import type { CounterStore, SessionStore } from "../../../dataplane/store/port.ts";
+
+export type SessionsAndCounters = SessionStore & CounterStore;
+
+/** Closed with the test that asks for it. */
+export async function sessionStore(clock: Clock): Promise<SessionsAndCounters> {
+  const store = await createEmbeddedStore({ directory: ":memory:", clock });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+export type Fault = "none" | "unavailable" | "unknown";
+
+export interface BreakableStore {
+  readonly store: SessionsAndCounters;
+  /** From now on every call, or only those named, is refused as a store that can't be reached would, before it does anything. */
+  breakWith(fault: Fault, ...calls: readonly (keyof SessionsAndCounters)[]): void;
+  /** Calls made, by name. */
+  readonly calls: ReadonlyMap<string, number>;
+}
+
+/** Puts faults and a count of calls in front of a store. */
+export function breakable(inner: SessionsAndCounters): BreakableStore {
+  let fault: Fault = "none";
+  let broken: readonly string[] = [];
+  const calls = new Map<string, number>();
+  const guard = <A extends readonly unknown[], R>(
+    name: keyof SessionsAndCounters,
+    call: (...args: A) => Promise<R>,
+  ) => {
+    return async (...args: A): Promise<R> => {
+      calls.set(name, (calls.get(name) ?? 0) + 1);
+      if (fault !== "none" && (broken.length === 0 || broken.includes(name))) {
+        throw fault === "unavailable"
+          ? new StoreUnavailable("The test says so")
+          : new OutcomeUnknown("The test says so");
+      }
+      return await call(...args);
+    };
+  };
+  return {
+    calls,
+    breakWith(next, ...names) {
+      fault = next;
+      broken = names;
+    },
+    store: {
+      putSession: guard("putSession", inner.putSession),
+      session: guard("session", inner.session),
+      touchSession: guard("touchSession", inner.touchSession),
+      endSession: guard("endSession", inner.endSession),
+      sessions: guard("sessions", inner.sessions),
+      followEndedSessions: guard("followEndedSessions", inner.followEndedSessions),
+      spend: guard("spend", inner.spend),
+      refund: guard("refund", inner.refund),
+    },
+  };
+}
