@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -66,9 +67,12 @@ function paste(line: string): unknown {
   return JSON.parse(execFileSync("sh", ["-c", line], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
 }
 
+/** Whole at once: a file that is written in place is empty for as long as a busy machine likes, which withdraws what it held. */
 function edit(file: string, change: (text: string) => string): void {
   const path = join(cwd, "manifests", file);
-  writeFileSync(path, change(readFileSync(path, "utf8")));
+  const saved = join(cwd, "saved.yaml");
+  writeFileSync(saved, change(readFileSync(path, "utf8")));
+  renameSync(saved, path);
 }
 
 /** Every password, key and private part that lies in the data folder. */
