@@ -14,7 +14,7 @@ import { type FollowedKeyring, followKeyring } from "../../dataplane/config/foll
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 
@@ -32,7 +32,8 @@ export interface DataplaneOptions {
   readonly drain: number;
   readonly logLevel: LogLevel;
   /** Other time limits than the usual ones, which no flag changes: for tests that would wait for them. */
-  readonly timeLimits?: Pick<DataPlaneOptions, "requestTimeoutMs" | "unreadTimeoutMs">;
+  readonly timeLimits?: Pick<DataPlaneOptions, "requestTimeoutMs" | "unreadTimeoutMs"> &
+    Pick<RedisStoreOptions, "commandTimeoutMs">;
 }
 
 const retryMilliseconds = 1_000;
@@ -59,11 +60,13 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   const config = await patiently(logger, () => follow(options, { url, keyring, logger }));
   closers.push(() => config.close());
   const { host, port, adminPort, trustedProxies, publicUrl, logLevel } = options;
+  const { commandTimeoutMs, ...planeLimits } = options.timeLimits ?? {};
+  const storeLimits = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
   let store: Store | undefined;
   const plane = await startDataPlane({
     directory: config.directory,
     store: async (observe) => {
-      store = await patiently(logger, () => createRedisStore({ url, clock: systemClock, observe }));
+      store = await patiently(logger, () => createRedisStore({ url, clock: systemClock, observe, ...storeLimits }));
       return store;
     },
     host,
@@ -73,7 +76,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     logLevel,
     clock: systemClock,
     drainMs: options.drain * 1_000,
-    ...options.timeLimits,
+    ...planeLimits,
     ...(publicUrl !== undefined && { publicUrl }),
   });
   closers.push(() => plane.close());

@@ -8,7 +8,7 @@ import { scanBytes } from "../../dataplane/perform/scan-objects.ts";
 import { mostWaiting as answersWaiting } from "../../dataplane/respond/answer-budget.ts";
 import { mostHeld } from "../../dataplane/validate/body-budget.ts";
 import { root } from "../../tools/read-crds.ts";
-import { growsAtMost, memoryLimit } from "../security/attacked-replica.ts";
+import { growsAtMost, memoryLimit } from "../support/fleet/attacked-replica.ts";
 
 const text = await readFile(join(root, "docs/security.md"), "utf8");
 const rows = text.split("\n").filter((line) => line.startsWith("| ") && line.split("|").length === 5);

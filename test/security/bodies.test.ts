@@ -1,11 +1,11 @@
 // Bodies, schemas and lists that are made to cost more than they should, against a replica of its own over real Redis JSON.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AttackedReplica, startAttacked } from "../support/fleet/attacked-replica.ts";
 import type { Reply } from "../support/http/http-client.ts";
 import { apikey, project, withKey, withLimits, withResource, withRootKey } from "../support/http/projects.ts";
 import { openRaw } from "../support/http/raw-http.ts";
 import { expectProblem } from "../support/http/replies.ts";
-import { type AttackedReplica, startAttacked } from "./attacked-replica.ts";
 
 const mebibyte = 1024 * 1024;
 const bombs = ["^(a+)+$", "^(a|a)*$", "^([a-zA-Z0-9]+\\s?)*$", "^(.*)*=.*$", "(x+x+)+y", "^(((a{0,9}){0,9}){0,9})$"];

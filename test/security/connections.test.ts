@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AttackedReplica, startAttacked, startImpatient } from "../support/fleet/attacked-replica.ts";
 import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { countForTier } from "../support/time/test-tier.ts";
-import { type AttackedReplica, startAttacked, startImpatient } from "./attacked-replica.ts";
 import { type Crowd, openCrowd } from "./many-sockets.ts";
 
 const loud = project("loud", withKey("loud"), withRootKey("doc"), withRootKey("big"));

@@ -3,10 +3,10 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
+import { type AttackedReplica, startAttacked } from "../support/fleet/attacked-replica.ts";
 import { apikey, project, withHosts, withKey, withResource, withRootKey } from "../support/http/projects.ts";
 import { openRaw, parseReplies } from "../support/http/raw-http.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { type AttackedReplica, startAttacked } from "./attacked-replica.ts";
 import { openCrowd } from "./many-sockets.ts";
 
 const loud = project("loud", withHosts("loud.test"), withKey("loud"), withRootKey("doc"), withResource("things"));

@@ -2,7 +2,7 @@
 
 import type { FuzzTarget } from "../../fuzz/fuzz.ts";
 import type { Tenant } from "../../fuzz/tenants.ts";
-import { startAttacked } from "../../security/attacked-replica.ts";
+import { startAttacked } from "./attacked-replica.ts";
 
 export interface FuzzedReplica extends FuzzTarget {
   readonly origin: string;

@@ -6,16 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
-import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
-import { type Replica, startReplica } from "../support/fleet/replica.ts";
-import { type Reply, type SentRequest, send } from "../support/http/http-client.ts";
-import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { eventually } from "../support/time/eventually.ts";
+import type { DataplaneOptions } from "../../../cli/dataplane/run-dataplane.ts";
+import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
+import type { ProjectParts } from "../../../core/config/types.ts";
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { liveReplicas } from "../../../operator/publish/replicas.ts";
+import { type Reply, type SentRequest, send } from "../http/http-client.ts";
+import { apikey, project, withKey, withResource, withRootKey } from "../http/projects.ts";
+import { startRedis, type TestRedis } from "../redis/redis.ts";
+import { eventually } from "../time/eventually.ts";
+import { begunPublisher, openGateway } from "./publishing.ts";
+import { type Replica, startReplica } from "./replica.ts";
 
 /** Bytes: `dataplane.resources.limits.memory` of the chart. Beyond it the kernel would end the replica. */
 export const memoryLimit = 512 * 1024 * 1024;
@@ -46,22 +47,23 @@ export interface AttackedReplica {
   stop(): Promise<void>;
 }
 
-const impatient = fileURLToPath(new URL("../support/fleet/impatient-replica.ts", import.meta.url));
+const programFile = fileURLToPath(new URL("./replica-with-time-limits.ts", import.meta.url));
 const quiet = project("quiet", withKey("quiet"), withResource("notes"), withRootKey("doc"));
 
+type TimeLimits = NonNullable<DataplaneOptions["timeLimits"]>;
+/** So long that a busy machine brings no request and no connection to one. Node takes no more than five minutes for the head. */
+const generous: TimeLimits = { requestTimeoutMs: 300_000, unreadTimeoutMs: 600_000, commandTimeoutMs: 60_000 };
+
 export async function startAttacked(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
-  return await startAttackedProgram(undefined, attackers);
+  return await startWithLimits(generous, attackers);
 }
 
-/** The same, but for its time limits: it is done with slow clients in seconds. */
+/** It is done with slow clients in seconds. */
 export async function startImpatient(...attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
-  return await startAttackedProgram([impatient], attackers);
+  return await startWithLimits({ ...generous, requestTimeoutMs: 6_000, unreadTimeoutMs: 9_000 }, attackers);
 }
 
-async function startAttackedProgram(
-  program: readonly string[] | undefined,
-  attackers: readonly ProjectParts[],
-): Promise<AttackedReplica> {
+async function startWithLimits(limits: TimeLimits, attackers: readonly ProjectParts[]): Promise<AttackedReplica> {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-attacked-"));
   const keyring = join(folder, "keyring.json");
   const keyringText = newKeyringText();
@@ -76,7 +78,7 @@ async function startAttackedProgram(
     keyring,
     name: "attacked",
     nodeArgs: [`--max-old-space-size=${heapLimit}`],
-    ...(program && { program }),
+    program: [programFile, JSON.stringify(limits)],
   });
   const below = (name: string, path: string, sent?: SentRequest) => replica.send(`/default/${name}${path}`, sent);
   const memory = memoryOf(replica);
