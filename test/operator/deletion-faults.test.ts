@@ -5,21 +5,14 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { finalizer } from "../../operator/finalizer.ts";
+import { customResources, folderOf, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { startReplica } from "../support/fleet/replica.ts";
-import { customResources, folderOf, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { type Declared, declared, newPlace, type Place } from "../support/kubernetes/declared.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
-import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 90_000 };
-const books = (spec: object = {}): Declared =>
-  declared("ApiResource", "books", {
-    access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },
-    schema: { type: "object" },
-    ...spec,
-  });
-
 let fleet: OwnFleet;
 let redis: Redis;
 
@@ -120,7 +113,7 @@ afterEach(async () => {
 
 describe("a purge of little data", () => {
   it("leaves nothing that is stored when the object is gone", async () => {
-    const place = await served({}, books({ deletionPolicy: "Delete" }));
+    const place = await served({}, openBooks({ deletionPolicy: "Delete" }));
     await write(place, 10);
     await place.remove("ApiResource", "books");
     await gone(place, "ApiResource", "books");
@@ -133,7 +126,7 @@ describe("a purge of several steps", () => {
     const count = 500;
     const place = await served(
       {},
-      books({ deletionPolicy: "Delete" }),
+      openBooks({ deletionPolicy: "Delete" }),
       declared("RootKey", "kept", { initialValue: 1 }),
     );
     await write(place, count);
@@ -169,12 +162,12 @@ describe("a purge of several steps", () => {
 
 describe("a name that is declared anew while its data are purged", () => {
   it("waits, is served then, and what is written to it stays", async () => {
-    const place = await served({}, books({ deletionPolicy: "Delete" }));
+    const place = await served({}, openBooks({ deletionPolicy: "Delete" }));
     await write(place, 20);
     await holdPurges();
     await place.remove("ApiResource", "books");
     await eventually(async () => expect(await redis.hlen(configKeys.purges)).toBe(1), within);
-    await place.create(declared("ApiResource", "novels", { ...(books().spec as object), resourceName: "books" }));
+    await place.create(declared("ApiResource", "novels", { ...(openBooks().spec as object), resourceName: "books" }));
     await place.said("ApiResource", "novels", "PurgePending");
     // An order that was given is not taken back, whatever the policy says now.
     await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
@@ -194,7 +187,7 @@ describe("a name that is declared anew while its data are purged", () => {
 
 describe("a purge whose record somebody removed", () => {
   it("is given up: what is served under that name by then stays", async () => {
-    const place = await served({}, books({ deletionPolicy: "Delete" }));
+    const place = await served({}, openBooks({ deletionPolicy: "Delete" }));
     await write(place, 2);
     await holdPurges();
     await place.remove("ApiResource", "books");
@@ -203,7 +196,7 @@ describe("a purge whose record somebody removed", () => {
     await redis.hdel(configKeys.data, `${place.namespace}/shop`);
     await fleet.addOperator();
     await gone(place, "ApiResource", "books");
-    await place.create(books());
+    await place.create(openBooks());
     await place.said("ApiResource", "books", "Ready", within);
     await letPurgesGo();
     await new Promise((resume) => setTimeout(resume, 3_000));
@@ -214,7 +207,7 @@ describe("a purge whose record somebody removed", () => {
 
 describe("a Project that is being deleted", () => {
   it("is released by an edit to Retain: it goes, and its data stay", async () => {
-    const place = await served({ deletionPolicy: "Delete" }, books());
+    const place = await served({ deletionPolicy: "Delete" }, openBooks());
     await write(place, 2);
     await laggardComes();
     await place.remove("Project", "shop");
@@ -231,7 +224,7 @@ describe("a Project that is being deleted", () => {
 
   it("purges data that a child left earlier, too, but none that the child said to keep", async () => {
     const films = declared("RootKey", "films", { deletionPolicy: "Retain" });
-    const place = await served({}, books(), declared("RootKey", "flags"), films);
+    const place = await served({}, openBooks(), declared("RootKey", "flags"), films);
     await write(place, 2);
     await put(place, "films", "flags");
     await place.remove("ApiResource", "books");
@@ -254,7 +247,7 @@ describe("a Project that is being deleted", () => {
 describe("a Project and its children, deleted together by kubectl,", () => {
   const manifests: readonly Declared[] = [
     declared("Project", "shop", { deletionPolicy: "Delete" }),
-    books(),
+    openBooks(),
     declared("RootKey", "flags", { deletionPolicy: "Delete" }),
     declared("RootKey", "kept", { deletionPolicy: "Retain" }),
     declared("ProjectUser", "ann"),
@@ -294,7 +287,7 @@ describe("without a replica", () => {
   it("a purge waits and says so; Retain lets the object go, a replica the others", async () => {
     const place = await served(
       {},
-      books({ deletionPolicy: "Delete" }),
+      openBooks({ deletionPolicy: "Delete" }),
       declared("RootKey", "flags", { deletionPolicy: "Delete" }),
     );
     for (const replica of fleet.replicas.splice(0)) await replica.stop();
@@ -314,7 +307,7 @@ describe("without a replica", () => {
 
 describe("while Redis is away", () => {
   it("a deletion waits, says why, and is carried out once Redis is back", async () => {
-    const place = await served({}, books({ deletionPolicy: "Delete" }), declared("ApiKey", "web"));
+    const place = await served({}, openBooks({ deletionPolicy: "Delete" }), declared("ApiKey", "web"));
     await write(place, 5);
     redis.disconnect();
     await fleet.redis.kill("SIGTERM");

@@ -3,33 +3,26 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/finalizer.ts";
+import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-parts.ts";
-import { type Declared, declared, newPlace, type Place } from "../support/kubernetes/declared.ts";
-import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 60_000 };
-const books = (spec: object = {}): Declared =>
-  declared("ApiResource", "books", {
-    access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },
-    schema: { type: "object" },
-    ...spec,
-  });
-
 let fleet: Fleet;
-let place: Place;
 
 beforeAll(async () => {
   fleet = await sharedFleet();
 });
 
-async function shop(project: object, ...children: readonly Declared[]): Promise<void> {
-  place = await newPlace(fleet);
+async function shop(project: object, ...children: readonly Declared[]): Promise<Place> {
+  const place = await newPlace(fleet);
   await place.create(declared("Project", "shop", project), ...children);
   for (const { kind, metadata } of children) await place.said(kind as "ApiResource", metadata.name, "Ready");
+  return place;
 }
 
-async function write(count: number): Promise<void> {
+async function write(place: Place, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const reply = await fleet.replicas[0]?.send(`/${place.namespace}/shop/api/books`, {
       method: "POST",
@@ -40,7 +33,7 @@ async function write(count: number): Promise<void> {
 }
 
 /** How many objects every replica counts. */
-async function counted(count: number): Promise<void> {
+async function counted(place: Place, count: number): Promise<void> {
   await place.everywhere(
     "/api/books",
     {},
@@ -49,38 +42,39 @@ async function counted(count: number): Promise<void> {
   );
 }
 
-async function gone(kind: string, name: string): Promise<void> {
+async function gone(place: Place, kind: string, name: string): Promise<void> {
   await eventually(async () => {
     await expect(place.get(kind, name)).rejects.toThrow("404");
   }, within);
 }
 
-const finalizersOf = async (kind: string, name: string) => (await place.get(kind, name)).metadata.finalizers ?? [];
+const finalizersOf = async (place: Place, kind: string, name: string) =>
+  (await place.get(kind, name)).metadata.finalizers ?? [];
 
-describe("deletionPolicy Retain", () => {
+describe.concurrent("deletionPolicy Retain", () => {
   it("holds no object back, and whoever declares the name again finds the data", async () => {
-    await shop({}, books());
-    await write(3);
-    expect(await finalizersOf("ApiResource", "books")).toEqual([]);
+    const place = await shop({}, openBooks());
+    await write(place, 3);
+    expect(await finalizersOf(place, "ApiResource", "books")).toEqual([]);
     await place.remove("ApiResource", "books");
-    await gone("ApiResource", "books");
+    await gone(place, "ApiResource", "books");
     await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
-    await place.create(books());
+    await place.create(openBooks());
     await place.said("ApiResource", "books", "Ready");
-    await counted(3);
+    await counted(place, 3);
   });
 });
 
-describe("deletionPolicy Delete", () => {
+describe.concurrent("deletionPolicy Delete", () => {
   it("purges the data, then lets the object go; its name begins empty", async () => {
-    await shop({}, books({ deletionPolicy: "Delete" }));
-    await write(250);
-    expect(await finalizersOf("ApiResource", "books")).toEqual([finalizer]);
+    const place = await shop({}, openBooks({ deletionPolicy: "Delete" }));
+    await write(place, 250);
+    expect(await finalizersOf(place, "ApiResource", "books")).toEqual([finalizer]);
     await place.remove("ApiResource", "books");
-    await gone("ApiResource", "books");
-    await place.create(books());
+    await gone(place, "ApiResource", "books");
+    await place.create(openBooks());
     await place.said("ApiResource", "books", "Ready");
-    await counted(0);
+    await counted(place, 0);
     expect((await place.events("ApiResource", "books")).map(({ reason }) => reason)).toContain("DataPurged");
   });
 
@@ -90,38 +84,45 @@ describe("deletionPolicy Delete", () => {
       deletionPolicy: "Retain",
       access: { update: "Anyone" },
     });
-    await shop({ deletionPolicy: "Delete", authentication: { policy: "Disabled" } }, books(), kept);
-    await write(2);
+    const place = await shop({ deletionPolicy: "Delete", authentication: { policy: "Disabled" } }, openBooks(), kept);
+    await write(place, 2);
     await fleet.replicas[0]?.send(`/${place.namespace}/shop/json/kept/a`, { method: "PUT", body: 2 });
     await place.remove("Project", "shop");
-    await gone("Project", "shop");
+    await gone(place, "Project", "shop");
     await place.said("ApiResource", "books", "ProjectNotFound");
     await place.create(declared("Project", "shop", { authentication: { policy: "Disabled" } }));
     await place.said("ApiResource", "books", "Ready");
-    await counted(0);
+    await counted(place, 0);
     await place.everywhere("/json/kept/a", {}, (reply) => expect(reply.json()).toBe(2));
   });
 
   it("follows the policy as it is edited: the finalizer comes and goes", async () => {
-    await shop({}, books());
+    const place = await shop({}, openBooks());
     await place.edit("Project", "shop", { deletionPolicy: "Delete" });
-    await eventually(async () => expect(await finalizersOf("ApiResource", "books")).toEqual([finalizer]), within);
+    await eventually(
+      async () => expect(await finalizersOf(place, "ApiResource", "books")).toEqual([finalizer]),
+      within,
+    );
     await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
-    await eventually(async () => expect(await finalizersOf("ApiResource", "books")).toEqual([]), within);
-    expect(await finalizersOf("Project", "shop")).toEqual([finalizer]);
+    await eventually(async () => expect(await finalizersOf(place, "ApiResource", "books")).toEqual([]), within);
+    expect(await finalizersOf(place, "Project", "shop")).toEqual([finalizer]);
   });
 
   it("never hangs when a Project and its children are deleted together", async () => {
-    await shop({ deletionPolicy: "Delete" }, books(), declared("RootKey", "flags", { initialValue: {} }));
-    await write(1);
+    const place = await shop(
+      { deletionPolicy: "Delete" },
+      openBooks(),
+      declared("RootKey", "flags", { initialValue: {} }),
+    );
+    await write(place, 1);
     const names = ["rootkey/flags", "project/shop", "apiresource/books"];
     await fleet.api.kubectl(["delete", ...names, "--namespace", place.namespace, "--timeout=30s"]);
-    await gone("Project", "shop");
+    await gone(place, "Project", "shop");
   });
 
   it("goes with its namespace", async () => {
-    await shop({ deletionPolicy: "Delete" }, books(), declared("ApiKey", "web"));
-    await write(1);
+    const place = await shop({ deletionPolicy: "Delete" }, openBooks(), declared("ApiKey", "web"));
+    await write(place, 1);
     await fleet.api.kubectl(["delete", "namespace", place.namespace, "--timeout=60s"]);
     await eventually(async () => {
       const reply = await fleet.replicas[0]?.send(`/${place.namespace}/shop/api/books`);
@@ -130,17 +131,17 @@ describe("deletionPolicy Delete", () => {
   });
 });
 
-describe("a deleted ApiKey", () => {
+describe.concurrent("a deleted ApiKey", () => {
   it("is refused by every replica, and its Secrets are swept, while a foreign Secret stays", async () => {
-    await shop({}, books({ access: { read: "Authenticated" } }), declared("ApiKey", "web"));
+    const place = await shop({}, openBooks({ access: { read: "Authenticated" } }), declared("ApiKey", "web"));
     await place.create({ apiVersion: "v1", kind: "Secret", metadata: { name: "web-notes" } });
     const key = await fleet.secret(place.namespace, "web-api-key", "apiKey");
     const as = `apikey ${key}`;
     await place.everywhere("/api/books", { as }, (reply) => expect(reply.status).toBe(200));
     await place.remove("ApiKey", "web");
     await place.everywhere("/api/books", { as }, (reply) => expect(reply.status).toBe(401));
-    await gone("Secret", "web-api-key");
-    await gone("Secret", "web-key-hash");
+    await gone(place, "Secret", "web-api-key");
+    await gone(place, "Secret", "web-key-hash");
     expect((await place.get("Secret", "web-notes")).metadata.name).toBe("web-notes");
   });
 });

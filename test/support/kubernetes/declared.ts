@@ -24,6 +24,15 @@ export function declared(kind: DeclaredKind, name: string, spec: object = {}): D
   return { apiVersion: jsonplaneVersion, kind, metadata: { name }, spec: { ...projectRef, ...spec } };
 }
 
+/** The resource `books`, which anybody may read and add to. */
+export function openBooks(spec: object = {}): Declared {
+  return declared("ApiResource", "books", {
+    access: { create: "Anyone", read: "Anyone", scope: { read: "All", write: "All" } },
+    schema: { type: "object" },
+    ...spec,
+  });
+}
+
 export function secretOf(name: string, entries: Readonly<Record<string, string>>): Declared {
   return { apiVersion: "v1", kind: "Secret", metadata: { name }, stringData: entries };
 }
