@@ -76,7 +76,7 @@ export default defineConfig({
           include: ["test/operator/**/*.test.ts"],
           globalSetup: [realParts, realKubernetes, sharedParts],
           testTimeout: 300 * seconds,
-          hookTimeout: 120 * seconds,
+          hookTimeout: 240 * seconds,
         },
       },
       {
@@ -86,7 +86,7 @@ export default defineConfig({
           include: ["test/chart/**/*.test.ts"],
           globalSetup: [realKubernetes, sharedParts],
           testTimeout: 120 * seconds,
-          hookTimeout: 120 * seconds,
+          hookTimeout: 240 * seconds,
         },
       },
       {
@@ -114,7 +114,7 @@ export default defineConfig({
           include: ["test/observability/**/*.test.ts"],
           globalSetup: [realParts, realKubernetes],
           testTimeout: 120 * seconds,
-          hookTimeout: 120 * seconds,
+          hookTimeout: 240 * seconds,
         },
       },
       {

@@ -18,7 +18,7 @@ beforeAll(async () => {
     await api.kubectl(["apply", "--server-side", "-f", file]);
   }
   for (const namespace of ["jsonplane-system", "shop", "blog"]) await api.apply(restricted(namespace));
-}, 600_000);
+});
 
 interface Workload {
   readonly kind: string;
