@@ -5,12 +5,12 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { finalizer } from "../../operator/finalizer.ts";
-import { customResources, folderOf, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
-import { eventually } from "../support/time/eventually.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { startReplica } from "../support/fleet/replica.ts";
+import { customResources, folderOf, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 90_000 };
 let fleet: OwnFleet;

@@ -3,10 +3,10 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/finalizer.ts";
-import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
-import { eventually } from "../support/time/eventually.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 60_000 };
 let fleet: Fleet;

@@ -4,12 +4,12 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { endNamespace, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { type Declared, declared, openBooks, type Place, placeAt } from "../support/kubernetes/declared.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
 import { changeRule, grantOperator, operatorUser } from "../support/kubernetes/rbac.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 90_000 };
 let fleet: OwnFleet;

@@ -2,14 +2,14 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { OwnApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { endNamespace, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
 import { changeRule, grantOperator } from "../support/kubernetes/rbac.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 90_000 };
 let fleet: OwnFleet;

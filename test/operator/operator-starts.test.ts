@@ -3,12 +3,12 @@
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { declared, newPlace, openBooks } from "../support/kubernetes/declared.ts";
-import { eventually } from "../support/time/eventually.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
-import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
 import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
 import type { OperatorProcessOptions } from "../support/fleet/operator-process.ts";
+import { declared, newPlace, openBooks } from "../support/kubernetes/declared.ts";
+import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const web = declared("ApiKey", "web", { access: "Write" });
 const ann = declared("ProjectUser", "ann");

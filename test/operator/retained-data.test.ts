@@ -2,11 +2,11 @@
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { declared, openBooks, type Place } from "../support/kubernetes/declared.ts";
-import { eventually } from "../support/time/eventually.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
 import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { declared, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 60_000 };
 let fleet: Fleet;

@@ -8,14 +8,14 @@ import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/finalizer.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import type { OperatorProcess } from "../support/fleet/operator-process.ts";
+import { programFile } from "../support/fleet/program-process.ts";
 import { installCrds } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
-import { eventually } from "../support/time/eventually.ts";
-import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
-import type { OperatorProcess } from "../support/fleet/operator-process.ts";
-import { programFile } from "../support/fleet/program-process.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const crds = fileURLToPath(new URL("../../crds/", import.meta.url));
 const within = { withinMs: 90_000 };

@@ -1,11 +1,11 @@
 // A namespace that came back: a Project `shop` of an earlier one of its name left an object of the resource `books` behind, in Redis.
 
 import { expect } from "vitest";
+import { firstOf } from "../../operator/edited-shop.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { eventually } from "../time/eventually.ts";
 import { endNamespace, ensureNamespace } from "./api-server/api-server-objects.ts";
 import { declared, newPlace, openBooks, type Place } from "./declared.ts";
-import { firstOf } from "../../operator/edited-shop.ts";
-import { eventually } from "../time/eventually.ts";
-import type { Fleet } from "../fleet/fleet.ts";
 
 /** Needs the namespace controller. */
 export async function namespaceThatCameBack(fleet: Fleet): Promise<Place> {
