@@ -15,15 +15,14 @@ import {
 } from "../../operator/secrets/secret-book.ts";
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
-import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { secretOf } from "../support/kubernetes/declared.ts";
 import { type OperatorUser, operatorUserOf } from "./operator-users.ts";
 import { type WatchedSecrets, watchSecrets } from "./watched-secrets.ts";
 
-let server: TestApiServer;
+let server: OwnApiServer;
 let operator: OperatorUser;
 let api: KubeApi;
 let watched: WatchedSecrets;
@@ -34,7 +33,8 @@ let now: number;
 let monotonic: number;
 
 beforeAll(async () => {
-  server = await sharedApiServer();
+  // Of its own: what is swept is looked for in the whole cluster.
+  server = await startApiServer({ audit: true });
   operator = await operatorUserOf(server, "operator-of-secrets");
   const connected = await createKubeApi({
     kubeconfig: await server.kubeconfig(operator),
@@ -48,6 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await watched?.stop();
   await api?.close();
+  await server?.stop();
 });
 
 beforeEach(async () => {
