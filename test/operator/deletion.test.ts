@@ -75,7 +75,10 @@ describe.concurrent("deletionPolicy Delete", () => {
     await place.create(openBooks());
     await place.said("ApiResource", "books", "Ready");
     await counted(place, 0);
-    expect((await place.events("ApiResource", "books")).map(({ reason }) => reason)).toContain("DataPurged");
+    await eventually(async () => {
+      const reasons = (await place.events("ApiResource", "books")).map(({ reason }) => reason);
+      expect(reasons).toContain("DataPurged");
+    }, within);
   });
 
   it("of the Project purges its children's data, but for those that say Retain, and deletes no child", async () => {

@@ -57,7 +57,10 @@ describe.concurrent("data of an earlier namespace", () => {
     await place.create({ ...adopting, metadata: { name: "shop", annotations } }, openBooks());
     await place.said("ApiResource", "books", "Ready", within);
     await bookCount(place, 1);
-    expect((await place.events("Project", "shop")).map(({ reason }) => reason)).toContain("DataAdopted");
+    await eventually(async () => {
+      const reasons = (await place.events("Project", "shop")).map(({ reason }) => reason);
+      expect(reasons).toContain("DataAdopted");
+    }, within);
     // They are this namespace's now, and go as its others do.
     await place.remove("Project", "shop");
     await gone(place, "Project", "shop");

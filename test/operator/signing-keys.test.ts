@@ -71,7 +71,9 @@ describe("rotating a Project's signing key", () => {
     for (const replica of fleet.replicas)
       expect((await knownKids(replica)).toSorted()).toEqual([kidOf(former), now].toSorted());
     await isAccepted(second, former);
-    const reasons = (await place.events("Project", "shop")).map(({ reason }) => reason);
-    expect(reasons).toEqual(expect.arrayContaining(["SigningKeyAdded", "SigningKeyRotated"]));
+    await eventually(async () => {
+      const reasons = (await place.events("Project", "shop")).map(({ reason }) => reason);
+      expect(reasons).toEqual(expect.arrayContaining(["SigningKeyAdded", "SigningKeyRotated"]));
+    }, within);
   });
 });
