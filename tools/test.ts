@@ -27,12 +27,15 @@ import { startScript } from "./start-script.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cores = availableParallelism();
 const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(2, cores) };
-/** What starts fleets and clusters beside what asks one Redis; each file of the first takes some processes and waits for them. */
+/**
+ * What asks one Redis or one process beside what starts fleets and clusters, whose files take several processes each and wait for them.
+ * On two quiet cores both lanes end after about the same time.
+ */
 const whole: readonly Lane[] = [
-  { name: "light", projects: ["store", "http", "security"], workers: Math.max(1, Math.floor(cores / 2)) },
+  { name: "light", projects: ["store", "http", "security", "process"], workers: Math.max(1, Math.floor(cores / 2)) },
   {
     name: "heavy",
-    projects: ["e2e", "image", "operator", "process", "observability", "chart"],
+    projects: ["e2e", "image", "operator", "observability", "chart"],
     workers: Math.max(2, Math.floor(cores / 2)),
   },
 ];
