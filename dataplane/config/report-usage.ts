@@ -5,7 +5,8 @@ import { projectName, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { numberOf } from "../../core/redis/reply.ts";
+import { listOf, numberOf } from "../../core/redis/reply.ts";
+import { loadScript } from "../../core/redis/script.ts";
 
 export interface ReportUsageDeps {
   readonly gateway: Gateway;
@@ -21,24 +22,21 @@ const expirySeconds = 60;
 export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs }: ReportUsageDeps): {
   stop(): Promise<void>;
 } {
+  const tellUsage = loadScript(new URL("./scripts/", import.meta.url), "tell-usage-1", "write");
   const key = usageKey(replica);
   const told = new Map<string, string>();
-
-  const tell = async (changed: readonly (readonly [string, string])[], gone: readonly string[]): Promise<void> => {
-    if (gone.length > 0) await gateway.write(key, "HDEL", key, ...gone);
-    for (const name of gone) told.delete(name);
-    if (changed.length > 0) await gateway.write(key, "HSET", key, ...changed.flat());
-    for (const [name, text] of changed) told.set(name, text);
-  };
 
   const round = async (): Promise<void> => {
     const now = new Map(reports().map(({ project, quotas }) => [projectName(project), JSON.stringify(quotas)]));
     const changed = [...now].filter(([name, text]) => told.get(name) !== text);
     const gone = [...told.keys()].filter((name) => !now.has(name));
     if (now.size === 0 && gone.length === 0) return;
-    await tell(changed, gone);
+    const args = [expirySeconds, gone.length, ...gone, ...changed.flat()];
+    const [, wasThere] = listOf(await gateway.run(tellUsage, [key], args));
+    for (const name of gone) told.delete(name);
     // Without the key, Redis was emptied, or away for longer than it lives: all is told anew.
-    if (numberOf(await gateway.write(key, "EXPIRE", key, expirySeconds)) === 0) told.clear();
+    if (numberOf(wasThere) === 0) told.clear();
+    for (const [name, text] of changed) told.set(name, text);
   };
 
   let running: Promise<void> = Promise.resolve();

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { configKeys, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
+import { fieldsOf } from "../../core/redis/reply.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import { createQuotaBook, type QuotaBook } from "../../operator/publish/quota-book.ts";
@@ -38,10 +39,24 @@ afterEach(async () => {
 });
 
 /** A replica that tells what its table says, again and again. */
-function telling(replica: string, uses: Record<string, QuotaUses>): void {
+function telling(replica: string, uses: Record<string, QuotaUses>, gateway: Gateway = dataplane): void {
   const reports = () =>
     Object.entries(uses).map(([name, quotas]) => ({ project: { namespace: "default", name }, quotas }));
-  reporters.push(reportUsage({ gateway: dataplane, replica, reports, everyMs: 20 }));
+  reporters.push(reportUsage({ gateway, replica, reports, everyMs: 20 }));
+}
+
+/** The gateway of a replica that is killed after so many calls: nothing that comes later reaches Redis. */
+function dyingAfter(calls: number): Gateway {
+  let left = calls;
+  const alive = <T>(call: () => Promise<T>): Promise<T> => {
+    left -= 1;
+    return left < 0 ? Promise.reject(new Error("killed")) : call();
+  };
+  return {
+    ...dataplane,
+    write: (key, name, ...args) => alive(() => dataplane.write(key, name, ...args)),
+    run: (script, keys, args) => alive(() => dataplane.run(script, keys, args)),
+  };
 }
 
 describe("what the operator is told of quotas", () => {
@@ -74,12 +89,42 @@ describe("what the operator is told of quotas", () => {
     expect(await everything.read(usageKey("a"), "EXISTS", usageKey("a"), usageKey("b"))).toBe(0);
   });
 
-  it("is told anew after Redis was emptied, and expires with a replica that died", async () => {
+  it("is told anew after Redis was emptied", async () => {
     telling("a", { shop: objects(5) });
     await eventually(async () => expect(await told("a")).toEqual(objects(5)));
     await everything.write(configKeys.meta, "FLUSHALL");
     await eventually(async () => expect(await told("a")).toEqual(objects(5)));
-    const seconds = Number(await everything.read(usageKey("a"), "TTL", usageKey("a")));
+  });
+
+  it("is told of all projects when Redis was emptied just before one of them changed", async () => {
+    const uses = { shop: objects(5), other: objects(1) };
+    let emptied = false;
+    const emptyingOnce: Gateway = {
+      ...dataplane,
+      async run(script, keys, args) {
+        if (uses.other.objects?.used === 2 && !emptied) {
+          emptied = true;
+          await everything.write(configKeys.meta, "FLUSHALL");
+        }
+        return dataplane.run(script, keys, args);
+      },
+    };
+    telling("a", uses, emptyingOnce);
+    await eventually(async () => expect(await told("a")).toEqual(objects(5)));
+    uses.other = objects(2);
+    await eventually(async () => {
+      const said = fieldsOf(await everything.read(usageKey("a"), "HGETALL", usageKey("a")));
+      const parsed = [...said].map(([name, text]) => [name, JSON.parse(text)]);
+      expect(Object.fromEntries(parsed)).toEqual({ "default/shop": objects(5), "default/other": objects(2) });
+      expect(emptied).toBe(true);
+    });
+  });
+
+  it.each([1, 2, 3])("expires with a replica that died after its call %i", async (calls) => {
+    const replica = `died-after-${calls}`;
+    telling(replica, { shop: objects(5), other: objects(1) }, dyingAfter(calls));
+    await eventually(async () => expect(await told(replica)).toEqual(objects(5)));
+    const seconds = Number(await everything.read(usageKey(replica), "TTL", usageKey(replica)));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
   });
