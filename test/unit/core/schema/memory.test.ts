@@ -6,6 +6,18 @@ import { compiled } from "./compiled.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
+/** Of those that are still there once collecting takes no more of them: a collection may spare what was used a moment ago. */
+async function left(references: readonly WeakRef<object>[]): Promise<number> {
+  let count = references.length;
+  for (let round = 0; round < 20 && count > 0; round += 1) {
+    // A weak reference holds its target until the current job ends.
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+    count = references.filter((reference) => reference.deref() !== undefined).length;
+  }
+  return count;
+}
+
 describe("a schema that is replaced", () => {
   it("leaves nothing behind", async () => {
     const make = () => {
@@ -18,11 +30,7 @@ describe("a schema that is replaced", () => {
       schema.validate({ v: {}, x: 1 }, '{"v":{},"x":1}');
       return new WeakRef(schema.validate);
     };
-    const references = Array.from({ length: 5 }, make);
-    // A weak reference holds its target until the current job ends.
-    await new Promise((resolve) => setImmediate(resolve));
-    collectGarbage();
-    expect(references.filter((reference) => reference.deref() !== undefined)).toHaveLength(0);
+    expect(await left(Array.from({ length: 5 }, make))).toBe(0);
   });
 
   it("keeps no object that it refused", async () => {
@@ -35,9 +43,6 @@ describe("a schema that is replaced", () => {
       expect(validate(object, JSON.stringify(object))).toHaveLength(1);
       return new WeakRef(object.v[0] ?? {});
     };
-    const reference = refuse();
-    await new Promise((resolve) => setImmediate(resolve));
-    collectGarbage();
-    expect(reference.deref()).toBeUndefined();
+    expect(await left([refuse()])).toBe(0);
   });
 });
