@@ -92,6 +92,23 @@ function describeDeclarations(subject: Subject): void {
     expect(await page(one, collection, "a")).toEqual([4, 3, 2, 1].map(idOf));
     expect(await page(other, collection, "a")).toEqual([4, 3, 2, 1].map(idOf));
   });
+
+  it.each(["replace", "remove"] as const)(
+    "makes a declaration count for another replica's first call, a %s",
+    async (write) => {
+      const [one, other] = await twoReplicas(subject());
+      const collection = freshCollection();
+      const before = objectOf(1, { a: "3" }, "user:u1");
+      await other.create(collection, before, plenty);
+      await other.create(collection, objectOf(2, { a: "2" }, "user:u1"), plenty);
+      await one.declareIndexes(collection, [a], 1);
+      await buildAll(one, collection);
+      if (write === "remove") await other.remove(collection, before.id, {});
+      else await other.replace(collection, objectOf(1, { a: "9" }, "user:u1"), before);
+      expect(await page(one, collection, "a")).toEqual((write === "remove" ? [2] : [2, 1]).map(idOf));
+      await expectIndexesExact(one, collection, ["user:u1"]);
+    },
+  );
 }
 
 function describeBuilding(subject: Subject): void {
