@@ -1,9 +1,10 @@
 // Sends seeded random requests of two tenants to a replica, one after the other, and judges every answer: its shape, what it shows of
-// the other tenant, whether what it acknowledged can be read back and what it refused changed nothing; at last the whole log.
+// the other tenant and of other owners, whether what it acknowledged can be read back and what it refused changed nothing; at last the
+// whole log.
 
 import fc from "fast-check";
 import type { Reply, SentRequest } from "../support/http/http-client.ts";
-import { faultsOf, leaksOf } from "./judge.ts";
+import { faultsOf, leaksOf, overreachOf } from "./judge.ts";
 import { type Planned, requestsTo } from "./requests.ts";
 import { markerPlace } from "./schema-values.ts";
 import { Stored } from "./stored.ts";
@@ -67,7 +68,7 @@ class Run {
   constructor(target: FuzzTarget, tenants: readonly Tenant[]) {
     this.#target = target;
     this.#tenants = tenants;
-    this.#secrets = tenants.flatMap(({ marker, secrets }) => [marker, ...secrets]);
+    this.#secrets = tenants.flatMap((tenant) => [...tenant.secrets, ...markersOf(tenant)]);
   }
 
   async begin(): Promise<void> {
@@ -97,6 +98,7 @@ class Run {
     const reply = await this.#target.send(printable(addressed.project.base + path + planned.query), sent);
     this.#count(reply);
     const faults = [...faultsOf(reply, planned.method), ...this.#leaks(planned, reply)];
+    faults.push(...this.#overreach(planned, addressed, reply));
     if (isWrite(planned.method)) faults.push(...(await this.#stays(planned, addressed, reply)));
     this.faults.push(...faults.map((fault) => `${told}: ${fault}`));
   }
@@ -122,12 +124,17 @@ class Run {
   #sent(planned: Planned, project: FuzzedProject): SentRequest {
     const { method, headers, body } = planned;
     const as = this.#authorization(planned, project);
-    const marker = isPublic(planned, project) ? "public" : (this.#tenants[planned.tenant]?.marker ?? "");
-    // A foreign caller does not know the marker of the tenant that it asks.
-    const mine = planned.caller.kind.startsWith("foreign") || planned.caller.kind === "nobody" ? "unknown" : marker;
-    const text = typeof body === "string" ? body.replaceAll(markerPlace, mine) : body;
+    const text = typeof body === "string" ? body.replaceAll(markerPlace, this.#marker(planned, project)) : body;
     const bodyless = method === "GET" || method === "HEAD";
     return { method, headers, ...(as !== undefined && { as }), ...(text !== undefined && !bodyless && { body: text }) };
+  }
+
+  #marker(planned: Planned, project: FuzzedProject): string {
+    // A foreign caller does not know the marker of the tenant that it asks.
+    if (planned.caller.kind.startsWith("foreign") || planned.caller.kind === "nobody") return "unknown";
+    if (isPublic(planned, project)) return "public";
+    const own = isForOwners(planned, project) ? project.owners.get(this.#creator(planned, project)) : undefined;
+    return own ?? this.#tenants[planned.tenant]?.marker ?? "";
   }
 
   #authorization({ caller, tenant, project: at }: Planned, project: FuzzedProject): string | undefined {
@@ -137,35 +144,54 @@ class Run {
       case "text":
         return caller.text.replace(/[^\x20-\x7e]/g, "");
       case "own":
-        return pick([...project.keys.values()], caller.number);
       case "login":
-        return this.#session(project, caller.number);
+        return this.#credential(project, caller).authorization;
       case "foreign":
-        return pick([...this.#foreign(tenant, at).keys.values()], caller.number);
+        return this.#credential(this.#foreign(tenant, at), { kind: "own", number: caller.number }).authorization;
       case "foreign login":
-        return this.#session(this.#foreign(tenant, at), caller.number);
+        return this.#credential(this.#foreign(tenant, at), { kind: "login", number: caller.number }).authorization;
     }
   }
 
-  #session(project: FuzzedProject, number: number): string | undefined {
-    const user = pick([...project.logins.keys()], number);
+  /** Of what is stored, as `_metadata` names it; empty for whoever has no credential of the project. */
+  #creator({ caller }: Planned, project: FuzzedProject): string {
+    return caller.kind === "own" || caller.kind === "login" ? this.#credential(project, caller).creator : "";
+  }
+
+  #credential(project: FuzzedProject, { kind, number }: { readonly kind: "own" | "login"; readonly number: number }) {
+    const user = kind === "login" ? pick([...project.logins.keys()], number) : undefined;
+    if (user !== undefined) {
+      return { creator: `user:${user}`, authorization: this.#sessions.get(`${project.base} ${user}`) };
+    }
     // Where nobody can log in, a key does.
-    return user === undefined
-      ? pick([...project.keys.values()], number)
-      : this.#sessions.get(`${project.base} ${user}`);
+    const [name, authorization] = pick([...project.keys], number) ?? [];
+    return { creator: `apikey:${name}`, authorization };
   }
 
   #foreign(tenant: number, at: number): FuzzedProject {
     return this.#tenants[1 - tenant]?.projects[at] as FuzzedProject;
   }
 
-  /** Of the tenant that is asked, when the caller is not of it; of the other one, always. */
-  #leaks({ caller, tenant }: Planned, reply: Reply): readonly string[] {
+  /** Of the tenant that is asked, when the caller is not of it, and of its other owners, when it is one; of the other tenant, always. */
+  #leaks(planned: Planned, reply: Reply): readonly string[] {
+    const { caller, tenant: asked, project: at } = planned;
     const isOwn = caller.kind === "own" || caller.kind === "login";
-    const hidden = this.#tenants.flatMap(({ marker, secrets }, index) =>
-      index === tenant && isOwn ? secrets : [marker, ...secrets],
-    );
+    const hidden = this.#tenants.flatMap((tenant, index) => {
+      if (index !== asked || !isOwn) return [...tenant.secrets, ...markersOf(tenant)];
+      const { owners } = tenant.projects[at] as FuzzedProject;
+      const me = this.#creator(planned, tenant.projects[at] as FuzzedProject);
+      const others = owners.has(me) ? [...owners].filter(([owner]) => owner !== me) : [];
+      return [...tenant.secrets, ...others.map(([, marker]) => marker)];
+    });
     return leaksOf(reply, hidden).map((secret) => `shows ${secret}`);
+  }
+
+  #overreach(planned: Planned, { project, stored, id }: Addressed, reply: Reply): readonly string[] {
+    const { place, method } = planned;
+    const creator = this.#creator(planned, project);
+    if (place.kind !== "objects" || id === undefined || !isWrite(method) || !project.owners.has(creator)) return [];
+    if (project.parts.resources.get(place.resource)?.scope.write !== "Own") return [];
+    return overreachOf(reply, stored.textOf(place.resource, id), creator);
   }
 
   async #stays({ method, place }: Planned, { stored, path, id }: Addressed, reply: Reply): Promise<readonly string[]> {
@@ -205,6 +231,15 @@ function isPublic({ place }: Planned, { parts }: FuzzedProject): boolean {
   if (place.kind === "objects") return parts.resources.get(place.resource)?.access.read === "Anyone";
   if (place.kind === "document") return parts.rootKeys.get(place.rootKey)?.access.read === "Anyone";
   return false;
+}
+
+/** Whether only who made an object, and Administrators, may read it. */
+function isForOwners({ place }: Planned, { parts }: FuzzedProject): boolean {
+  return place.kind === "objects" && parts.resources.get(place.resource)?.scope.read === "Own";
+}
+
+function markersOf({ marker, projects }: Tenant): readonly string[] {
+  return [marker, ...projects.flatMap(({ owners }) => [...owners.values()])];
 }
 
 function pick<T>(all: readonly T[], number: number): T | undefined {

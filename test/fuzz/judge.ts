@@ -47,3 +47,11 @@ export function leaksOf(reply: Reply, secrets: readonly string[]): readonly stri
   const all = `${JSON.stringify(reply.headers)}\n${reply.text}`;
   return secrets.filter((secret) => all.includes(secret));
 }
+
+/** For a write by a caller that may only change what it made: `before` = the object as it was. */
+export function overreachOf({ status }: Reply, before: string | undefined, creator: string): readonly string[] {
+  if (status >= 300 || before === undefined) return [];
+  const { _metadata: made } = JSON.parse(before) as { _metadata: Readonly<Record<string, unknown>> };
+  const owner = `${made["creator_type"]}:${made["creator"]}`;
+  return owner === creator ? [] : [`changed an object of ${owner}`];
+}

@@ -28,7 +28,8 @@ export interface Planned {
 }
 
 export type Caller =
-  | { readonly kind: "own" | "foreign" | "login" | "foreign login"; readonly number: number }
+  | { readonly kind: "own" | "login"; readonly number: number }
+  | { readonly kind: "foreign" | "foreign login"; readonly number: number }
   | { readonly kind: "nobody" }
   | { readonly kind: "text"; readonly text: string };
 

@@ -31,6 +31,10 @@ export class Stored {
     return ids[number % Math.max(1, ids.length)];
   }
 
+  textOf(resource: string, id: string): string | undefined {
+    return this.#objects.get(resource)?.get(id);
+  }
+
   async begin(): Promise<void> {
     for (const rootKey of this.#project.parts.rootKeys.keys())
       this.#documents.set(rootKey, await this.#document(rootKey));

@@ -1,5 +1,5 @@
 // Two tenants, red and blue, who run the same example projects, each with credentials and a marker of its own: a word that stands
-// in everything secret that it stores, and that nobody else may ever read.
+// in everything secret that it stores, and that nobody else may ever read. Who may see only the objects that it made has another one.
 
 import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -42,6 +42,8 @@ export interface FuzzedProject {
   /** Authorization headers by name of the key or user; a user's is a login. */
   readonly keys: ReadonlyMap<string, string>;
   readonly logins: ReadonlyMap<string, string>;
+  /** Markers of the callers of role Users, by creator: `user:ada`, `apikey:frontend`. */
+  readonly owners: ReadonlyMap<string, string>;
   /** Of the key that sees everything and changes nothing: by it is checked what is stored. */
   readonly auditor: string;
 }
@@ -61,12 +63,18 @@ export async function tenantsOf(seed: number): Promise<readonly Tenant[]> {
       secrets.push(word(what));
       return word(what);
     };
-    const projects = compiled.map((parts) => fuzzedProject(name, parts, secret));
-    return { name, marker: word("marker").slice(0, markerLength), projects, secrets };
+    const marker = (what: string): string => word(what).slice(0, markerLength);
+    const projects = compiled.map((parts) => fuzzedProject(name, parts, { secret, marker }));
+    return { name, marker: marker("marker"), projects, secrets };
   });
 }
 
-function fuzzedProject(tenant: TenantName, parts: ProjectParts, secret: (what: string) => string): FuzzedProject {
+interface Words {
+  readonly secret: (what: string) => string;
+  readonly marker: (what: string) => string;
+}
+
+function fuzzedProject(tenant: TenantName, parts: ProjectParts, { secret, marker }: Words): FuzzedProject {
   const { name } = parts.project;
   let audit = "";
   const keys = new Map<string, string>();
@@ -86,7 +94,14 @@ function fuzzedProject(tenant: TenantName, parts: ProjectParts, secret: (what: s
   const own = { ...parts, keys: new Map(), users: new Map() };
   const ring = withSigningKeys(signingKey());
   const changes = [inNamespace(tenant), withConfig({ uid: randomUUID() }), ring, ...withKeys, ...withUsers];
-  return { parts: changed(own, ...changes), base: `/${tenant}/${name}`, keys, logins, auditor: audit };
+  const owners = new Map(ownersOf(parts).map((owner) => [owner, marker(`marker ${name} ${owner}`)]));
+  return { parts: changed(own, ...changes), base: `/${tenant}/${name}`, keys, logins, owners, auditor: audit };
+}
+
+function ownersOf({ users, keys }: ProjectParts): readonly string[] {
+  const ofUsers = [...users.values()].filter(({ role }) => role === "Users");
+  const ofKeys = [...keys.values()].filter(({ role }) => role === "Users");
+  return [...ofUsers.map(({ username }) => `user:${username}`), ...ofKeys.map(({ name }) => `apikey:${name}`)];
 }
 
 async function compileExamples(): Promise<readonly ProjectParts[]> {
