@@ -51,6 +51,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["tools/image/pack.ts", ["x"], "tools/image/pack.ts: x is not an image that can be packed: jsonplane and redis are"],
   ["tools/image/contents.ts", [], "tools/image/contents.ts: It takes the FOLDER that the contents are written to"],
   ["test/bare-machine/run.ts", ["--all"], "npm run test:bare: Unknown option '--all'. It takes --whole, --warm-go"],
+  ["test/mutations/run.ts", ["--all"], "npm run test:mutations: Unknown option '--all'. It takes --only ONLY"],
   ["test/demo/run.ts", ["--help"], "make demo: Unknown option '--help'. It takes no arguments"],
   ["test/bench/run.ts", ["--wrte"], "npm run bench: Unknown option '--wrte'. It takes --write"],
   ["test/bench/before.ts", ["a", "b"], "npm run bench:before: b is not an argument of it. It takes --write, [COMMIT]"],

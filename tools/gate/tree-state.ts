@@ -16,13 +16,17 @@ export interface TreeState {
 const left = ":(exclude)docs/spec-rows.yaml";
 
 export async function treeState(root: string): Promise<TreeState> {
+  return { commit: await git(root, ["rev-parse", "HEAD"], {}), tree: await writeTree(root, left) };
+}
+
+/** Stores the working tree's content in Git's database, outside every branch, and returns its hash. */
+export async function writeTree(root: string, ...without: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-index-"));
   try {
     // An index of its own leaves the developer's staged changes alone.
     const env = { GIT_INDEX_FILE: join(folder, "index") };
-    await git(root, ["add", "--all", "--", ".", left], env);
-    const tree = await git(root, ["write-tree"], env);
-    return { commit: await git(root, ["rev-parse", "HEAD"], {}), tree };
+    await git(root, ["add", "--all", "--", ".", ...without], env);
+    return await git(root, ["write-tree"], env);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -22,6 +22,7 @@ const earlierLandings = landings.filter((commit) => commit !== lastLanding);
 
 function commands(seed: string): readonly StepCommand[] {
   return [
+    { name: "mutations", args: ["test/mutations/run.ts"] },
     { name: "chaos", args: ["test/chaos/run.ts", "--seed", seed] },
     { name: "fuzz", args: ["test/fuzz/run.ts", "--seed", seed, "--requests", "20000", "--manifests", "500"] },
     { name: "fuzz:openapi", args: ["test/fuzz/schemathesis.ts", "--seed", seed, "--examples", "50"] },

@@ -36,6 +36,7 @@ const fixed = {
   demo: [...redis, ...kubernetes],
   chaos: [...redis, ...kubernetes],
   fuzz: [...redis, ...kubernetes],
+  "test:mutations": [...redis, ...kubernetes],
   "fuzz:openapi": [...redis, schemathesis],
   bench: redis,
   "bench:operator": [...redis, ...kubernetes],
@@ -63,7 +64,7 @@ const testGroups = [
 
 const composed = {
   test: testGroups,
-  nightly: [...testGroups, "chaos", "fuzz", "fuzz:openapi"] as readonly (FixedGroup | ClusterGroup)[],
+  nightly: [...testGroups, "chaos", "fuzz", "fuzz:openapi", "test:mutations"] as readonly (FixedGroup | ClusterGroup)[],
 } as const;
 
 export type PartGroup = FixedGroup | ClusterGroup | keyof typeof composed;
