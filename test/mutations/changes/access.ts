@@ -1,0 +1,147 @@
+// Faults of what decides who may do what: authorization, credentials, sessions.
+
+import type { Mutation } from "../mutation.ts";
+
+const authorize = "dataplane/authorize/authorize.ts";
+const authorizeTests = "test/unit/dataplane/authorize/authorize.test.ts";
+const ownership = "test/http/ownership.test.ts";
+
+export const accessMutations: readonly Mutation[] = [
+  {
+    name: "owner-scopes-ignored",
+    harm: "Users read and change each other's objects",
+    file: authorize,
+    find: `return reach === "All" ? everything : { owner: ownerOf(caller) };`,
+    replace: `return reach === "All" || caller ? everything : { owner: ownerOf(caller) };`,
+    caughtBy: [authorizeTests],
+  },
+  {
+    name: "owner-scopes-ignored-over-http",
+    harm: "Users read and change each other's objects",
+    file: authorize,
+    find: `return reach === "All" ? everything : { owner: ownerOf(caller) };`,
+    replace: `return reach === "All" || caller ? everything : { owner: ownerOf(caller) };`,
+    caughtBy: [ownership],
+  },
+  {
+    name: "owner-scopes-ignored-under-fuzz",
+    harm: "The fuzzer sees users read each other's objects and says nothing",
+    file: authorize,
+    find: `return reach === "All" ? everything : { owner: ownerOf(caller) };`,
+    replace: `return reach === "All" || caller ? everything : { owner: ownerOf(caller) };`,
+    caughtBy: ["test/security/fuzz.test.ts"],
+  },
+  {
+    name: "read-scope-ignored",
+    harm: "Users read each other's objects",
+    file: authorize,
+    find: "return { visible: mayRead ? within(resource.scope.read, caller) : writable, writable };",
+    replace: "return { visible: everything, writable };",
+    caughtBy: [authorizeTests, ownership],
+  },
+  {
+    name: "candidates-of-everyone",
+    harm: "A filter that an index narrows shows an owner the objects of others",
+    file: "dataplane/store/redis/walks.ts",
+    find: "rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, most }),",
+    replace:
+      "rangeScripts.candidates({ keys, set: keys.index(index.slot), version, ranges: wholeRanges(rangesOf(query), undefined), most }),",
+    caughtBy: ["test/store/redis-store.test.ts"],
+  },
+  {
+    name: "access-read-may-write",
+    harm: "A caller with access Read writes",
+    file: authorize,
+    find: `if (operation !== "read" && caller.access !== "Write") {`,
+    replace: `if (operation === "delete" && caller.access !== "Write") {`,
+    caughtBy: [authorizeTests],
+  },
+  {
+    name: "any-role-is-administrator",
+    harm: "Every user may do what is for Administrators",
+    file: authorize,
+    find: `if (permission === "Administrators" && caller.role !== "Administrators") {`,
+    replace: `if (permission === "Administrators" && caller.role === undefined) {`,
+    caughtBy: [authorizeTests],
+  },
+  {
+    name: "update-without-read",
+    harm: "Whoever may update and not read is shown the object",
+    file: authorize,
+    find: `if (operation === "update") demand(project, resource.access.read, "read", caller);\n`,
+    replace: "",
+    caughtBy: [authorizeTests],
+  },
+  {
+    name: "expired-key-works",
+    harm: "An API key works after its expiresAt",
+    file: "dataplane/authenticate/verify-key.ts",
+    find: "if (config.expiresAt !== undefined && clock.now() >= config.expiresAt * 1000) throw keyExpired(project.config);\n",
+    replace: "",
+    caughtBy: ["test/unit/dataplane/authenticate/verify-key.test.ts"],
+  },
+  {
+    name: "remembered-key-outlives-its-removal",
+    harm: "A removed API key works on a replica that has seen it",
+    file: "dataplane/authenticate/verify-key.ts",
+    find: "return withLive(directory.key(project, entry.sha256), (config) => {",
+    replace: 'return withLive({ outcome: "found", value: entry.config } as const, (config) => {',
+    caughtBy: ["test/unit/dataplane/authenticate/verify-key.test.ts"],
+  },
+  {
+    name: "token-outlives-its-password",
+    harm: "Access tokens work after their user's password was changed",
+    file: "dataplane/authenticate/verify-access-token.ts",
+    find: "user === undefined || user.credentialRevision !== cv || ended.has(sid)",
+    replace: "user === undefined || ended.has(sid)",
+    caughtBy: ["test/unit/dataplane/authenticate/verify-access-token.test.ts"],
+  },
+  {
+    name: "token-outlives-its-session",
+    harm: "Access tokens work after logout",
+    file: "dataplane/authenticate/verify-access-token.ts",
+    find: "user === undefined || user.credentialRevision !== cv || ended.has(sid)",
+    replace: "user === undefined || user.credentialRevision !== cv",
+    caughtBy: ["test/unit/dataplane/authenticate/verify-access-token.test.ts"],
+  },
+  {
+    name: "ended-sessions-not-told",
+    harm: "After a logout the access token goes on working on the other replicas",
+    file: "dataplane/store/redis/scripts/revoke-session-2.lua",
+    find: `redis.call("XADD", stream,`,
+    replace: "local _ = ({",
+    caughtBy: ["test/store/redis-ended-sessions.test.ts"],
+  },
+  {
+    name: "refresh-after-password-change",
+    harm: "A refresh token works after its user's password was changed",
+    file: "dataplane/authenticate/open-session.ts",
+    find: "if (user?.credentialRevision !== claims.cv) throw invalidRefreshToken(project.config);\n",
+    replace: "",
+    caughtBy: ["test/unit/dataplane/authenticate/open-session.test.ts"],
+  },
+  {
+    name: "token-of-another-use",
+    harm: "A refresh token, which lives for days, opens the API",
+    file: "dataplane/authenticate/tokens.ts",
+    find: "if (payload === undefined || payload.token_use !== use) return undefined;\n      if (payload.iss !== issuerOf(project) || payload.aud !== audienceOf(project, use)) return undefined;",
+    replace: "if (payload === undefined) return undefined;",
+    caughtBy: ["test/http/forged-tokens.test.ts"],
+  },
+  {
+    name: "sealed-value-moves",
+    harm: "Whoever can write to Redis gives one project the credentials of another",
+    file: "core/config/seal.ts",
+    find: "if (protectedHeader[name] !== value) throw",
+    replace: "if (protectedHeader[name] === undefined) throw",
+    caughtBy: ["test/unit/core/config/seal.test.ts"],
+  },
+  {
+    name: "failed-logins-cost-nothing",
+    harm: "Passwords can be guessed without limit",
+    file: "dataplane/authenticate/open-session.ts",
+    find: "    await deps.throttle.spend(attempt);\n",
+    replace: "",
+    caughtBy: ["test/unit/dataplane/authenticate/open-session.test.ts"],
+  },
+];

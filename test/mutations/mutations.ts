@@ -1,0 +1,8 @@
+// All mutations, in the order in which they are tried.
+
+import { accessMutations } from "./changes/access.ts";
+import { operatorMutations } from "./changes/operator.ts";
+import { storeMutations } from "./changes/store.ts";
+import type { Mutation } from "./mutation.ts";
+
+export const mutations: readonly Mutation[] = [...storeMutations, ...accessMutations, ...operatorMutations];
