@@ -321,6 +321,13 @@ describe("a publisher", () => {
     expect((await publisher.publish(shop)).changed).toBe(6);
   });
 
+  it("leaves nothing of a project that it withdrew", async () => {
+    await publisher.publish(shop);
+    await publisher.withdraw(ref);
+    for (const key of [projectKey(ref), credentialsKey(ref)]) expect(await gateway.read(key, "EXISTS", key)).toBe(0);
+    expect(await gateway.read(configKeys.projects, "HGETALL", configKeys.projects)).toEqual([]);
+  });
+
   it("leaves no secret and no user name readable in Redis", async () => {
     await publisher.publish(shop);
     const stored = JSON.stringify([

@@ -49,7 +49,7 @@ export const operatorMutations: readonly Mutation[] = [
     file: "dataplane/config/credentials.ts",
     find: "if (began === forgettings) cache.set(",
     replace: "cache.set(",
-    caughtBy: ["test/store/published-config.test.ts"],
+    caughtBy: ["test/store/looked-up-credentials.test.ts"],
   },
   {
     name: "replica-ignores-gaps-in-the-stream",

@@ -1,0 +1,83 @@
+// What a replica remembers of credentials that it looked up in Redis, when they change at that very moment.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { keyField } from "../../core/config/fields.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { createCredentials } from "../../dataplane/config/credentials.ts";
+import type { LiveProject } from "../../dataplane/config/directory.ts";
+import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
+import { createPublisher } from "../../operator/publish/publisher.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { changed, project, withKey, withoutKey } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const shop = project("shop", withKey("ci"));
+const [sha256 = ""] = shop.keys.keys();
+const live: LiveProject = {
+  config: shop.project,
+  signing: shop.signing,
+  resources: new Map(),
+  rootKeys: shop.rootKeys,
+};
+
+let redis: TestRedis;
+let gateway: Gateway;
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+});
+afterAll(async () => {
+  gateway.disconnect();
+  await redis.stop();
+});
+
+/** Redis has answered a read by `answered`, and the reader hears of it after `deliver`. */
+function slowAnswers() {
+  const answered = Promise.withResolvers<void>();
+  const delivered = Promise.withResolvers<void>();
+  const slow: Gateway = {
+    ...gateway,
+    async read(key, name, ...args) {
+      const reply = await gateway.read(key, name, ...args);
+      answered.resolve();
+      await delivered.promise;
+      return reply;
+    },
+  };
+  return { slow, answered: answered.promise, deliver: delivered.resolve };
+}
+
+it.each([
+  ["the change of that key is announced", [keyField(sha256)]],
+  ["a change of anything is announced", undefined],
+])(
+  "a key that was read before its revocation is not remembered when %s before the answer arrives",
+  async (_how, fields) => {
+    const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test" });
+    await publisher.begin();
+    await publisher.publish(shop);
+    const { slow, answered, deliver } = slowAnswers();
+    const credentials = createCredentials(slow, unchangingKeyring(keyring));
+    const asked = credentials.key(live, sha256);
+    await answered;
+    await publisher.publish(changed(shop, withoutKey("ci")));
+    credentials.forget("default/shop", fields);
+    deliver();
+    expect((await asked).outcome).toBe("found");
+    expect(await credentials.key(live, sha256)).toEqual({ outcome: "unknown" });
+  },
+);
+
+it("a key that nothing was announced of is asked for once", async () => {
+  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test" });
+  await publisher.begin();
+  await publisher.publish(shop);
+  const credentials = createCredentials(gateway, unchangingKeyring(keyring));
+  const first = await credentials.key(live, sha256);
+  expect(first.outcome).toBe("found");
+  // From memory, without a promise.
+  expect(credentials.key(live, sha256)).toEqual(first);
+});
