@@ -328,14 +328,14 @@ export type SpendOutcome =
 export interface CounterStore {
   /**
    * Takes one from every budget, or, when one is exhausted, from none and says after how many seconds all have something
-   * again. A window opens with the first spending.
+   * again. A window opens with the first spending, and ends by the store's own time, whatever the replicas' clocks say.
    */
   spend(budgets: readonly Budget[]): Promise<SpendOutcome>;
   /** Gives one back to each. */
   refund(budgets: readonly Budget[]): Promise<void>;
 }
 
-/** A bucket that fills by `perSecond` tokens a second up to `burst`, and is full when it is first asked. */
+/** A bucket that fills by `perSecond` tokens a second of the store's own time up to `burst`, and is full when it is first asked. */
 export interface TokenBucket {
   /** Whose it is, as a budget's name: `<kind>:<namespace>/<project>:…`. */
   readonly name: string;

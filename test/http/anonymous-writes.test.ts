@@ -13,7 +13,7 @@ import {
   withRootKey,
   withUser,
 } from "../support/http/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
+import { describeReplicas, describeServed, describeServedEmbedded, type Served } from "../support/http/served.ts";
 import { manualClock } from "../support/time/manual-clock.ts";
 
 const anyone = { create: "Anyone", read: "Anyone", update: "Anyone", delete: "Anyone" } as const;
@@ -37,8 +37,7 @@ const write = (served: Served, options: { as?: string; from?: string; body?: unk
 
 describeServed("writes without a credential", (serve) => {
   it("are as many a minute as the project says, then 429 with Retry-After and nothing is written", async () => {
-    const clock = manualClock();
-    const served = await serve(inbox, { clock });
+    const served = await serve(inbox);
     for (let n = 0; n < 3; n += 1) expect((await write(served)).status).toBe(201);
     const reply = await write(served);
     expect(outcome(reply)).toEqual([429, "write_throttled"]);
@@ -46,8 +45,6 @@ describeServed("writes without a credential", (serve) => {
     expect(wait).toBeGreaterThanOrEqual(1);
     expect(wait).toBeLessThanOrEqual(60);
     expect((await list(served, "messages")).count).toBe(3);
-    clock.advance(61_000);
-    expect((await write(served)).status).toBe(201);
   });
 
   it("count together, whether they create, change or delete, objects or parts of a root key", async () => {
@@ -109,6 +106,18 @@ describeServed("writes without a credential", (serve) => {
     const served = await serve(inbox);
     served.change(withAuthenticationDisabled());
     for (let n = 0; n < 10; n += 1) expect((await write(served)).status).toBe(201);
+  });
+});
+
+describeServedEmbedded("writes without a credential", (serve) => {
+  it("are as many again a minute later", async () => {
+    const clock = manualClock();
+    const served = await serve(inbox, { clock });
+    for (let n = 0; n < 3; n += 1) await write(served);
+    expect((await write(served)).status).toBe(429);
+    clock.advance(61_000);
+    for (let n = 0; n < 3; n += 1) expect((await write(served)).status).toBe(201);
+    expect((await write(served)).status).toBe(429);
   });
 });
 

@@ -4,11 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { manualClock } from "../support/time/manual-clock.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
 import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
-import type { MakeStore } from "./contract/fixture.ts";
+import type { MakeStore, StoreUnderTest } from "./contract/fixture.ts";
 import { describeObjectStore } from "./contract/objects.ts";
 import { describeReceipts } from "./contract/receipts.ts";
 import { describeSessionStore } from "./contract/sessions.ts";
@@ -18,9 +19,7 @@ const inFolder: MakeStore = async () => {
   const clock = manualClock();
   const store = await createEmbeddedStore({ directory, clock });
   return {
-    store,
-    clock,
-    advance: (milliseconds) => clock.advance(milliseconds),
+    ...subjectOf(store, clock),
     async close() {
       await store.close();
       await rm(directory, { recursive: true });
@@ -32,8 +31,23 @@ const inMemory: MakeStore = async () => {
   const clock = manualClock();
   // Marks so close that every test of pages meets, adds and splits some.
   const store = await createEmbeddedStore({ directory: ":memory:", clock, markSpacing: 2 });
-  return { store, clock, advance: (milliseconds) => clock.advance(milliseconds), close: () => store.close() };
+  return subjectOf(store, clock);
 };
+
+function subjectOf(store: Store, clock: ManualClock): StoreUnderTest {
+  let off = 0;
+  return {
+    store,
+    clock,
+    advance: (milliseconds) => clock.advance(milliseconds),
+    async offBy(milliseconds) {
+      clock.adjust(milliseconds - off);
+      off = milliseconds;
+      return store;
+    },
+    close: () => store.close(),
+  };
+}
 
 for (const [name, make] of [
   ["embedded store in a folder", inFolder],

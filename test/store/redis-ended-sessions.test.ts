@@ -11,6 +11,7 @@ import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { offBy } from "../support/time/manual-clock.ts";
 import { freshProject } from "./contract/fixture.ts";
 
 /** What a follower hears of, it hears of by a hint. */
@@ -94,7 +95,7 @@ describe("a follower of ended sessions", () => {
     const early = await end();
     const ids: string[] = [early];
     for (const shift of [-hour, hour, 2 * hour]) {
-      const clock = { now: () => Date.now() + shift };
+      const clock = offBy(systemClock, shift);
       const shifted = await createRedisStore({ url: redis.url, clock });
       const project = freshProject();
       const id = await begin(project);

@@ -6,7 +6,7 @@ import type { BucketStore, TokenBucket } from "../port.ts";
 
 interface State {
   tokens: number;
-  /** Unix milliseconds. */
+  /** When it was filled last, in milliseconds of the monotonic clock: one process fills it, and a restart begins anew. */
   at: number;
 }
 
@@ -40,7 +40,7 @@ export function createBuckets(clock: Clock): BucketStore {
 
   return {
     async drawTokens(bucket, wanted) {
-      const now = clock.now();
+      const now = clock.monotonic();
       const state = stateOf(bucket, now);
       fill(state, bucket, now);
       const taken = Math.min(wanted, Math.floor(state.tokens));
@@ -52,11 +52,6 @@ export function createBuckets(clock: Clock): BucketStore {
 }
 
 function fill(state: State, { perSecond, burst }: TokenBucket, now: number): void {
-  // A clock that was put back far must not keep anybody waiting for it.
-  if (state.at - now > (burst / perSecond) * 1_000) state.at = now;
-  if (now > state.at) {
-    state.tokens += ((now - state.at) * perSecond) / 1_000;
-    state.at = now;
-  }
-  state.tokens = Math.min(burst, state.tokens);
+  state.tokens = Math.min(burst, state.tokens + ((now - state.at) * perSecond) / 1_000);
+  state.at = now;
 }

@@ -7,7 +7,7 @@ import type { Budget, CounterStore, SpendOutcome } from "../port.ts";
 
 interface Window {
   spent: number;
-  /** Unix milliseconds. */
+  /** Milliseconds of the monotonic clock: nobody is locked out, or let in, by setting the time of day. */
   readonly ends: number;
 }
 
@@ -19,24 +19,22 @@ export function createCounters(clock: Clock): CounterStore {
   let addedSinceSweep = 0;
   let leftBySweep = 0;
 
-  function liveWindow({ name, windowSeconds }: Budget): Window | undefined {
+  function liveWindow({ name }: Budget): Window | undefined {
     const window = windows.get(hashed(name));
     if (window === undefined) return undefined;
-    const left = window.ends - clock.now();
-    // A clock that was put back must not lock anybody out for longer than a window.
-    return left > 0 && left <= windowSeconds * 1_000 ? window : undefined;
+    return window.ends > clock.monotonic() ? window : undefined;
   }
 
   function open({ name, windowSeconds }: Budget): Window {
     if (addedSinceSweep >= leftBySweep + sweepAfter) sweep();
     addedSinceSweep += 1;
-    const window = { spent: 0, ends: clock.now() + windowSeconds * 1_000 };
+    const window = { spent: 0, ends: clock.monotonic() + windowSeconds * 1_000 };
     windows.set(hashed(name), window);
     return window;
   }
 
   function sweep(): void {
-    for (const [name, { ends }] of windows) if (ends <= clock.now()) windows.delete(name);
+    for (const [name, { ends }] of windows) if (ends <= clock.monotonic()) windows.delete(name);
     addedSinceSweep = 0;
     leftBySweep = windows.size;
   }
@@ -45,7 +43,9 @@ export function createCounters(clock: Clock): CounterStore {
   function waitOf(budget: Budget): number {
     const window = liveWindow(budget);
     if ((window?.spent ?? 0) < budget.limit) return 0;
-    return window === undefined ? budget.windowSeconds : Math.max(1, Math.ceil((window.ends - clock.now()) / 1_000));
+    return window === undefined
+      ? budget.windowSeconds
+      : Math.max(1, Math.ceil((window.ends - clock.monotonic()) / 1_000));
   }
 
   return {

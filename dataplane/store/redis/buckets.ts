@@ -1,8 +1,6 @@
-// Token buckets that all replicas share, each in a slot of its own; names are kept as hashes only. Time is the replicas': one whose
-// clock is behind another's gets what the other leaves, and never more than the bucket holds.
+// Token buckets that all replicas share, each in a slot of its own; names are kept as hashes only. They fill by Redis' own time.
 
 import { hash } from "node:crypto";
-import type { Clock } from "../../../core/clock.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { BucketStore } from "../port.ts";
@@ -10,11 +8,11 @@ import { bucketKey } from "./keys.ts";
 import { scriptReply } from "./script-reply.ts";
 import { storeScript } from "./store-script.ts";
 
-export function createBuckets(gateway: Gateway, clock: Clock): BucketStore {
+export function createBuckets(gateway: Gateway): BucketStore {
   const draw = storeScript("draw-tokens-1", "write");
   return {
     async drawTokens({ name, perSecond, burst }, wanted) {
-      const args = [clock.now(), perSecond, burst, wanted];
+      const args = [perSecond, burst, wanted];
       const [taken, left, waitMs] = scriptReply(await gateway.run(draw, [bucketKey(hash("sha256", name))], args)).rest;
       return { taken: numberOf(taken), left: numberOf(left), waitMs: numberOf(waitMs) };
     },

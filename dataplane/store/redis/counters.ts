@@ -1,12 +1,11 @@
-// Budgets that all replicas share. A window opens with the first spending and lasts its whole length, so that at most twice
-// the limit can be spent around its end; names are kept as hashes only.
+// Budgets that all replicas share. A window opens with the first spending and lasts its whole length by Redis' own time, so that at
+// most twice the limit can be spent around its end; names are kept as hashes only.
 //
 // Budgets of one call that concern one project (`<kind>:<project>:…`) share a slot and are spent in one step. Budgets of
 // several projects are spent project by project, and given back when a later one is exhausted: never more than a budget
 // holds, for a moment less.
 
 import { hash } from "node:crypto";
-import type { Clock } from "../../../core/clock.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { Budget, CounterStore, SpendOutcome } from "../port.ts";
@@ -21,20 +20,20 @@ interface Group {
   readonly budgets: readonly Budget[];
 }
 
-export function createCounters(gateway: Gateway, clock: Clock): CounterStore {
+export function createCounters(gateway: Gateway): CounterStore {
   const spendBudgets = storeScript("spend-budgets-n", "write");
   const refundBudgets = storeScript("refund-budgets-n", "write");
 
   const spend = async ({ keys, budgets }: Group): Promise<SpendOutcome> => {
     const limits = budgets.flatMap(({ limit, windowSeconds }) => [limit, windowSeconds * 1000]);
-    const reply = scriptReply(await gateway.run(spendBudgets, keys, [clock.now(), ...limits]));
+    const reply = scriptReply(await gateway.run(spendBudgets, keys, limits));
     if (reply.code === code.done) return { outcome: "spent" };
     return { outcome: "exhausted", retryAfterSeconds: Math.ceil(numberOf(reply.rest[0]) / 1000) };
   };
 
   const refund = async (groups: readonly Group[]): Promise<void> => {
     for (const [at, { keys }] of groups.entries()) {
-      const step = gateway.run(refundBudgets, keys, [clock.now()]);
+      const step = gateway.run(refundBudgets, keys, []);
       await (at === 0 ? step : afterEffect(step));
     }
   };

@@ -69,8 +69,8 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createFigures(gateway),
     ...createReceipts(gateway),
     ...createSessions(createSessionScripts(gateway), clock),
-    ...createCounters(gateway, clock),
-    ...createBuckets(gateway, clock),
+    ...createCounters(gateway),
+    ...createBuckets(gateway),
     followEndedSessions: ended.followEndedSessions,
     health: () => ({ reachable: gateway.ready() }),
     async close() {

@@ -15,6 +15,8 @@ export interface StoreUnderTest {
   readonly clock: Clock;
   /** Moves that time on at once; without it the suite waits. */
   readonly advance?: (milliseconds: number) => void;
+  /** The store as seen by a replica whose time of day is off by so much; where one process owns the data, that process' is set. */
+  readonly offBy: (milliseconds: number) => Promise<Store>;
   /** Closes every store that was opened and removes their data. */
   readonly close: () => Promise<void>;
 }

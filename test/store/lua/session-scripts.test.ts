@@ -1,13 +1,10 @@
-// The scripts that keep sessions, revocations and budgets: what each one answers, and every key that it leaves.
+// The scripts that keep sessions and revocations: what each one answers, and every key that it leaves.
 
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../../core/clock.ts";
 import type { SessionRecord } from "../../../dataplane/store/port.ts";
-import { createCounters } from "../../../dataplane/store/redis/counters.ts";
 import { revocations, sessionKeys } from "../../../dataplane/store/redis/keys.ts";
 import { createSessionScripts } from "../../../dataplane/store/redis/session-scripts.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
-import { manualClock } from "../../support/time/manual-clock.ts";
 
 const keys = sessionKeys({ namespace: "ns", name: "shop" });
 const bench = useScriptBench();
@@ -118,40 +115,6 @@ describe("revoke-session", () => {
     await entries.exec();
     await scripts().revoke({ id: "s1", seconds: 100, grace: 60 });
     expect(await bench.client.xlen(revocations.stream)).toBeLessThanOrEqual(10_200);
-  });
-});
-
-describe("spend-budgets and refund-budgets", () => {
-  const login = (limit: number, windowSeconds: number, who = "1") => ({
-    name: `login:ns/shop:${who}`,
-    limit,
-    windowSeconds,
-  });
-
-  it("keep nothing for longer than the window, and no name", async () => {
-    const counters = createCounters(bench.gateway, systemClock);
-    await counters.spend([login(2, 30, "alice@192.0.2.1")]);
-    const [key = ""] = await bench.client.keys("*");
-    expect(key).toMatch(/^jp:\{budget\/[0-9a-f]{16}\}:[0-9a-f]{64}$/);
-    expect(await bench.client.pttl(key)).toBeLessThanOrEqual(30_000);
-    expect(await bench.client.hkeys(key)).toEqual(["used", "until"]);
-  });
-
-  it("give back what was spent in one project when another's budget is exhausted", async () => {
-    const counters = createCounters(bench.gateway, systemClock);
-    const [one, other] = [login(1, 60), { name: "login:ns/blog:1", limit: 0, windowSeconds: 60 }];
-    expect(await counters.spend([one, other])).toMatchObject({ outcome: "exhausted" });
-    expect(await counters.spend([one])).toEqual({ outcome: "spent" });
-    expect(await counters.spend([one])).toMatchObject({ outcome: "exhausted" });
-  });
-
-  it("lock nobody out for longer than a window when a clock was put back", async () => {
-    const clock = manualClock();
-    const counters = createCounters(bench.gateway, clock);
-    await counters.spend([login(1, 60)]);
-    expect(await counters.spend([login(1, 60)])).toEqual({ outcome: "exhausted", retryAfterSeconds: 60 });
-    clock.advance(-3_600_000);
-    expect(await counters.spend([login(1, 60)])).toEqual({ outcome: "spent" });
   });
 });
 

@@ -61,6 +61,14 @@ export function describeServed(name: string, suite: (serve: Serve) => void): voi
  */
 export function describeServedOnBothStores(name: string, suite: (serve: Serve) => void): void {
   describeServed(name, suite);
+  describeServedEmbedded(name, suite);
+}
+
+/**
+ * For what takes minutes of the store's own time, which no test can move on in Redis: the store's contract proves that both let budgets
+ * and buckets fill alike.
+ */
+export function describeServedEmbedded(name: string, suite: (serve: Serve) => void): void {
   describe(`${name} (embedded store)`, () =>
     suiteOn(suite, (clock, observe) => createEmbeddedStore({ directory: ":memory:", clock, observe })));
 }
@@ -72,7 +80,12 @@ export function describeServedEverywhere(name: string, suite: (serve: Serve) => 
 }
 
 /** Serves the same projects from two data planes, each with connections of its own, on one Redis JSON or one Cluster. */
-export type ServeTwice = (project: ProjectParts, options?: ServeOptions) => Promise<readonly [Served, Served]>;
+export type ServeTwice = (
+  project: ProjectParts,
+  options?: ServeOptions,
+  /** Of the second one, where it differs. */
+  others?: ServeOptions,
+) => Promise<readonly [Served, Served]>;
 
 export function describeReplicas(name: string, suite: (serveTwice: ServeTwice) => void): void {
   describe(`${name} (two replicas)`, () => onRedis(twice(suite), sharedRedis));
@@ -85,9 +98,9 @@ export function describeReplicasEverywhere(name: string, suite: (serveTwice: Ser
 
 function twice(suite: (serveTwice: ServeTwice) => void): (serve: Serve) => void {
   return (serve) =>
-    suite(async (given, options = {}) => {
+    suite(async (given, options = {}, others = {}) => {
       const one = await serve(given, options);
-      return [one, await serve(given, { ...options, namespace: one.namespace })];
+      return [one, await serve(given, { ...options, ...others, namespace: one.namespace })];
     });
 }
 

@@ -4,18 +4,26 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import { createRedisStore } from "../../../dataplane/store/redis/redis-store.ts";
 import type { StoreUnderTest } from "../../store/contract/fixture.ts";
+import { offBy } from "../time/manual-clock.ts";
 
 /** A store, and as many others as are opened, all closed together. */
 export async function redisReplicas(url: string, clock: Clock): Promise<StoreUnderTest> {
   const opened: Store[] = [];
-  const open = async () => {
-    const store = await createRedisStore({ url, clock, commandTimeoutMs: 20_000 });
+  const openWith = async (its: Clock) => {
+    const store = await createRedisStore({ url, clock: its, commandTimeoutMs: 20_000 });
     opened.push(store);
     return store;
   };
+  const open = () => openWith(clock);
+  const others = new Map<number, Promise<Store>>();
   return {
     store: await open(),
     open,
+    offBy(milliseconds) {
+      const other = others.get(milliseconds) ?? openWith(offBy(clock, milliseconds));
+      others.set(milliseconds, other);
+      return other;
+    },
     clock,
     async close() {
       await Promise.all(opened.map((store) => store.close()));

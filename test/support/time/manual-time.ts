@@ -36,7 +36,7 @@ export function manualTime(startMilliseconds = 1_760_000_000_000): ManualTime {
   };
 
   return {
-    clock: { now: () => startMilliseconds + elapsed + adjusted },
+    clock: { now: () => startMilliseconds + elapsed + adjusted, monotonic: () => elapsed },
     monotonic: () => elapsed,
     timers: {
       after(milliseconds, run) {

@@ -1,16 +1,21 @@
--- Purpose: takes tokens out of a bucket that fills at a steady rate up to its size.
+-- Purpose: takes tokens out of a bucket that fills at a steady rate up to its size, by Redis' own time.
 -- KEYS: 1 bucket
--- ARGV: 1 now in Unix milliseconds, 2 tokens per second, 3 size of the bucket, 4 most tokens to take
+-- ARGV: 1 tokens per second, 2 size of the bucket, 3 most tokens to take
 -- Returns: {done, tokens taken, whole tokens left, milliseconds until there is one}
 local code = { done = 0 }
+-- include store-time
 local bucket = KEYS[1]
-local now, per_second, size, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local per_second, size, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local now = store_time()
 local full_after = size / per_second * 1000
+-- Milliseconds by which the bucket may have been filled ahead of now: clocks of two servers before and after a failover differ by
+-- less, and so do those of replicas of an earlier version, which filled it by their own.
+local most_ahead = math.min(full_after, 1000)
 
 local state = redis.call("HMGET", bucket, "tokens", "at")
 local tokens, at = tonumber(state[1] or size), tonumber(state[2] or now)
--- Written by a clock that was far ahead: nobody is to wait until this one is there.
-if at - now > full_after then
+-- The clock was put back: nobody is to wait until it is there again.
+if at - now > most_ahead then
   at = now
 end
 if now > at then

@@ -1,9 +1,10 @@
--- Purpose: gives one back to every budget whose window is still open.
+-- Purpose: gives one back to every budget whose window is still open, by Redis' own time.
 -- KEYS: budgets
--- ARGV: 1 now in Unix milliseconds
+-- ARGV: none
 -- Returns: {done}
 local code = { done = 0 }
-local now = tonumber(ARGV[1])
+-- include store-time
+local now = store_time()
 
 for at = 1, #KEYS do
   local state = redis.call("HMGET", KEYS[at], "used", "until")

@@ -3,6 +3,7 @@ import type { ObjectCount } from "../../../../operator/observe/config-metrics.ts
 import { createWorkQueue } from "../../../../operator/queue/work-queue.ts";
 import { runWorkers } from "../../../../operator/queue/workers.ts";
 import { operatorMetrics } from "../../../support/fleet/operator-metrics.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
 describe("work", () => {
@@ -60,7 +61,7 @@ describe("the API server", () => {
   });
 
   test("shows in what each reflector told, and in when it was last heard", async () => {
-    const clock = { now: () => 1_000_000 };
+    const clock = manualClock(1_000_000);
     const informers = () => [
       { kind: "Project", idleMs: 30_000 },
       { kind: "Secret", idleMs: undefined },
