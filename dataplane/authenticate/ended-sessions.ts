@@ -15,10 +15,10 @@ const pruneEvery = 60_000;
 /** Should the clock be an hour ahead just now, all tokens seem to have expired. */
 const rememberAtLeast = 3_600_000;
 
-/** `monotonic` = milliseconds of a clock that nobody sets. */
-export function createEndedSessions(clock: Clock, monotonic: () => number = () => performance.now()): EndedSessions {
+export function createEndedSessions(clock: Clock): EndedSessions {
+  /** By when they may be forgotten, in milliseconds of the monotonic clock. */
   const forgettable = new Map<string, number>();
-  let prunedAt = monotonic();
+  let prunedAt = clock.monotonic();
 
   const prune = (now: number): void => {
     prunedAt = now;
@@ -27,7 +27,7 @@ export function createEndedSessions(clock: Clock, monotonic: () => number = () =
 
   return {
     add(sessionId, tokensExpire) {
-      const now = monotonic();
+      const now = clock.monotonic();
       const at = now + Math.max(tokensExpire * 1000 - clock.now(), rememberAtLeast);
       forgettable.set(sessionId, Math.max(at, forgettable.get(sessionId) ?? 0));
       if (now - prunedAt >= pruneEvery) prune(now);

@@ -32,14 +32,14 @@ const rememberFor = 1000;
 const maxRemembered = 10_000;
 
 export function createThrottle(counters: CounterStore, clock: Clock): Throttle {
-  /** Name of the (user name, address) budget → when to ask again, and when the client may. Milliseconds. */
+  /** Name of the (user name, address) budget → when to ask again, and when the client may, in milliseconds of the monotonic clock. */
   const exhausted = recentlyUsed<{ readonly askAgain: number; readonly retryAt: number }>(maxRemembered);
 
   return {
     refuseKnown(attempt) {
       const name = budgetsOf(attempt)[0].name;
       const known = exhausted.get(name);
-      const now = clock.now();
+      const now = clock.monotonic();
       if (known === undefined) return;
       if (now < known.askAgain) throw loginThrottled((known.retryAt - now) / 1000);
       exhausted.delete(name);
@@ -48,7 +48,7 @@ export function createThrottle(counters: CounterStore, clock: Clock): Throttle {
       const budgets = budgetsOf(attempt);
       const answer = await counters.spend(budgets);
       if (answer.outcome === "spent") return;
-      const now = clock.now();
+      const now = clock.monotonic();
       const wait = answer.retryAfterSeconds * 1000;
       exhausted.set(budgets[0].name, { askAgain: now + Math.min(rememberFor, wait), retryAt: now + wait });
       throw loginThrottled(answer.retryAfterSeconds);

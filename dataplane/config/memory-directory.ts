@@ -44,7 +44,7 @@ const noRevisions: ReadonlyMap<string, number> = new Map();
 
 /** An empty directory: every lookup is `unavailable` until the first `replace` or `put`. */
 export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): MemoryDirectory {
-  const bornAt = clock.now();
+  const bornAt = clock.monotonic();
   let state: State | undefined;
 
   const makeEntry = (
@@ -93,7 +93,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     projects: () => state?.refs ?? [],
     loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),
     synced: () => state !== undefined,
-    ageSeconds: () => (state === undefined ? (clock.now() - bornAt) / 1000 : 0),
+    ageSeconds: () => (state === undefined ? (clock.monotonic() - bornAt) / 1000 : 0),
   };
 
   return {

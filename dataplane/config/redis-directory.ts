@@ -47,7 +47,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   const index = createProjectIndex();
   const held = recentlyUsed<Held>(deps.maxLoaded ?? 1_000);
   const loading = new Map<string, Promise<LoadedProject | undefined>>();
-  let currentAt = clock.now();
+  let currentAt = clock.monotonic();
   let applied: number | undefined;
 
   const fetchProject = async (name: string): Promise<LoadedProject | undefined> => {
@@ -126,7 +126,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       acknowledge();
     },
     onCurrent() {
-      currentAt = clock.now();
+      currentAt = clock.monotonic();
     },
   };
   const follower = new Follower(commands, deps.waiting, listener, deps.rereadMs);
@@ -144,7 +144,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       projects: () => [...index.names()].map(projectOfName),
       loaded: () => [...held.values()].map(({ project }) => project.live),
       synced: () => index.whole(),
-      ageSeconds: () => (clock.now() - currentAt) / 1000,
+      ageSeconds: () => (clock.monotonic() - currentAt) / 1000,
     },
     async stop() {
       follower.stop();

@@ -1,6 +1,6 @@
 // One replica's view of a token bucket that all replicas share. Tokens are drawn in small portions, so that a busy caller costs the
 // store no round trip per request: never more than the bucket holds, and at most a portion unused for a second. What the store
-// said is used up is refused without asking again until there is something.
+// said is used up is refused without asking again until there is something, or a second has passed.
 
 import type { Clock } from "../../core/clock.ts";
 import type { BucketStore, TokenBucket } from "../store/port.ts";
@@ -9,6 +9,8 @@ import type { BucketStore, TokenBucket } from "../store/port.ts";
 const portionMs = 50;
 /** Milliseconds after which what is left of a portion is forgotten: the bucket has filled by as much. */
 const keptMs = 1_000;
+/** Milliseconds for which an empty bucket is believed to be empty at most: what the store said of later times may turn out otherwise. */
+const emptyMs = 1_000;
 
 export interface BucketPolicy {
   /** As it is named in RateLimit headers and metrics. */
@@ -20,13 +22,15 @@ export class SharedBucket {
   readonly policy: BucketPolicy;
   readonly #store: BucketStore;
   readonly #clock: Clock;
-  /** Tokens of the last portion that are left, and when it was drawn. */
+  /** Tokens of the last portion that are left, and when it was drawn. All times are of the clock that nobody sets. */
   #own = 0;
   #drawnAt = Number.NEGATIVE_INFINITY;
   #portion = 1;
   /** Tokens that the last draw left for everybody. */
   #left: number;
-  #emptyUntil = Number.NEGATIVE_INFINITY;
+  /** When there may be a token again, as the last draw said. */
+  #nextTokenAt = Number.NEGATIVE_INFINITY;
+  #askAgainAt = Number.NEGATIVE_INFINITY;
   #waiting = 0;
   #drawing: Promise<void> | undefined;
 
@@ -50,18 +54,18 @@ export class SharedBucket {
   /** About how many requests could come now. */
   remaining(): number {
     const { perSecond, burst } = this.policy.bucket;
-    const since = Math.max(0, this.#clock.now() - this.#drawnAt);
+    const since = this.#clock.monotonic() - this.#drawnAt;
     const filled = since === Number.POSITIVE_INFINITY ? burst : Math.floor((since * perSecond) / 1_000);
     return Math.min(burst, this.#left + this.#own + filled);
   }
 
   #takeOwn(): number | undefined {
-    const now = this.#clock.now();
-    if (this.#own > 0 && Math.abs(now - this.#drawnAt) < keptMs) {
+    const now = this.#clock.monotonic();
+    if (this.#own > 0 && now - this.#drawnAt < keptMs) {
       this.#own -= 1;
       return 0;
     }
-    return now < this.#emptyUntil ? this.#emptyUntil - now : undefined;
+    return now < this.#askAgainAt ? this.#nextTokenAt - now : undefined;
   }
 
   async #takeDrawn(): Promise<number> {
@@ -80,14 +84,16 @@ export class SharedBucket {
 
   async #draw(): Promise<void> {
     const { bucket } = this.policy;
-    const usedUpSoon = this.#own === 0 && this.#clock.now() - this.#drawnAt < portionMs;
+    const usedUpSoon = this.#own === 0 && this.#clock.monotonic() - this.#drawnAt < portionMs;
     const largest = Math.max(1, Math.floor((bucket.perSecond * portionMs) / 1_000));
     this.#portion = usedUpSoon ? Math.min(2 * this.#portion, largest) : 1;
     const { taken, left, waitMs } = await this.#store.drawTokens(bucket, Math.max(this.#portion, this.#waiting));
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     this.#own = taken;
     this.#left = left;
     this.#drawnAt = now;
-    this.#emptyUntil = now + (taken === 0 ? Math.max(1, waitMs) : waitMs);
+    const wait = taken === 0 ? Math.max(1, waitMs) : waitMs;
+    this.#nextTokenAt = now + wait;
+    this.#askAgainAt = now + Math.min(wait, emptyMs);
   }
 }

@@ -106,7 +106,7 @@ export async function updateObject(
   id: string,
   change: ObjectChange,
 ): Promise<Answer> {
-  const deadline = deps.clock.now() + conflictBudgetMs;
+  const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const stored = await mustRead(deps.store, scene, id);
     const owner = demandYours(scene, stored);
@@ -116,7 +116,7 @@ export async function updateObject(
     const result = await deps.store.replace(scene.collection, { id, owner, text }, stored);
     if (result.outcome === "replaced") return writtenAnswer(200, result.text);
     if (result.outcome === "not_found") throw missing();
-    if (deps.clock.now() >= deadline) throw conflict("object");
+    if (deps.clock.monotonic() >= deadline) throw conflict("object");
     await pause(attempt);
   }
 }
@@ -136,7 +136,7 @@ export async function deleteObject(deps: ObjectDeps, scene: ObjectScene, id: str
 }
 
 async function deleteConditionally(deps: ObjectDeps, scene: ObjectScene, id: string): Promise<Answer> {
-  const deadline = deps.clock.now() + conflictBudgetMs;
+  const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const stored = await mustRead(deps.store, scene, id);
     demandYours(scene, stored);
@@ -144,7 +144,7 @@ async function deleteConditionally(deps: ObjectDeps, scene: ObjectScene, id: str
     const outcome = await deps.store.removeUnchanged(scene.collection, id, stored);
     if (outcome === "removed") return noContent;
     if (outcome === "not_found") throw missing();
-    if (deps.clock.now() >= deadline) throw conflict("object");
+    if (deps.clock.monotonic() >= deadline) throw conflict("object");
     await pause(attempt);
   }
 }

@@ -78,15 +78,15 @@ function createPresence(clock: Clock): Presence {
   let before = last;
   return {
     note(share) {
-      if (last.share === share) last.at = clock.now();
+      if (last.share === share) last.at = clock.monotonic();
       else {
         before = last;
-        last = { share, at: clock.now() };
+        last = { share, at: clock.monotonic() };
       }
     },
     othersThan(share) {
       const other = last.share === share ? before : last;
-      return clock.now() - other.at < presentMs;
+      return clock.monotonic() - other.at < presentMs;
     },
   };
 }
@@ -110,7 +110,7 @@ class Share implements ProjectShare {
     if (this.#waiting.length === 0 && this.#hasRoom(units, answerLength)) return this.#work(units, answerLength);
     if (this.#waiting.length >= mostWaiting) return Promise.reject(busy());
     return new Promise((go, refuse) => {
-      this.#waiting.push({ base, answerLength, since: this.#clock.now(), go, refuse });
+      this.#waiting.push({ base, answerLength, since: this.#clock.monotonic(), go, refuse });
     });
   }
 
@@ -128,7 +128,7 @@ class Share implements ProjectShare {
     this.#running -= units;
     if (length !== undefined) this.#answerLength = Math.max(length, Math.floor((this.#answerLength ?? 0) * 0.9));
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      const late = this.#clock.now() - next.since > longestWaitMs;
+      const late = this.#clock.monotonic() - next.since > longestWaitMs;
       // Counted now: by the answers that came while it waited.
       const nextUnits = this.#unitsOf(next.base, next.answerLength);
       if (!late && !this.#hasRoom(nextUnits, next.answerLength)) return;

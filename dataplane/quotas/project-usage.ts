@@ -55,14 +55,11 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
   let isDoubtful = false;
   let reading: Promise<void> | undefined;
 
-  const age = (): number => {
-    const milliseconds = clock.now() - foundAt;
-    return milliseconds < 0 ? Number.POSITIVE_INFINITY : milliseconds;
-  };
+  const age = (): number => clock.monotonic() - foundAt;
 
   const ask = async (): Promise<void> => {
     const before = written;
-    const askedAt = clock.now();
+    const askedAt = clock.monotonic();
     isDoubtful = false;
     const answer = await read();
     found = answer;

@@ -28,7 +28,13 @@ export interface ConfigKeeper {
 const lookEvery = 1_000;
 const patience = { withinMs: 40_000, everyMs: 200 };
 
-export async function keepConfig(url: string, keyring: Keyring, first: ProjectParts): Promise<ConfigKeeper> {
+/** `beside`: projects that are published with it and stay as they are. */
+export async function keepConfig(
+  url: string,
+  keyring: Keyring,
+  first: ProjectParts,
+  beside: readonly ProjectParts[] = [],
+): Promise<ConfigKeeper> {
   const gateway = await openGateway(url);
   const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "chaos" });
   let parts = first;
@@ -44,6 +50,7 @@ export async function keepConfig(url: string, keyring: Keyring, first: ProjectPa
   };
   const everything = async (): Promise<number> => {
     if (!publisher.writes()) await publisher.begin();
+    for (const other of beside) await publisher.publish(other);
     const { revision } = await publisher.publish(parts);
     await publisher.complete();
     return revision;

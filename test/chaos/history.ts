@@ -92,6 +92,17 @@ export interface Answered extends Span {
   readonly code: string | undefined;
 }
 
+/** What a limit let through or refused: it adds so much a second, up to its burst. */
+export interface Limited extends Span {
+  readonly kind: "limited";
+  readonly limit: string;
+  readonly perSecond: number;
+  readonly burst: number;
+  readonly passed: boolean;
+  /** Seconds; 0 when nothing was said. */
+  readonly retryAfter: number;
+}
+
 /** What was broken, or mended. */
 export interface Fault {
   readonly kind: "fault";
@@ -124,6 +135,7 @@ export type Entry =
   | Revoked
   | Probe
   | Answered
+  | Limited
   | Fault
   | Loss
   | Odd;

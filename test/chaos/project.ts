@@ -1,7 +1,16 @@
 // The project that every scenario serves, and what its clients know of it.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import { type Modifier, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
+import {
+  type Modifier,
+  project,
+  withConfig,
+  withKey,
+  withLimits,
+  withResource,
+  withRootKey,
+  withUser,
+} from "../support/http/projects.ts";
 
 export const writers = ["w0", "w1", "w2", "w3"] as const;
 /** Who repeat what was not acknowledged. */
@@ -27,6 +36,24 @@ export function shopParts(): ProjectParts {
     shelf("rank"),
     withRootKey("registers", { initialValue: JSON.stringify(emptyRegisters) }),
     withRootKey("log", { initialValue: JSON.stringify(emptyLists) }),
+  );
+}
+
+/** Of a project beside the shop, for scenarios with `limits`: what it lets through, in all and of guesses at a password. */
+export const limitedBase = "/default/limited";
+export const limitedRate = { perSecond: 5, burst: 5 } as const;
+/** Ten in five minutes, which is longer than a run. */
+export const guesses = { perSecond: 0, burst: 10 } as const;
+
+export function limitedParts(): ProjectParts {
+  const rate = { requestsPerSecond: limitedRate.perSecond, burst: limitedRate.burst };
+  return project(
+    "limited",
+    withConfig({ uid: "limited" }),
+    withUser(user),
+    withKey("flood"),
+    withResource("items"),
+    withLimits({ rate: { caller: rate } }),
   );
 }
 

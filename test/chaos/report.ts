@@ -29,7 +29,7 @@ function ms(milliseconds: number): string {
 const head = `# Faults, and what holds through them
 
 Made by \`npm run chaos -- --write\`. \`npm run chaos -- --only NAME --seed N --seconds S\` plays one scenario; the exit code is 1 when
-something happened that must not. Eleven clients work on two replicas, which are processes of their own, on real Redis JSON, while
+something happened that must not. Eleven clients or more work on two replicas, which are processes of their own, on real Redis JSON, while
 something is broken again and again; every client asks another replica each time. The seed decides what clients do and when what is
 broken; how it all meets is the machine's doing, so a second run of a seed is alike and not the same.
 

@@ -12,6 +12,7 @@ import { revocationLimit } from "./check/access.ts";
 import { checkHistory } from "./check/check-history.ts";
 import type { ClientDeps } from "./clients/client.ts";
 import { readEverything } from "./clients/final-reader.ts";
+import { runFlooder, runGuesser } from "./clients/flooder.ts";
 import { type Acknowledged, repeatAll, runRepeater } from "./clients/repeater.ts";
 import { runSessions, runVictim, type SessionsKept, tryEverywhere } from "./clients/sessions.ts";
 import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
@@ -94,6 +95,7 @@ class Run {
       runMover(fixed, this.#deps("mover")),
       ...sessionClients.map((name) => runSessions(name, this.#kept, this.#deps(name))),
       runVictim(this.#deps("victim")),
+      ...(scenario.plan.limits ? [runFlooder(this.#deps("flooder")), runGuesser(this.#deps("guesser"))] : []),
       this.#probe(),
       this.#judge(),
     ];

@@ -9,7 +9,7 @@ import { apikey, withoutKey } from "../support/http/projects.ts";
 import type { Place } from "../support/kubernetes/declared.ts";
 import { type ConfigKeeper, keepConfig } from "./config-keeper.ts";
 import type { OpenRedis, RedisPlace } from "./places.ts";
-import { shopParts, victim } from "./project.ts";
+import { limitedParts, shopParts, victim } from "./project.ts";
 import { openReplica, type WorldReplica } from "./world-replica.ts";
 
 export interface WorldPlan {
@@ -20,6 +20,8 @@ export interface WorldPlan {
   readonly proxies?: boolean;
   /** Replicas whose wall clock the scenario moves. */
   readonly shiftedClocks?: boolean;
+  /** A project with rates beside the shop, and who ask it for more than it gives. */
+  readonly limits?: boolean;
   /** Who log in and out all the time; one by default. */
   readonly sessionClients?: number;
 }
@@ -59,7 +61,7 @@ export async function openWorld(plan: WorldPlan): Promise<World> {
     const ringFile = join(dir, "keyring.json");
     await writeFile(ringFile, ringText, { mode: 0o600 });
     const keyring = parseKeyring(ringText);
-    const config = await keepConfig(redis.url, keyring, shopParts());
+    const config = await keepConfig(redis.url, keyring, shopParts(), plan.limits ? [limitedParts()] : []);
     closers.push(() => config.stop());
     const replicas: WorldReplica[] = [];
     closers.push(() => Promise.all(replicas.map((replica) => replica.kill())));

@@ -165,6 +165,18 @@ describeServedEmbedded("failed logins", (serve) => {
     await fail(served, "user-1", 10);
     expectThrottled(await attempt(served, "user-1", passwordOf("user-1")));
   });
+
+  it("lock nobody out for longer when the replica's clock jumps ahead and comes back", async () => {
+    const clock = manualClock();
+    const served = await serve(shop, { clock });
+    clock.adjust(60 * minutes);
+    await fail(served, "alice", 10);
+    expectThrottled(await attempt(served, "alice", "wrong"));
+    clock.adjust(-60 * minutes);
+    expectThrottled(await attempt(served, "alice", passwordOf("alice")));
+    clock.advance(5 * minutes);
+    expect((await attempt(served, "alice", passwordOf("alice"))).status).toBe(201);
+  });
 });
 
 describeServed("a flood of logins", (serve) => {

@@ -126,6 +126,17 @@ describeServedEmbedded("a project with rates", (serve) => {
     expect(await statuses(served, 2, apikey("ci"))).toEqual([200, 429]);
   });
 
+  it("locks nobody out when the replica's clock jumps ahead and comes back", async () => {
+    const clock = manualClock();
+    const served = await serve(shop, { clock });
+    clock.adjust(3_600_000);
+    expect((await statuses(served, 4, apikey("ci"))).at(-1)).toBe(429);
+    clock.adjust(-3_600_000);
+    expect((await ask(served, apikey("ci"))).headers["retry-after"]).toBe("1");
+    clock.advance(1_000);
+    expect(await statuses(served, 2, apikey("ci"))).toEqual([200, 429]);
+  });
+
   it("takes nothing from a caller for what the project's own rate refuses", async () => {
     const clock = manualClock();
     const served = await serve(shop, { clock });

@@ -4,6 +4,7 @@ import { type Entry, isWithin, only } from "../history.ts";
 import { checkAccess } from "./access.ts";
 import { checkCells } from "./cells.ts";
 import { type Findings, joined } from "./finding.ts";
+import { checkLimits } from "./limits.ts";
 import { checkLists } from "./lists.ts";
 import { checkReadiness } from "./readiness.ts";
 import { checkRepeats } from "./repeats.ts";
@@ -17,6 +18,7 @@ export function checkHistory(entries: readonly Entry[], slack = 1): Findings {
     checkWalks(entries),
     checkAccess(entries, slack),
     checkReadiness(entries, slack),
+    checkLimits(entries, slack),
     checkOdd(entries),
   ]);
 }

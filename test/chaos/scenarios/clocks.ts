@@ -10,8 +10,8 @@ export const clockJumps: Scenario = {
   name: "clock-jumps",
   does: "the wall clock of a replica jumps by an hour, give or take two minutes, forward or back, and returns seconds later",
   promises:
-    "nothing acknowledged is lost and no id is made twice; tokens may be taken for expired meanwhile, never void ones for valid: what was ended stays out, on a replica that starts anew as well",
-  plan: { redis: oneServer("none"), shiftedClocks: true, sessionClients: 2 },
+    "nothing acknowledged is lost and no id is made twice; tokens may be taken for expired meanwhile, never void ones for valid: what was ended stays out, on a replica that starts anew as well; a rate and the guesses at a password let through what they should over both replicas, never more, and lock nobody out",
+  plan: { redis: oneServer("none"), shiftedClocks: true, sessionClients: 2, limits: true },
   seconds: 20,
   async run({ world, history, random, left, pause }) {
     while (left() > 0) {

@@ -2,7 +2,18 @@
 
 import { describe, expect, it } from "vitest";
 import { checkHistory } from "../../chaos/check/check-history.ts";
-import type { Access, Answered, Append, Entry, ListRead, Probe, Read, Repeat, Write } from "../../chaos/history.ts";
+import type {
+  Access,
+  Answered,
+  Append,
+  Entry,
+  Limited,
+  ListRead,
+  Probe,
+  Read,
+  Repeat,
+  Write,
+} from "../../chaos/history.ts";
 
 const cell = "object:w0-1";
 const register = "register:w0";
@@ -32,6 +43,14 @@ function repeat(more: Partial<Repeat>): Repeat {
 function access(admitted: boolean, from: number): Access {
   return { kind: "access", credential: "key", replica: "r1", admitted, from, to: from + 1 };
 }
+
+/** Answers under a limit of two a second, at these milliseconds. */
+function limited(passed: boolean, times: readonly number[], retryAfter = 0): readonly Limited[] {
+  const limit = { limit: "rate", perSecond: 2, burst: 3 };
+  return times.map((from) => ({ kind: "limited", ...limit, passed, retryAfter, from, to: from + 1 }));
+}
+
+const every200ms = Array.from({ length: 30 }, (_, at) => 1_000 + at * 200);
 
 function loss(from: number, to: number): Entry {
   return { kind: "loss", from, to };
@@ -65,6 +84,12 @@ const never = Number.POSITIVE_INFINITY;
 
 describe("the checker refuses", () => {
   const bad: Readonly<Record<string, readonly [RegExp, readonly Entry[]]>> = {
+    "more than a limit's burst and rate": [/rate let 5 through/, [...limited(true, [0, 100, 200, 300, 400])]],
+    "a limit that lets nothing through for long": [
+      /rate let nothing through for/,
+      [...limited(true, [0]), ...limited(false, every200ms, 1)],
+    ],
+    "a limit that says to wait for longer than it needs": [/rate said to wait 3600 s/, [...limited(false, [0], 3_600)]],
     "an acknowledged write that is gone": [/after 2 was acknowledged/, [made, write(2, [20, 30]), read(1, [40, 50])]],
     "an acknowledged object that is not there": [/read null.* after 1 was acknowledged/, [made, read(null, [20, 30])]],
     "a removed object that is there": [/after null was acknowledged/, [made, write(null, [20, 30]), read(1, [40, 50])]],
@@ -149,6 +174,11 @@ describe("the checker refuses", () => {
 
 describe("the checker takes", () => {
   const good: Readonly<Record<string, readonly Entry[]>> = {
+    "a limit that gives its burst and its rate": [
+      ...limited(true, [0, 10, 20, 520, 1_020, 1_520]),
+      ...limited(false, [30, 40], 1),
+    ],
+    "a limit of which nothing was heard for a while": [...limited(true, [0]), ...limited(false, [9_000], 1)],
     "either value while a write is under way": [
       made,
       write(2, [20, 50]),

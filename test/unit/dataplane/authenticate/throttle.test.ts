@@ -87,6 +87,19 @@ test("no user name can be written so that it shares the budget of another", asyn
   await fail(throttle, alice, 10);
 });
 
+test("a time of day that is set ahead and back locks nobody out for longer, and tells nobody to", async () => {
+  const { clock, throttle } = await scene();
+  await fail(throttle, alice, 10);
+  clock.adjust(3_600_000);
+  await refusalOf(() => throttle.spend(alice));
+  clock.adjust(-3_600_000);
+  expect((await refusalOf(() => throttle.refuseKnown(alice))).headers).toEqual({ "Retry-After": "300" });
+  clock.advance(1_000);
+  throttle.refuseKnown(alice);
+  clock.advance(299_000);
+  await fail(throttle, alice, 10);
+});
+
 test("a flood on an exhausted budget asks the store once a second", async () => {
   const { clock, counters, throttle } = await scene();
   await fail(throttle, alice, 10);

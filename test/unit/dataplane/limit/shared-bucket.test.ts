@@ -72,6 +72,45 @@ it("forgets what it did not use for a second, and gives nobody more for it", asy
   expect(await takeMany(bucket, 300)).toBe(100);
 });
 
+const hour = 3_600_000;
+
+it("locks nobody out when the time of day was set ahead and back", async () => {
+  const clock = manualClock();
+  const { bucket } = replica(createBuckets(clock), clock, 1, 1);
+  clock.adjust(hour);
+  expect(await bucket.take()).toBe(0);
+  expect(await bucket.take()).toBe(1_000);
+  clock.adjust(-hour);
+  expect(await bucket.take()).toBe(1_000);
+  clock.advance(1_000);
+  expect(await bucket.take()).toBe(0);
+});
+
+it("counts what may have been added since by time that passed, not by the time of day", async () => {
+  const clock = manualClock();
+  const { bucket } = replica(createBuckets(clock), clock, 1, 10);
+  await takeMany(bucket, 10);
+  clock.adjust(hour);
+  expect(bucket.remaining()).toBe(0);
+  clock.adjust(-2 * hour);
+  clock.advance(3_000);
+  expect(bucket.remaining()).toBe(3);
+});
+
+it("asks the store again a second later at the latest, however long it said that there will be nothing", async () => {
+  const clock = manualClock();
+  const { bucket, draws } = replica(createBuckets(clock), clock, 1 / 600, 1);
+  await bucket.take();
+  for (const waited of [0, 999]) {
+    clock.advance(waited);
+    expect(await bucket.take()).toBe(600_000 - waited);
+  }
+  expect(draws).toHaveLength(1);
+  clock.advance(1);
+  expect(await bucket.take()).toBe(599_000);
+  expect(draws).toHaveLength(2);
+});
+
 it("takes a token back that another limit did not let through", async () => {
   const clock = manualClock();
   const { bucket } = replica(createBuckets(clock), clock, 1, 1);

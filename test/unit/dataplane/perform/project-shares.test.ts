@@ -133,6 +133,16 @@ describe("a project's share of a replica", () => {
     await waiting[0];
   });
 
+  it("goes by how long somebody waited, not by the time of day", async () => {
+    ask(quiet);
+    const { begun } = begin(loud, sharedUnits);
+    const { waiting } = begin(loud, 1);
+    clock.adjust(3_600_000);
+    begun[0]?.end(0);
+    (await waiting[0])?.end(0);
+    expect(begin(loud, loneUnits).begun).toHaveLength(1);
+  });
+
   it("refuses who has waited too long, and goes on with those who have not", async () => {
     ask(quiet);
     const { begun } = begin(loud, sharedUnits);
