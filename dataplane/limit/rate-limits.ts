@@ -15,7 +15,7 @@ import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
 export interface RateLimits {
   /** The buckets that a request takes from, the caller's first. */
   of(project: ProjectRef, rates: ProjectRates, asking: Asking): readonly SharedBucket[];
-  /** Takes from each. Throws Problem `rate_limited`, and has taken from none then. */
+  /** Takes from each. Throws Problem `rate_limited`, or what the store raises, and has taken from none then. */
   demand(project: ProjectRef, buckets: readonly SharedBucket[]): Promise<void>;
 }
 
@@ -55,13 +55,20 @@ export function createRateLimits(store: BucketStore, clock: Clock, observe: Obse
       ];
     },
     async demand(project, buckets) {
-      for (const [at, bucket] of buckets.entries()) {
-        const taken = bucket.take();
-        const waitMs = typeof taken === "number" ? taken : await taken.catch(nothingDone);
-        if (waitMs === 0) continue;
-        for (const earlier of buckets.slice(0, at)) earlier.giveBack();
-        observe(project, bucket.policy.name);
-        throw limited(bucket.policy, waitMs);
+      const paying: SharedBucket[] = [];
+      try {
+        for (const bucket of buckets) {
+          const taken = bucket.take();
+          const waitMs = typeof taken === "number" ? taken : await taken.catch(nothingDone);
+          if (waitMs > 0) {
+            observe(project, bucket.policy.name);
+            throw limited(bucket.policy, waitMs);
+          }
+          paying.push(bucket);
+        }
+      } catch (error) {
+        for (const bucket of paying) bucket.giveBack();
+        throw error;
       }
     },
   };

@@ -25,6 +25,8 @@ export class SharedBucket {
   /** Tokens of the last portion that are left, and when it was drawn. All times are of the clock that nobody sets. */
   #own = 0;
   #drawnAt = Number.NEGATIVE_INFINITY;
+  /** When they are forgotten. */
+  #keptUntil = Number.NEGATIVE_INFINITY;
   #portion = 1;
   /** Tokens that the last draw left for everybody. */
   #left: number;
@@ -46,8 +48,13 @@ export class SharedBucket {
     return this.#takeOwn() ?? this.#takeDrawn();
   }
 
-  /** A token that was taken for a request that another limit refused. */
+  /** A token that was taken for a request that another limit refused, or could not judge. */
   giveBack(): void {
+    const now = this.#clock.monotonic();
+    if (now >= this.#keptUntil) {
+      this.#own = 0;
+      this.#keptUntil = now + keptMs;
+    }
     this.#own += 1;
   }
 
@@ -61,7 +68,7 @@ export class SharedBucket {
 
   #takeOwn(): number | undefined {
     const now = this.#clock.monotonic();
-    if (this.#own > 0 && now - this.#drawnAt < keptMs) {
+    if (this.#own > 0 && now < this.#keptUntil) {
       this.#own -= 1;
       return 0;
     }
@@ -92,6 +99,7 @@ export class SharedBucket {
     this.#own = taken;
     this.#left = left;
     this.#drawnAt = now;
+    this.#keptUntil = now + keptMs;
     const wait = taken === 0 ? Math.max(1, waitMs) : waitMs;
     this.#nextTokenAt = now + wait;
     this.#askAgainAt = now + Math.min(wait, emptyMs);

@@ -2,13 +2,37 @@ import { expect, it } from "vitest";
 import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
 import { createRateLimits } from "../../../../dataplane/limit/rate-limits.ts";
+import { createBuckets } from "../../../../dataplane/store/embedded/buckets.ts";
+import type { BucketStore } from "../../../../dataplane/store/port.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
+
+const shop = { namespace: "default", name: "shop" };
+const asking = { caller: anonymous, address: "192.0.2.1" };
 
 it("a draw whose outcome nobody knows refuses a request that did nothing as unavailable", async () => {
   const store = { drawTokens: () => Promise.reject(new OutcomeUnknown("No answer came")) };
   const limits = createRateLimits(store, manualClock(), () => undefined);
-  const shop = { namespace: "default", name: "shop" };
-  const rates = { project: { requestsPerSecond: 1, burst: 1 } };
-  const buckets = limits.of(shop, rates, { caller: anonymous, address: "192.0.2.1" });
+  const buckets = limits.of(shop, { project: { requestsPerSecond: 1, burst: 1 } }, asking);
   await expect(limits.demand(shop, buckets)).rejects.toBeInstanceOf(StoreUnavailable);
+});
+
+it("a request that fails at the project's bucket takes nothing from the caller's", async () => {
+  const clock = manualClock();
+  const inner = createBuckets(clock);
+  let isAway = true;
+  const store: BucketStore = {
+    drawTokens: (bucket, wanted) =>
+      isAway && bucket.name.startsWith("rate:")
+        ? Promise.reject(new StoreUnavailable("The test says so"))
+        : inner.drawTokens(bucket, wanted),
+  };
+  const limits = createRateLimits(store, clock, () => undefined);
+  const rates = { caller: { requestsPerSecond: 1, burst: 1 }, project: { requestsPerSecond: 1, burst: 10 } };
+  const buckets = limits.of(shop, rates, asking);
+  for (let n = 0; n < 3; n += 1) {
+    await expect(limits.demand(shop, buckets)).rejects.toBeInstanceOf(StoreUnavailable);
+  }
+  isAway = false;
+  await limits.demand(shop, buckets);
+  await expect(limits.demand(shop, buckets)).rejects.toMatchObject({ code: "rate_limited" });
 });

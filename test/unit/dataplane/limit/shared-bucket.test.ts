@@ -120,6 +120,16 @@ it("takes a token back that another limit did not let through", async () => {
   expect(await bucket.take()).toBeGreaterThan(0);
 });
 
+it("takes one back as well after its portion would have been forgotten, and nothing else of that", async () => {
+  const clock = manualClock();
+  const { bucket } = replica(createBuckets(clock), clock, 1 / 600, 5);
+  await takeMany(bucket, 3);
+  bucket.giveBack();
+  clock.advance(2_000);
+  bucket.giveBack();
+  expect(await takeMany(bucket, 5)).toBe(3);
+});
+
 it("asks the store again after it failed", async () => {
   const clock = manualClock();
   const store = createBuckets(clock);
