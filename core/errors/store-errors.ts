@@ -5,6 +5,9 @@ export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
+/** The store answers reads and takes no writes for now: it is full, can't save, or isn't the primary. */
+export class WritesRefused extends StoreUnavailable {}
+
 /** A write was sent and the connection ended before its answer: it took place once or not at all. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

@@ -3,7 +3,9 @@
 
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { StoreUnavailable } from "../errors/store-errors.ts";
+import { systemMonotonic } from "../timers.ts";
 import { replyCode } from "./failure.ts";
+import { createPrimaryFinder } from "./find-primary.ts";
 import type { Credentials, RedisTarget, ServerAddress } from "./redis-url.ts";
 
 export type Client = Redis | Cluster;
@@ -74,36 +76,72 @@ function clientOf(options: ConnectOptions): Client {
   const { target } = options;
   switch (target.kind) {
     case "standalone":
-      return new Redis({
-        ...commonOptions(options),
-        ...target.server,
-        db: target.db,
-        enableOfflineQueue: false,
-        retryStrategy: delay,
-      });
+      return lookingForPrimary(
+        (own) =>
+          new Redis({
+            ...commonOptions(options),
+            ...target.server,
+            db: target.db,
+            enableOfflineQueue: false,
+            retryStrategy: own.retry,
+            reconnectOnError: own.reconnectOnError,
+          }),
+      );
     case "sentinel":
-      return new Redis({
-        ...commonOptions(options),
-        sentinels: [...target.sentinels],
-        ...prefixed(target.sentinelCredentials),
-        name: target.name,
-        db: target.db,
-        enableTLSForSentinelMode: target.tls,
-        ...(target.tls ? { sentinelTLS: {} } : {}),
-        enableOfflineQueue: false,
-        retryStrategy: delay,
-        sentinelRetryStrategy: delay,
-      });
+      return lookingForPrimary(
+        (own) =>
+          new Redis({
+            ...commonOptions(options),
+            sentinels: [...target.sentinels],
+            ...prefixed(target.sentinelCredentials),
+            name: target.name,
+            db: target.db,
+            enableTLSForSentinelMode: target.tls,
+            ...(target.tls ? { sentinelTLS: {} } : {}),
+            enableOfflineQueue: false,
+            retryStrategy: own.retry,
+            sentinelRetryStrategy: own.retry,
+            reconnectOnError: own.reconnectOnError,
+          }),
+      );
     case "cluster":
       return clusterOf(target.nodes, options);
   }
+}
+
+/** What the client that is used and the one that looks for a primary have each of their own. */
+interface OwnOptions {
+  readonly retry: (attempt: number) => number | null;
+  readonly reconnectOnError: (error: Error) => false;
+}
+
+/**
+ * A client that leaves a server which answers READONLY once its address leads to a primary: after a failover behind one address the old
+ * primary keeps its connections. Left at once it would be for every refused write, and reads with it, as long as there is no primary.
+ */
+function lookingForPrimary(make: (own: OwnOptions) => Redis): Redis {
+  const findPrimary = createPrimaryFinder({
+    open: () => make({ retry: () => null, reconnectOnError: () => false }),
+    onFound: () => {
+      if (isReady(client)) client.disconnect(true);
+    },
+    monotonic: systemMonotonic,
+  });
+  const client = make({
+    retry: delay,
+    reconnectOnError(error) {
+      if (replyCode(error) === "READONLY") findPrimary();
+      return false;
+    },
+  });
+  return client;
 }
 
 function clusterOf(nodes: readonly ServerAddress[], options: ConnectOptions): Cluster {
   return new Cluster(
     nodes.map((node) => ({ ...node })),
     {
-      redisOptions: commonOptions(options),
+      redisOptions: { ...commonOptions(options), reconnectOnError: (error) => replyCode(error) === "READONLY" },
       lazyConnect: true,
       clusterRetryStrategy: delay,
       // A command for a node that is being connected waits for it, at most the time limit; gateway.ts refuses commands while
@@ -137,8 +175,6 @@ function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
     maxLoadingRetryTime: slowestRetry,
     // RedisJSON shapes some replies differently under RESP3, and Lua sees RESP2: one shape everywhere.
     protocol: 2 as const,
-    // After a failover behind one address the old primary answers READONLY until somebody connects anew.
-    reconnectOnError: (error: Error) => replyCode(error) === "READONLY",
   } satisfies RedisOptions;
 }
 

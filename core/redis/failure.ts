@@ -1,8 +1,8 @@
-// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have happened, OutcomeUnknown
-// when a write was sent and not answered, RedisFault for answers that mean a defect.
+// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have happened, WritesRefused when reads go
+// on, OutcomeUnknown when a write was sent and not answered, RedisFault for answers that mean a defect.
 
 import { ReplyError } from "ioredis";
-import { OutcomeUnknown, StoreUnavailable } from "../errors/store-errors.ts";
+import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../errors/store-errors.ts";
 
 /** An answer that no correct program gets from a healthy server; `code` is the first word of Redis' error. */
 export class RedisFault extends Error {
@@ -36,6 +36,9 @@ const refusals: ReadonlySet<string> = new Set([
   "TRYAGAIN",
   "WRONGPASS",
 ]);
+
+/** Those of a server that goes on answering reads. */
+const writeRefusals: ReadonlySet<string> = new Set(["MISCONF", "NOREPLICAS", "OOM", "READONLY"]);
 
 /** The code of an error that Redis answered with; undefined when it isn't one. */
 export function replyCode(error: unknown): string | undefined {
@@ -73,7 +76,10 @@ export function failureOf(error: unknown, attempt: Attempt): Error {
   const code = replyCode(error) ?? lastRefusal(error);
   if (code !== undefined) {
     const isRefusal = refusals.has(code) || (attempt.kind === "read" && isElsewhere(error));
-    if (isRefusal) return new StoreUnavailable(`Redis refused ${attempt.what}: ${code}`, { cause: error });
+    if (isRefusal) {
+      const Refusal = writeRefusals.has(code) ? WritesRefused : StoreUnavailable;
+      return new Refusal(`Redis refused ${attempt.what}: ${code}`, { cause: error });
+    }
     return new RedisFault(`Redis failed ${attempt.what}: ${code}`, { code, cause: error });
   }
   if (attempt.kind === "write" && attempt.sent) {

@@ -10,6 +10,7 @@ import { recentlyUsed } from "../../core/recently-used.ts";
 import { addressGroup } from "../authenticate/address-group.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import type { BucketStore } from "../store/port.ts";
+import { withLocalBuckets } from "./local-buckets.ts";
 import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
 
 export interface RateLimits {
@@ -31,6 +32,7 @@ export type ObserveLimited = (project: ProjectRef, limit: BucketPolicy["name"]) 
 const mostRemembered = 20_000;
 
 export function createRateLimits(store: BucketStore, clock: Clock, observe: ObserveLimited): RateLimits {
+  const buckets = withLocalBuckets(store, clock);
   const known = recentlyUsed<SharedBucket>(mostRemembered);
 
   const bucketOf = (limit: BucketPolicy["name"], name: string, { requestsPerSecond, burst }: Rate): SharedBucket => {
@@ -39,7 +41,7 @@ export function createRateLimits(store: BucketStore, clock: Clock, observe: Obse
     let bucket = known.get(key);
     if (bucket === undefined) {
       const policy = { name: limit, bucket: { name, perSecond: requestsPerSecond, burst } };
-      bucket = new SharedBucket(policy, store, clock);
+      bucket = new SharedBucket(policy, buckets, clock);
       known.set(key, bucket);
     }
     return bucket;
@@ -55,23 +57,33 @@ export function createRateLimits(store: BucketStore, clock: Clock, observe: Obse
       ];
     },
     async demand(project, buckets) {
-      const paying: SharedBucket[] = [];
-      try {
-        for (const bucket of buckets) {
-          const taken = bucket.take();
-          const waitMs = typeof taken === "number" ? taken : await taken.catch(nothingDone);
-          if (waitMs > 0) {
-            observe(project, bucket.policy.name);
-            throw limited(bucket.policy, waitMs);
-          }
-          paying.push(bucket);
-        }
-      } catch (error) {
-        for (const bucket of paying) bucket.giveBack();
-        throw error;
-      }
+      const refusal = await takeFromAll(buckets);
+      if (refusal === undefined) return;
+      observe(project, refusal.bucket.policy.name);
+      throw limited(refusal.bucket.policy, refusal.waitMs);
     },
   };
+}
+
+interface Refusal {
+  readonly bucket: SharedBucket;
+  readonly waitMs: number;
+}
+
+/** Takes a token from each bucket, or, when one has none or can't be asked, from none. */
+async function takeFromAll(buckets: readonly SharedBucket[]): Promise<Refusal | undefined> {
+  const paying: SharedBucket[] = [];
+  try {
+    for (const bucket of buckets) {
+      const taken = bucket.take();
+      const waitMs = typeof taken === "number" ? taken : await taken.catch(nothingDone);
+      if (waitMs > 0) return { bucket, waitMs };
+      paying.push(bucket);
+    }
+    return undefined;
+  } finally {
+    if (paying.length < buckets.length) for (const bucket of paying) bucket.giveBack();
+  }
 }
 
 /** Whether tokens were drawn or not, the request itself did nothing yet. */

@@ -3,7 +3,7 @@
 
 import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
 
 export interface ProblemAnswer {
   readonly status: number;
@@ -46,6 +46,15 @@ export function problemAnswer(error: unknown, occurrence: Occurrence): ProblemAn
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof WritesRefused) {
+    return new Problem(
+      "store_unavailable",
+      "The store takes no writes now, and reads go on; nothing was done. Try again",
+      {
+        headers: { "Retry-After": "1" },
+      },
+    );
+  }
   if (error instanceof StoreUnavailable) {
     return new Problem("store_unavailable", "The store can't be reached; nothing was done. Try again", {
       headers: { "Retry-After": "1" },

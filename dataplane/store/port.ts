@@ -352,7 +352,7 @@ export interface Draw {
 }
 
 export interface BucketStore {
-  /** Takes as many of `wanted` tokens as there are, 0 included. */
+  /** Takes as many of `wanted` tokens as there are, 0 included. WritesRefused = the store can't count now, and may be read. */
   drawTokens(bucket: TokenBucket, wanted: number): Promise<Draw>;
 }
 

@@ -3,12 +3,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { DocumentRef, Store } from "../../dataplane/store/port.ts";
 import { collectionKeys, documentKeys } from "../../dataplane/store/redis/keys.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { moveSlot, slotOf } from "../support/redis/move-slot.ts";
+import { startRedis } from "../support/redis/redis.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { startRedisSentinel, type TestSentinel } from "../support/redis/redis-sentinel.ts";
@@ -90,6 +92,37 @@ describe("a store behind a Sentinel", () => {
     const numbers = stored.filter((n) => n >= 0);
     expect(new Set(numbers).size).toBe(numbers.length);
     await direct.close();
+  });
+});
+
+describe("a store behind one address", () => {
+  it("goes on reading from what answers READONLY, and with the primary as soon as the address leads there", async () => {
+    const [old, next] = [await startRedis(), await startRedis()];
+    const proxy = await startTcpProxy(old.port);
+    const store = await createRedisStore({
+      url: `redis://127.0.0.1:${proxy.port}`,
+      clock: systemClock,
+      commandTimeoutMs: 20_000,
+    });
+    try {
+      const document = await documentOf(store, '{"l":[]}');
+      await askRedis(old.port, "REPLICAOF 127.0.0.1 1");
+      for (let n = 0; n < 60; n += 1) {
+        await expect(store.insertAt(document, ["l", "-"], "1", roomy)).rejects.toBeInstanceOf(WritesRefused);
+        expect(await textAt(store, document)).toBe('{"l":[]}');
+        // Longer in all than the rest between two looks for a primary.
+        await sleep(10);
+      }
+      proxy.lead(next.port);
+      await eventually(async () => {
+        await store.initialise(document, '{"l":[2]}');
+        expect(await textAt(store, document)).toBe('{"l":[2]}');
+      });
+    } finally {
+      await store.close();
+      await proxy.stop();
+      await Promise.all([old.stop(), next.stop()]);
+    }
   });
 });
 

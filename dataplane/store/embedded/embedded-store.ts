@@ -4,8 +4,8 @@
 // the machine. Counters live in memory. A folder belongs to one process at a time.
 
 import type { Clock } from "../../../core/clock.ts";
+import { createMemoryBuckets } from "../memory-buckets.ts";
 import type { Store, StoreObservation } from "../port.ts";
-import { createBuckets } from "./buckets.ts";
 import { createCollections } from "./collections.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
@@ -65,7 +65,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
     ...createFigures(database, transactions, collections),
     ...createSessions(database, transactions, clock),
     ...createCounters(clock),
-    ...createBuckets(clock),
+    ...createMemoryBuckets(clock),
     health: () => ({ reachable: transactions.isReachable() }),
     async close() {
       sweep.stop();

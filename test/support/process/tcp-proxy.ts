@@ -21,6 +21,8 @@ export interface TcpProxy {
   release(): void;
   /** Connections that are there now pass nothing any more, for good, and nobody is told; new ones work. */
   abandon(): void;
+  /** From now on new connections lead to another port; those that are there stay. */
+  lead(port: number): void;
   /** Ends all connections at once, and passes everything on for new ones. */
   cut(): void;
   stop(): Promise<void>;
@@ -36,7 +38,8 @@ interface Dropping {
 /** Within so much, a client of Redis says its name. */
 const introLength = 256;
 
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> {
+  let targetPort = firstTargetPort;
   const sockets = new Set<Socket>();
   let dropping: Dropping | undefined;
   let noteDrop = (): void => undefined;
@@ -123,6 +126,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     release() {
       held = undefined;
       for (const socket of sockets) socket.resume();
+    },
+    lead(port) {
+      targetPort = port;
     },
     abandon() {
       for (const client of clients.keys()) abandoned.add(client);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
 import { createRateLimits } from "../../../../dataplane/limit/rate-limits.ts";
-import { createBuckets } from "../../../../dataplane/store/embedded/buckets.ts";
+import { createMemoryBuckets } from "../../../../dataplane/store/memory-buckets.ts";
 import type { BucketStore } from "../../../../dataplane/store/port.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
@@ -18,7 +18,7 @@ it("a draw whose outcome nobody knows refuses a request that did nothing as unav
 
 it("a request that fails at the project's bucket takes nothing from the caller's", async () => {
   const clock = manualClock();
-  const inner = createBuckets(clock);
+  const inner = createMemoryBuckets(clock);
   let isAway = true;
   const store: BucketStore = {
     drawTokens: (bucket, wanted) =>

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { SharedBucket } from "../../../../dataplane/limit/shared-bucket.ts";
-import { createBuckets } from "../../../../dataplane/store/embedded/buckets.ts";
+import { createMemoryBuckets } from "../../../../dataplane/store/memory-buckets.ts";
 import type { BucketStore } from "../../../../dataplane/store/port.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
@@ -29,7 +29,7 @@ const takeMany = async (bucket: SharedBucket, times: number): Promise<number> =>
 
 it("asks the store for one token at a time while requests are rare", async () => {
   const clock = manualClock();
-  const { bucket, draws } = replica(createBuckets(clock), clock, 1_000, 1_000);
+  const { bucket, draws } = replica(createMemoryBuckets(clock), clock, 1_000, 1_000);
   for (let n = 0; n < 5; n += 1) {
     expect(await bucket.take()).toBe(0);
     clock.advance(200);
@@ -39,7 +39,7 @@ it("asks the store for one token at a time while requests are rare", async () =>
 
 it("draws growing portions for a busy caller, at most what the rate gives in 50 ms", async () => {
   const clock = manualClock();
-  const { bucket, draws } = replica(createBuckets(clock), clock, 1_000, 10_000);
+  const { bucket, draws } = replica(createMemoryBuckets(clock), clock, 1_000, 10_000);
   for (let n = 0; n < 400; n += 1) expect(await bucket.take()).toBe(0);
   expect(Math.max(...draws)).toBe(50);
   expect(draws.length).toBeLessThan(20);
@@ -47,7 +47,7 @@ it("draws growing portions for a busy caller, at most what the rate gives in 50 
 
 it("lets exactly the burst through when replicas are asked at once", async () => {
   const clock = manualClock();
-  const store = createBuckets(clock);
+  const store = createMemoryBuckets(clock);
   const [one, other] = [replica(store, clock, 100, 40), replica(store, clock, 100, 40)];
   const through = await Promise.all([takeMany(one.bucket, 100), takeMany(other.bucket, 100)]);
   expect((through[0] ?? 0) + (through[1] ?? 0)).toBe(40);
@@ -55,7 +55,7 @@ it("lets exactly the burst through when replicas are asked at once", async () =>
 
 it("asks nobody while it knows that there is nothing, and again when there may be", async () => {
   const clock = manualClock();
-  const { bucket, draws } = replica(createBuckets(clock), clock, 1, 1);
+  const { bucket, draws } = replica(createMemoryBuckets(clock), clock, 1, 1);
   expect(await bucket.take()).toBe(0);
   for (let n = 0; n < 100; n += 1) expect(await bucket.take()).toBe(1_000);
   expect(draws.length).toBe(1);
@@ -65,7 +65,7 @@ it("asks nobody while it knows that there is nothing, and again when there may b
 
 it("forgets what it did not use for a second, and gives nobody more for it", async () => {
   const clock = manualClock();
-  const store = createBuckets(clock);
+  const store = createMemoryBuckets(clock);
   const { bucket } = replica(store, clock, 100, 100);
   for (let n = 0; n < 8; n += 1) await bucket.take();
   clock.advance(5_000);
@@ -76,7 +76,7 @@ const hour = 3_600_000;
 
 it("locks nobody out when the time of day was set ahead and back", async () => {
   const clock = manualClock();
-  const { bucket } = replica(createBuckets(clock), clock, 1, 1);
+  const { bucket } = replica(createMemoryBuckets(clock), clock, 1, 1);
   clock.adjust(hour);
   expect(await bucket.take()).toBe(0);
   expect(await bucket.take()).toBe(1_000);
@@ -88,7 +88,7 @@ it("locks nobody out when the time of day was set ahead and back", async () => {
 
 it("counts what may have been added since by time that passed, not by the time of day", async () => {
   const clock = manualClock();
-  const { bucket } = replica(createBuckets(clock), clock, 1, 10);
+  const { bucket } = replica(createMemoryBuckets(clock), clock, 1, 10);
   await takeMany(bucket, 10);
   clock.adjust(hour);
   expect(bucket.remaining()).toBe(0);
@@ -99,7 +99,7 @@ it("counts what may have been added since by time that passed, not by the time o
 
 it("asks the store again a second later at the latest, however long it said that there will be nothing", async () => {
   const clock = manualClock();
-  const { bucket, draws } = replica(createBuckets(clock), clock, 1 / 600, 1);
+  const { bucket, draws } = replica(createMemoryBuckets(clock), clock, 1 / 600, 1);
   await bucket.take();
   for (const waited of [0, 999]) {
     clock.advance(waited);
@@ -113,7 +113,7 @@ it("asks the store again a second later at the latest, however long it said that
 
 it("takes a token back that another limit did not let through", async () => {
   const clock = manualClock();
-  const { bucket } = replica(createBuckets(clock), clock, 1, 1);
+  const { bucket } = replica(createMemoryBuckets(clock), clock, 1, 1);
   await bucket.take();
   bucket.giveBack();
   expect(await bucket.take()).toBe(0);
@@ -122,7 +122,7 @@ it("takes a token back that another limit did not let through", async () => {
 
 it("takes one back as well after its portion would have been forgotten, and nothing else of that", async () => {
   const clock = manualClock();
-  const { bucket } = replica(createBuckets(clock), clock, 1 / 600, 5);
+  const { bucket } = replica(createMemoryBuckets(clock), clock, 1 / 600, 5);
   await takeMany(bucket, 3);
   bucket.giveBack();
   clock.advance(2_000);
@@ -132,7 +132,7 @@ it("takes one back as well after its portion would have been forgotten, and noth
 
 it("asks the store again after it failed", async () => {
   const clock = manualClock();
-  const store = createBuckets(clock);
+  const store = createMemoryBuckets(clock);
   let away = true;
   const flaky: BucketStore = {
     drawTokens: (...args) => (away ? Promise.reject(new Error("away")) : store.drawTokens(...args)),

@@ -1,0 +1,82 @@
+// States of a real Redis in which it answers reads and refuses writes, by the first word of its refusals: how each is entered and
+// left. Takes a server of the test's own, without an append-only file.
+
+import { mkdir, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { eventually } from "../time/eventually.ts";
+import type { TestRedis } from "./redis.ts";
+import { askRedis } from "./redis-line.ts";
+
+export interface Refusing {
+  enter(redis: TestRedis): Promise<void>;
+  leave(redis: TestRedis): Promise<void>;
+}
+
+async function tell({ port }: TestRedis, ...commands: readonly string[]): Promise<void> {
+  for (const command of commands) {
+    const reply = await askRedis(port, command);
+    if (!reply.startsWith("+")) throw new Error(`${command}: ${reply.trim()}`);
+  }
+}
+
+/** A folder where Redis wants to put its file: it can't save, as on a full disk. */
+const inTheWay = ({ dir }: TestRedis): string => join(dir, "dump.rdb");
+
+/** A write that changes nothing, and is refused all the same. */
+const probe = "SETRANGE jsonplane-test-probe 0 ''";
+
+async function until(redis: TestRedis, start: string): Promise<void> {
+  await eventually(async () => {
+    const reply = await askRedis(redis.port, probe);
+    if (!reply.startsWith(start)) throw new Error(`Redis answers a write with ${reply.trim()}, not ${start}`);
+  });
+}
+
+function refusing(code: string, enter: Refusing["enter"], leave: Refusing["leave"]): Refusing {
+  return {
+    async enter(redis) {
+      await enter(redis);
+      await until(redis, `-${code} `);
+    },
+    async leave(redis) {
+      await leave(redis);
+      await until(redis, ":");
+    },
+  };
+}
+
+export const refusedWrites = {
+  /** More is held than `maxmemory` allows. */
+  OOM: refusing(
+    "OOM",
+    (redis) => tell(redis, "CONFIG SET maxmemory 1"),
+    (redis) => tell(redis, "CONFIG SET maxmemory 0"),
+  ),
+  /** A replica, of a primary that isn't there. */
+  READONLY: refusing(
+    "READONLY",
+    (redis) => tell(redis, "REPLICAOF 127.0.0.1 1"),
+    (redis) => tell(redis, "REPLICAOF NO ONE"),
+  ),
+  /** The last snapshot failed. */
+  MISCONF: refusing(
+    "MISCONF",
+    async (redis) => {
+      await mkdir(inTheWay(redis));
+      await tell(redis, "CONFIG SET save '3600 1'", "BGSAVE");
+    },
+    async (redis) => {
+      await rmdir(inTheWay(redis));
+      await tell(redis, "CONFIG SET save ''");
+    },
+  ),
+  /** Fewer replicas than `min-replicas-to-write`. */
+  NOREPLICAS: refusing(
+    "NOREPLICAS",
+    (redis) => tell(redis, "CONFIG SET min-replicas-to-write 1"),
+    (redis) => tell(redis, "CONFIG SET min-replicas-to-write 0"),
+  ),
+} as const satisfies Readonly<Record<string, Refusing>>;
+
+/** For a test per state. */
+export const refusedWriteStates: readonly (readonly [string, Refusing])[] = Object.entries(refusedWrites);
