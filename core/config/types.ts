@@ -48,6 +48,8 @@ export interface ProjectRates {
 export interface ProjectLimits {
   /** Bytes of a request body, 1 MiB by default. */
   readonly maxBodyBytes: number;
+  /** Bytes of one object without `id` and `_metadata`; absent = 1 MiB, or `maxBodyBytes` where that is more. */
+  readonly maxObjectBytes?: number;
   /** Bytes of one root key's whole value, 1 MiB by default, 8 MiB at most. */
   readonly maxDocumentBytes: number;
   /** Largest `_limit`, 100 by default, 1,000 at most. */

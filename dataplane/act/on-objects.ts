@@ -1,7 +1,6 @@
 // Acts on the objects of a resource: authorize, read and validate, then perform.
 
 import { authorizeObjects } from "../authorize/authorize.ts";
-import type { LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../exchange.ts";
 import { listObjects } from "../perform/list-objects.ts";
 import {
@@ -16,6 +15,7 @@ import type { Answer } from "../respond/answer.ts";
 import { isWrite } from "../route/targets.ts";
 import { chosenFieldsOf } from "../validate/chosen-fields.ts";
 import { validateList } from "../validate/validate-list.ts";
+import { maxObjectBytes } from "../validate/validate-object.ts";
 import { type Act, type ActDeps, admittedPreconditions, baseUrl, type SubjectOf } from "./act.ts";
 import { admittedBody, noBody, present, type SentBody } from "./sent-body.ts";
 import { beginWork, endWork } from "./work.ts";
@@ -31,7 +31,8 @@ export async function onObjects(
   const grant = authorizeObjects(project.config, resource.config, act.rule, act.caller);
   const preconditions = admittedPreconditions(exchange, act, resource.config.access.read);
   const collection = { project: project.config, resource: target.resource };
-  const scene: ObjectScene = { collection, resource, grant, preconditions };
+  const maxBytes = maxObjectBytes(project.config.limits);
+  const scene: ObjectScene = { collection, resource, maxBytes, grant, preconditions };
   const query =
     target.kind === "collection" && act.rule === "read"
       ? validateList(act.query, resource.schema, project.config)
@@ -53,9 +54,9 @@ export async function onObjects(
   }
   if (act.rule === "read") return readObject(deps.store, scene, target.id, chosenFieldsOf(act.query, resource.schema));
   if (act.rule === "delete") return deleteObject(deps, scene, target.id);
-  return updateObject(deps, scene, target.id, changeOf(project, sent));
+  return updateObject(deps, scene, target.id, changeOf(sent));
 }
 
-function changeOf({ config }: LiveProject, { body, patch }: SentBody): ObjectChange {
-  return patch ? { patch, maxBytes: config.limits.maxBodyBytes } : { fields: present(body) };
+function changeOf({ body, patch }: SentBody): ObjectChange {
+  return patch ? { patch } : { fields: present(body) };
 }

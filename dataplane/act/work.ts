@@ -3,6 +3,7 @@
 import type { Exchange } from "../exchange.ts";
 import type { Work } from "../perform/project-shares.ts";
 import { isWrite } from "../route/targets.ts";
+import { maxObjectBytes } from "../validate/validate-object.ts";
 import type { Act, ActDeps } from "./act.ts";
 
 const readUnits = 1;
@@ -24,7 +25,7 @@ export function beginWork(
   };
   const { limits } = act.place.project.config;
   // Where values may be larger than usual, fewer are under way before their sizes are known.
-  const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes);
+  const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes, maxObjectBytes(limits));
   const units = (isWrite(act.rule) ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes));
   const work = deps.shares.of(act.place.project).begin(units, answerLength);
   if (work instanceof Promise) return work.then(begun);

@@ -129,7 +129,7 @@ export const objectOperations: readonly OperationEntry[] = [
     body: patchOf("MergePatch"),
     answers: [{ status: 200, description: "The whole object, as it is stored now.", shape: "stored", headers: tagged }],
     problems: [
-      ...(["preconditions", "pathWithParameters", "oneThing", "objectBody", "patch", "rootWrite"] as const),
+      ...(["preconditions", "pathWithParameters", "oneThing", "objectBody", "patch"] as const),
       ...(["update", "storedData", "write"] as const),
     ],
   },

@@ -19,7 +19,7 @@ export const problemsOf = {
     ...(["malformed_json", "duplicate_member", "number_out_of_range", "too_deep", "body_required"] as const),
     ...(["unsupported_media_type", "body_too_large", "body_busy"] as const),
   ],
-  objectBody: ["object_required", "reserved_field", "validation_failed"],
+  objectBody: ["object_required", "reserved_field", "validation_failed", "document_too_large"],
   storedData: ["project_busy", "store_unavailable"],
   write: ["outcome_unknown"],
   largeAnswer: ["query_busy"],

@@ -12,12 +12,13 @@ import type { LiveResource } from "../config/directory.ts";
 import { type Answer, noContent } from "../respond/answer.ts";
 import { currentAnswer, demandCollection, demandPreconditions, writtenAnswer } from "../respond/conditional.ts";
 import type { CollectionRef, ObjectStore, Owner, ReceiptStore, StoredObject } from "../store/port.ts";
+import type { Patch } from "../validate/patch.ts";
 import type { Preconditions } from "../validate/preconditions.ts";
 import {
   type Metadata,
   metadataOf,
   newObjectText,
-  type ObjectPatch,
+  type ObjectRules,
   validateNew,
   validatePatch,
   validateUpdate,
@@ -35,12 +36,14 @@ export interface ObjectDeps {
 export interface ObjectScene {
   readonly collection: CollectionRef;
   readonly resource: LiveResource;
+  /** Of the data of an object. */
+  readonly maxBytes: number;
   readonly grant: ObjectGrant;
   readonly preconditions: Preconditions | undefined;
 }
 
 /** Top-level fields to replace, or a patch. */
-export type ObjectChange = { readonly fields: CanonicalJson } | ObjectPatch;
+export type ObjectChange = { readonly fields: CanonicalJson } | { readonly patch: Patch };
 
 export interface Creation {
   readonly project: ProjectConfig;
@@ -65,7 +68,7 @@ export async function createObject(deps: ObjectDeps, scene: ObjectScene, creatio
   demandCollection(scene.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
-  const text = validateNew(scene.resource.schema, body, id, metadataBy(caller, created));
+  const text = validateNew(rulesOf(scene), body, id, metadataBy(caller, created));
   const { maxObjects } = scene.resource.config;
   const object = { id, owner: ownerOf(caller), text, ...(post && { receipt: receiptOf(post, [id, created]) }) };
   const result = await deps.store.create(scene.collection, object, maxObjects);
@@ -121,8 +124,13 @@ export async function updateObject(
   }
 }
 
-function changedText({ resource: { schema } }: ObjectScene, change: ObjectChange, stored: string): string {
-  return "patch" in change ? validatePatch(schema, change, stored) : validateUpdate(schema, change.fields, stored);
+function changedText(scene: ObjectScene, change: ObjectChange, stored: string): string {
+  const rules = rulesOf(scene);
+  return "patch" in change ? validatePatch(rules, change.patch, stored) : validateUpdate(rules, change.fields, stored);
+}
+
+function rulesOf({ resource, maxBytes }: ObjectScene): ObjectRules {
+  return { schema: resource.schema, maxBytes };
 }
 
 export async function deleteObject(deps: ObjectDeps, scene: ObjectScene, id: string): Promise<Answer> {

@@ -1,6 +1,7 @@
 // Turns a request body into the text of an object to store: checks reserved names and the schema, and merges an update
 // into what is stored. Works on JSON text, so that numbers and member order come through as they were sent.
 
+import type { ProjectLimits } from "../../core/config/types.ts";
 import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { kindOf, type Member, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
@@ -21,19 +22,27 @@ export interface Metadata {
   readonly creator_type: string;
 }
 
-export interface ObjectPatch {
-  readonly patch: Patch;
-  /** Of the data that it leaves, unless there was more before. */
+/** What the data of every stored object must meet, whichever request leaves it. */
+export interface ObjectRules {
+  readonly schema: CompiledSchema;
+  /** Bytes of the data. An object that is larger already may change, and not grow. */
   readonly maxBytes: number;
 }
 
-/** The text to store for a new object. Throws `object_required`, `reserved_field` or `validation_failed`. */
-export function validateNew(schema: CompiledSchema, body: CanonicalJson, id: string, metadata: Metadata): string {
+const usualObjectBytes = 1024 * 1024;
+
+/** How many bytes an object may have. Without a limit of its own, one body at least fits into an object. */
+export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLimits): number {
+  return own ?? Math.max(usualObjectBytes, maxBodyBytes);
+}
+
+/** The text to store for a new object. Throws `object_required`, `reserved_field`, `document_too_large` or `validation_failed`. */
+export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string, metadata: Metadata): string {
   demandObject(body);
   for (const { name } of membersOf(body.text)) {
     if (owned.has(name) || parameters.has(name)) throw reserved(name, "leave it out");
   }
-  demandValid(schema, body.text);
+  demandStorable(rules, body.text, "{}");
   return newObjectText(body, id, metadata);
 }
 
@@ -47,7 +56,7 @@ export function newObjectText({ text }: CanonicalJson, id: string, metadata: Met
  * The stored text with the body's members in it, validated as a whole unless the body names none; the very text `stored`
  * when nothing changes. Throws as validateNew does; `id` and `_metadata` may be sent back unchanged.
  */
-export function validateUpdate(schema: CompiledSchema, body: CanonicalJson, stored: string): string {
+export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: string): string {
   demandObject(body);
   const storedMembers = membersOf(stored);
   const changes = new Map<string, string>();
@@ -61,19 +70,19 @@ export function validateUpdate(schema: CompiledSchema, body: CanonicalJson, stor
   const { data, id, metadata } = separate(stored, storedMembers);
   const merged = mergeMembers(data, changes);
   // Also when the values are the stored ones: since they were stored the schema may have changed.
-  demandValid(schema, merged);
+  demandStorable(rules, merged, data);
   if (merged === data) return stored;
   return `{"id":${id},${merged === "{}" ? "" : `${merged.slice(1, -1)},`}"_metadata":${metadata}}`;
 }
 
 /** The stored text with a patch applied to it, validated as a whole. Throws as validateUpdate does, and as `patched` does. */
-export function validatePatch(schema: CompiledSchema, { patch, maxBytes }: ObjectPatch, stored: string): string {
+export function validatePatch(rules: ObjectRules, patch: Patch, stored: string): string {
   const members = membersOf(stored);
   const { data, id, metadata } = separate(stored, members);
   const changed = patch.format === "merge-patch" ? merged(patch.text, stored, data) : operated(patch, stored);
   if (changed === data) return stored;
-  demandStorable(changed, Math.max(maxBytes, Buffer.byteLength(data)));
-  demandValid(schema, changed);
+  demandReadable(changed);
+  demandStorable(rules, changed, data);
   return `{"id":${id},${changed === "{}" ? "" : `${changed.slice(1, -1)},`}"_metadata":${metadata}}`;
 }
 
@@ -106,12 +115,19 @@ function demandOwnedUnchanged(text: string, stored: string): void {
 }
 
 /** What POST and PUT are refused for while their body is read. */
-function demandStorable(data: string, maxBytes: number): void {
+function demandReadable(data: string): void {
   for (const { name } of membersOf(data)) if (parameters.has(name)) throw reserved(name, "leave it out");
   if (depthOf(data) > maxDepth) throw new Problem("too_deep", `An object nests at most ${maxDepth} levels`);
-  if (Buffer.byteLength(data) > maxBytes) {
-    throw new Problem("document_too_large", `A patched object has at most ${maxBytes} bytes`);
+}
+
+/** The size first: how much work the schema is goes by it. */
+function demandStorable({ schema, maxBytes }: ObjectRules, data: string, before: string): void {
+  const bytes = Buffer.byteLength(data);
+  if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
+    throw new Problem("document_too_large", `An object has at most ${maxBytes} bytes, and would have ${bytes}`);
   }
+  const errors = schema.validate(JSON.parse(data), data);
+  if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
 }
 
 /** `_metadata` of a stored text. */
@@ -145,11 +161,6 @@ function notObject(kind: string): Problem {
 
 function article(kind: string): string {
   return kind === "null" ? kind : `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
-}
-
-function demandValid(schema: CompiledSchema, dataText: string): void {
-  const errors = schema.validate(JSON.parse(dataText), dataText);
-  if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
 }
 
 function summary(errors: readonly ProblemItem[]): string {

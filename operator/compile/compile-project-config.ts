@@ -20,7 +20,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
   const maxAgeSeconds = seconds("/spec/cors/maxAge", spec.cors.maxAge);
   if (faults.length === 0) faults.push(...sessionFaults(accessTokenSeconds, refreshTokenSeconds));
   if (faults.length > 0) return refuseAll("InvalidSpec", faults);
-  const { maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, quota } = spec.limits;
+  const { maxBodyBytes, maxObjectBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, quota } = spec.limits;
   const value: ProjectConfig = {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -31,6 +31,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
     sessions: { accessTokenSeconds, refreshTokenSeconds },
     limits: {
       ...{ maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute },
+      ...(maxObjectBytes !== undefined && { maxObjectBytes }),
       ...(quota && { quota }),
       ...ratesOf(spec.limits.rate),
     },

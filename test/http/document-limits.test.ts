@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { apikey, project, withKey, withLimits, withRootKey } from "../support/http/projects.ts";
-import { describeServed, type Served } from "../support/http/served.ts";
+import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
 
 const as = apikey("writer");
 const mebibyte = 1 << 20;
@@ -158,6 +158,22 @@ describeServed("size", (serve) => {
     expect(await outcome(served, "POST", "/c", "1")).toBe("document_too_large");
     expect(await outcome(served, "DELETE", "/a")).toBe(200);
     expect(await outcome(served, "POST", "/c", "1")).toBe(201);
+  });
+});
+
+describeReplicas("size", (serveTwice) => {
+  it("is held under writes at one time, to any key of the value", async () => {
+    const replicas = await serveTwice(
+      project("shop", withKey("writer"), withLimits({ maxDocumentBytes: 4_200 }), withRootKey("doc")),
+    );
+    const [one] = replicas;
+    const paths = Array.from({ length: 12 }, (_, at) => (at % 3 === 0 ? `/o%22${at}` : `/k${at}`));
+    const outcomes = await Promise.all(
+      paths.map((path, at) => outcome(replicas[at % 2] ?? one, at % 4 < 2 ? "PUT" : "POST", path, textOf(1_000))),
+    );
+    expect(outcomes.filter((each) => each === 201)).toHaveLength(4);
+    expect(outcomes.filter((each) => each === "document_too_large")).toHaveLength(8);
+    expect((await one.send("/json/doc")).text.length).toBeLessThanOrEqual(4_200);
   });
 });
 

@@ -3,7 +3,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { list, make, outcome } from "../support/http/api-calls.ts";
 import type { Reply, SentRequest } from "../support/http/http-client.ts";
-import { apikey, project, withConfig, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { apikey, project, withKey, withLimits, withResource, withRootKey } from "../support/http/projects.ts";
 import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
@@ -226,16 +226,14 @@ describeServed("patching an object", (serve) => {
 });
 
 describeServed("patching bounds", (serve) => {
-  const small = withConfig({
-    limits: { maxBodyBytes: 2_000, maxDocumentBytes: 2_000, maxPageSize: 100, anonymousWritesPerMinute: 600 },
-  });
+  const small = withLimits({ maxObjectBytes: 2_000, maxDocumentBytes: 2_000 });
   let served: Served;
   beforeAll(async () => {
     served = await serve(project("shop", withKey("writer"), withResource("books"), withRootKey("doc"), small));
   });
   const { mergeAt, operateAt } = patcher(() => served);
 
-  it("refuse with 413 what grows past a body's or a root key's limit, and leave it as it was", async () => {
+  it("refuse with 413 what grows past an object's or a root key's limit, and leave it as it was", async () => {
     const text = "x".repeat(900);
     const made = await make(served, "books", { text }, key);
     await served.send("/json/doc", { method: "PUT", body: { text }, as: key });
@@ -251,9 +249,11 @@ describeServed("patching bounds", (serve) => {
   });
 
   it("let an object that is larger already become smaller", async () => {
-    const made = await make(served, "books", { text: "x".repeat(1_900) }, key);
-    await served.send(`/api/books/${made.id}`, { method: "PUT", body: { more: "y".repeat(1_900) }, as: key });
-    expect((await mergeAt(`/api/books/${made.id}`, { text: null })).status).toBe(200);
+    const roomy = await serve(project("shop", withKey("writer"), withResource("books")));
+    const made = await make(roomy, "books", { text: "x".repeat(1_900), more: "y".repeat(1_900) }, key);
+    roomy.change(withLimits({ maxObjectBytes: 1_024 }));
+    const { mergeAt: merging } = patcher(() => roomy);
+    expect((await merging(`/api/books/${made.id}`, { text: null })).status).toBe(200);
   });
 
   it("refuse more than 1,000 operations, and copies of copies, with 413", async () => {

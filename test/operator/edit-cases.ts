@@ -57,6 +57,13 @@ const ofProject: readonly Omit<Edit, "kind" | "name">[] = [
     after: "body_too_large",
   },
   {
+    field: "limits.maxObjectBytes",
+    spec: { limits: { maxObjectBytes: 1024 } },
+    ask: ({ admin }) => post("/api/items", admin, { title: "x".repeat(2_000) }),
+    before: 201,
+    after: "document_too_large",
+  },
+  {
     field: "limits.maxDocumentBytes",
     spec: { limits: { maxDocumentBytes: 1024 } },
     ask: ({ admin }) => ["/json/settings", { method: "PUT", body: { a: "x".repeat(2_000) }, as: admin }],

@@ -55,6 +55,10 @@ export interface ProjectSpec {
      */
     readonly maxBodyBytes: number;
     /**
+     * Largest object of an ApiResource in bytes, without its id and _metadata; a POST, PUT or PATCH that would leave a larger one gets 413. An object that is larger already may change and shrink. Default: 1048576, or maxBodyBytes where that is more.
+     */
+    readonly maxObjectBytes?: number;
+    /**
      * Largest whole value of one root key in bytes; a write that would exceed it gets 413. Default: 1048576.
      */
     readonly maxDocumentBytes: number;
@@ -355,6 +359,12 @@ export const projectSchema: SchemaNode = {
               "minimum": 1024,
               "maximum": 8388608,
               "default": 1048576
+            },
+            "maxObjectBytes": {
+              "type": "integer",
+              "format": "int64",
+              "minimum": 1024,
+              "maximum": 8388608
             },
             "maxDocumentBytes": {
               "type": "integer",

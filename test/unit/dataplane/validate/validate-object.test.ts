@@ -1,16 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
-import { metadataOf, validateNew, validateUpdate } from "../../../../dataplane/validate/validate-object.ts";
+import {
+  maxObjectBytes,
+  metadataOf,
+  validateNew,
+  validatePatch,
+  validateUpdate,
+} from "../../../../dataplane/validate/validate-object.ts";
 
-function schemaOf(schema: Parameters<typeof compileSchema>[0]) {
+function rulesOf(schema: Parameters<typeof compileSchema>[0]) {
   const result = compileSchema(schema);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.schema;
+  return { schema: result.schema, maxBytes: 1 << 20 };
 }
 
-const anything = schemaOf({ type: "object" });
-const book = schemaOf({
+const anything = rulesOf({ type: "object" });
+const book = rulesOf({
   type: "object",
   required: ["title"],
   properties: { title: { type: "string" }, pages: { type: "integer", minimum: 1 } },
@@ -113,4 +119,40 @@ describe("an update", () => {
 
 it("metadata is read from the stored text", () => {
   expect(metadataOf(stored)).toEqual(metadata);
+});
+
+describe("the size of what is stored", () => {
+  const rules = { ...anything, maxBytes: 21 };
+  const objectOf = (data: string) => validateNew(anything, body(data), "i", metadata);
+  const tooLarge = expect.objectContaining({ code: "document_too_large" });
+  /** What each kind of write makes of a stored object to whose data `{"a":"1234567"}` it adds `"b":N`. */
+  const writes = {
+    POST: (added: string) => validateNew(rules, body(`{"a":"1234567",${added}}`), "i", metadata),
+    PUT: (added: string) => validateUpdate(rules, body(`{${added}}`), objectOf('{"a":"1234567"}')),
+    "merge patch": (added: string) =>
+      validatePatch(rules, { format: "merge-patch", text: `{${added}}` }, objectOf('{"a":"1234567"}')),
+  };
+
+  it.each(Object.entries(writes))("is the limit at most after a %s, without id and _metadata", (_name, write) => {
+    expect(write('"b":1')).toContain('"b":1');
+    expect(() => write('"b":12')).toThrow(tooLarge);
+  });
+
+  it("is in UTF-8 bytes", () => {
+    expect(() => validateNew(rules, body('{"a":"éééééééé"}'), "i", metadata)).toThrow(tooLarge);
+  });
+
+  it("may stay beyond a limit, and become less", () => {
+    const large = objectOf('{"a":"1234567","b":"1234567"}');
+    expect(validateUpdate(rules, body('{"b":"7654321"}'), large)).toContain("7654321");
+    expect(validateUpdate(rules, body('{"b":"765432"}'), large)).toContain("765432");
+    expect(() => validateUpdate(rules, body('{"b":"76543210"}'), large)).toThrow(tooLarge);
+  });
+
+  it("is 1 MiB at most unless a project names a limit, and one body where that is larger", () => {
+    const limits = { maxBodyBytes: 1_024, maxDocumentBytes: 1, maxPageSize: 1, anonymousWritesPerMinute: 1 };
+    expect(maxObjectBytes(limits)).toBe(1 << 20);
+    expect(maxObjectBytes({ ...limits, maxBodyBytes: 2 << 20 })).toBe(2 << 20);
+    expect(maxObjectBytes({ ...limits, maxBodyBytes: 2 << 20, maxObjectBytes: 1_024 })).toBe(1_024);
+  });
 });
