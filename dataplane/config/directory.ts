@@ -15,7 +15,7 @@ import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 export interface LiveResource {
   readonly config: ResourceConfig;
   readonly schema: CompiledSchema;
-  /** Grows with every change of this resource's config; orders index declarations among replicas. */
+  /** Of the last publication of this resource's config, also where that changed nothing; orders index declarations among replicas. */
   readonly revision: number;
 }
 

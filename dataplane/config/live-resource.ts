@@ -13,14 +13,18 @@ export type LiveResourceResult =
 /** `compileSchema`, or one that remembers what it has compiled. */
 export type CompileSchema = (schema: JsonObject) => SchemaResult;
 
-/** The very resource `before` when its configuration is the same; else one with `revision`. */
+/**
+ * The very resource `before` when it has this configuration and revision. A configuration that was changed and changed back is the
+ * same, and newer: other replicas declared indexes by the one between, and only the newer revision puts these in force again.
+ */
 export function makeLiveResource(
   config: ResourceConfig,
   before: LiveResource | undefined,
   revision: number,
   compile: CompileSchema = compileSchema,
 ): LiveResourceResult {
-  if (before !== undefined && isDeepStrictEqual(before.config, config)) return { ok: true, resource: before };
+  const isSame = before?.revision === revision && isDeepStrictEqual(before.config, config);
+  if (isSame) return { ok: true, resource: before };
   const reusable = before !== undefined && isDeepStrictEqual(before.config.schema, config.schema);
   const compiled = reusable ? { ok: true as const, schema: before.schema } : compile(config.schema);
   if (!compiled.ok) return compiled;

@@ -4,7 +4,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import { projectName } from "../../core/config/config-keys.ts";
-import type { KeyConfig, ProjectParts, ProjectRef, SigningRing, UserConfig } from "../../core/config/types.ts";
+import type {
+  KeyConfig,
+  ProjectParts,
+  ProjectRef,
+  ResourceConfig,
+  SigningRing,
+  UserConfig,
+} from "../../core/config/types.ts";
 import type { Directory, LiveProject, LiveResource, Lookup } from "./directory.ts";
 import { type CompileSchema, makeLiveResource } from "./live-resource.ts";
 
@@ -57,7 +64,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     const resources = new Map<string, LiveResource>();
     for (const [name, config] of parts.resources) {
       const kept = before?.resources.get(name);
-      const made = makeLiveResource(config, kept, revisions.get(name) ?? nextRevision(kept, clock), compile);
+      const made = makeLiveResource(config, kept, revisions.get(name) ?? revisionOf(config, kept, clock), compile);
       if (made.ok) {
         resources.set(name, made.resource);
         continue;
@@ -134,8 +141,9 @@ function makeState(entries: readonly Entry[]): State {
   };
 }
 
-/** Milliseconds, so that a change made while nothing ran is newer than what the last run declared to the store. */
-function nextRevision(before: LiveResource | undefined, clock: Clock): number {
+/** Of a changed configuration milliseconds, so that a change made while nothing ran is newer than what the last run declared to the store. */
+function revisionOf(config: ResourceConfig, before: LiveResource | undefined, clock: Clock): number {
+  if (before !== undefined && isDeepStrictEqual(before.config, config)) return before.revision;
   return Math.max(clock.now(), (before?.revision ?? 0) + 1);
 }
 

@@ -1,8 +1,8 @@
 // What becomes of a resource's indexes when Redis comes back without its data.
 
 import { expect, it } from "vitest";
-import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
-import { describeServed } from "../support/http/served.ts";
+import { apikey, changed, inNamespace, project, withKey, withResource } from "../support/http/projects.ts";
+import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const shop = project(
@@ -27,6 +27,30 @@ describeServed("indexes of a resource whose stored data vanished", (serve) => {
       const page = (await served.send("/api/books?_sort=title", { as })).json<{ items: { title: string }[] }>();
       expect(page.items.map((item) => item.title)).toEqual(["a", "b", "c"]);
       expect(await served.store.indexes(collection)).toMatchObject([{ field: { name: "title" }, state: "ready" }]);
+    });
+  });
+});
+
+describeReplicas("indexes of a resource that was changed and changed back", (serveTwice) => {
+  const as = apikey("admin");
+  const byTitle = withResource("books", { indexes: ["title"] });
+  const byPages = withResource("books", { indexes: ["pages"] });
+  const put = ({ live, namespace }: Served, modifier: typeof byTitle, revision: number) =>
+    live.put(changed(shop, inNamespace(namespace), modifier), new Map([["books", revision]]));
+
+  it("are declared again by a replica that saw only what is the same as before", async () => {
+    const [one, other] = await serveTwice(shop);
+    const indexes = () => one.store.indexes({ project: { namespace: one.namespace, name: "shop" }, resource: "books" });
+    put(one, byTitle, 1_000);
+    put(other, byTitle, 1_000);
+    await one.send("/api/books", { method: "POST", body: { title: "a", pages: 1 }, as });
+    put(other, byPages, 2_000);
+    expect((await other.send("/api/books?_sort=pages", { as })).status).toBe(200);
+    expect(await indexes()).toMatchObject([{ field: { name: "pages" } }]);
+    put(one, byTitle, 3_000);
+    await eventually(async () => {
+      expect((await one.send("/api/books?_sort=title", { as })).status).toBe(200);
+      expect(await indexes()).toMatchObject([{ field: { name: "title" }, state: "ready" }]);
     });
   });
 });

@@ -94,12 +94,12 @@ async function live(directory: Directory, of = ref): Promise<LiveProject> {
 }
 
 /** Publishes elsewhere and copies everything but the stream of hints over. */
-async function publishWithoutHint(parts: ProjectParts): Promise<void> {
+async function publishWithoutHint(...versions: readonly ProjectParts[]): Promise<void> {
   const elsewhere = await startRedis();
   const other = await openGateway(elsewhere.url);
   const publisherThere = createPublisher({ gateway: other, keyring, clock: systemClock, owner: "test" });
   await publisherThere.begin();
-  await publisherThere.publish(parts);
+  for (const parts of versions) await publisherThere.publish(parts);
   for (const key of [projectKey(ref), credentialsKey(ref), configKeys.projects]) {
     await gateway.write(key, "DEL", key);
     const fields = textsOf(await other.read(key, "HGETALL", key));
@@ -210,6 +210,20 @@ describe("a replica", () => {
     await publisher.publish(changed(unheard, withKey("other")));
     await eventually(async () => expect((await live(directory)).rootKeys.has("more")).toBe(true));
     expect(await directory.key(project, sha256Of(shop))).toEqual({ outcome: "unknown" });
+  });
+
+  it("takes the revision of a resource that was changed and changed back while it did not look, and keeps its schema", async () => {
+    await publishAll(shop);
+    const { directory } = await replica(comparing);
+    await eventually(() => expect(directory.synced()).toBe(true));
+    const before = (await live(directory)).resources.get("books");
+    const changedThere = changed(shop, withResource("books", { indexes: ["title"] }));
+    await publishWithoutHint(changedThere, shop, changedThere, shop);
+    await eventually(async () => {
+      const now = (await live(directory)).resources.get("books");
+      expect(now?.revision).toBeGreaterThan(before?.revision ?? 0);
+      expect(now?.schema).toBe(before?.schema);
+    });
   });
 
   it("finds a project by its hosts, follows them, and forgets a withdrawn project", async () => {

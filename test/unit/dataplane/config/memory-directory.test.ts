@@ -176,6 +176,15 @@ describe("a change", () => {
     expect(books().revision).toBe(7);
   });
 
+  test("that names a new revision of an equal config takes it, and keeps the schema", () => {
+    const { memory, books } = scene();
+    memory.put(bookshop, new Map([["books", 7]]));
+    const before = books();
+    memory.put(structuredClone(bookshop), new Map([["books", 9]]));
+    expect(books().revision).toBe(9);
+    expect(books().schema).toBe(before.schema);
+  });
+
   test("that leaves the ring equal keeps the ring object, by which verified tokens are remembered", () => {
     const { memory, live } = scene(bookshop);
     const before = live().signing;
