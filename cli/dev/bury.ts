@@ -2,6 +2,7 @@
 // says Delete. It waits a moment first, because an editor that saves removes and writes.
 
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/claimed-name.ts";
 import type { CustomResource } from "../../operator/objects.ts";
@@ -11,7 +12,6 @@ import { type Grave, type Knowledge, storedObject } from "./known-objects.ts";
 import type { SecretFiles, SecretReading } from "./secret-files.ts";
 
 export const graceMs = 5_000;
-const purgeBatch = 500;
 
 /** A grave is due after its moment, and at once when another object of that name stands in its place. */
 export function isDue(grave: Grave, known: Knowledge, now: number): boolean {
@@ -91,12 +91,12 @@ async function purgeOne(object: CustomResource, { published, store }: Surroundin
   if (object.kind === "RootKey") {
     const rootKey = rootKeyOf(object);
     if (parts?.rootKeys.has(rootKey)) return undefined;
-    await store.purgeDocument({ project, rootKey });
+    await purgeWholeDocument(store, { project, rootKey });
     return `${key}/json/${rootKey}`;
   }
   const resource = resourceNameOf(object);
   if (parts?.resources.has(resource)) return undefined;
-  while ((await store.purge({ project, resource }, purgeBatch)) === "more");
+  await purgeCollection(store, { project, resource });
   return `${key}/api/${resource}`;
 }
 

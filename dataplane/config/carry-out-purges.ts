@@ -7,11 +7,11 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { type PurgeOrder, readPurgeOrder } from "../../core/config/purge-order.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
-import type { DocumentStore, ObjectStore } from "../store/port.ts";
+import { type PurgedCollections, type PurgedDocuments, purgeCollection, purgeWholeDocument } from "./purge-whole.ts";
 
 export interface PurgeDeps {
   readonly gateway: Gateway;
-  readonly store: Pick<ObjectStore, "purge"> & Pick<DocumentStore, "purgeDocument">;
+  readonly store: PurgedCollections & PurgedDocuments;
   readonly onFailed: (error: unknown) => void;
 }
 
@@ -19,7 +19,6 @@ export interface PurgeDeps {
 const lookMilliseconds = 500;
 /** Renewed before every step; a replica that died in the middle is followed by another one after this time. */
 const lockMilliseconds = 5_000;
-const objectsPerStep = 200;
 
 /** Looks for orders until it is stopped. */
 export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
@@ -62,22 +61,16 @@ async function purge(
   { id, order }: { readonly id: string; readonly order: PurgeOrder },
   signal: AbortSignal,
 ): Promise<boolean> {
-  // Looked at before every step: when this replica stood still, another one may have finished, and what is stored by now is new.
+  // Looked at before every step: when this replica stood still, another one may have finished. Should it stand still after the look, the
+  // step takes nothing that was stored since.
   const goesOn = async (): Promise<boolean> => {
     if (signal.aborted || !(await isOpen(deps.gateway, id))) return false;
     await deps.gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
     return true;
   };
-  if (order.what === "rootkey") {
-    if (!(await goesOn())) return false;
-    await deps.store.purgeDocument({ project: order.project, rootKey: order.name });
-    return true;
-  }
-  const collection = { project: order.project, resource: order.name };
-  while (await goesOn()) {
-    if ((await deps.store.purge(collection, objectsPerStep)) === "done") return true;
-  }
-  return false;
+  return order.what === "rootkey"
+    ? purgeWholeDocument(deps.store, { project: order.project, rootKey: order.name }, goesOn)
+    : purgeCollection(deps.store, { project: order.project, resource: order.name }, goesOn);
 }
 
 async function isOpen(gateway: Gateway, id: string): Promise<boolean> {

@@ -127,6 +127,9 @@ export type Candidates =
   | { readonly outcome: "found"; readonly ids: readonly string[] }
   | { readonly outcome: "too_many" | "not_ready" };
 
+/** `done`: nothing is left, declared indexes included; `gone`: what was named is not there any more, and others' data may be. */
+export type PurgeStep = "done" | "more" | "gone";
+
 export interface ObjectStore {
   /**
    * Makes `fields` the collection's indexes when `revision` is newer than the one declared last; new fields, and a name
@@ -177,8 +180,10 @@ export interface ObjectStore {
   count(collection: CollectionRef, visible: Visibility): Promise<number>;
   /** Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For bounded scans. */
   scan(collection: CollectionRef, visible: Visibility): AsyncIterable<readonly string[]>;
-  /** Removes up to `batch` objects with their index entries; `done` when nothing is left, declared indexes included. */
-  purge(collection: CollectionRef, batch: number): Promise<"done" | "more">;
+  /** Names what the collection holds now, for its purge; undefined when it holds nothing. What is stored after a purge has another name. */
+  collectionIdentity(collection: CollectionRef): Promise<string | undefined>;
+  /** Removes up to `batch` objects, with their index entries, of a collection that still is the one that was named so. */
+  purge(collection: CollectionRef, identity: string, batch: number): Promise<PurgeStep>;
 }
 
 // -------------------------------------------------------------------------------------------------------- documents
@@ -255,7 +260,10 @@ export interface DocumentStore {
     path: Path,
     expecting?: Expecting,
   ): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
-  purgeDocument(document: DocumentRef): Promise<void>;
+  /** Names what is stored now, for its purge; undefined when nothing is. What is stored after a purge has another name. */
+  documentIdentity(document: DocumentRef): Promise<string | undefined>;
+  /** Removes a document that still is the one that was named so. */
+  purgeDocument(document: DocumentRef, identity: string): Promise<Exclude<PurgeStep, "more">>;
 }
 
 // ---------------------------------------------------------------------------------------------------------- figures

@@ -173,19 +173,18 @@ describe("a replica that stands still in the middle of a purge", () => {
       wakeUp = resolve;
     });
     let steps = 0;
-    const slow: typeof store.purge = async (collection, batch) => {
+    const slow: typeof store.purge = async (...args) => {
       steps += 1;
-      const answer = await store.purge(collection, batch);
+      const answer = await store.purge(...args);
       if (steps === 1) await asleep;
       return answer;
     };
     record = { ...record, entries: [...doomed.slice(0, 1), kept] };
     await pass();
     const failures: unknown[] = [];
-    const purgeDocument = store.purgeDocument.bind(store);
     const carrying = carryOutPurges({
       gateway,
-      store: { purge: slow, purgeDocument },
+      store: { ...store, purge: slow },
       onFailed: (e) => failures.push(e),
     });
     await eventually(() => expect(steps).toBe(1));
@@ -200,6 +199,53 @@ describe("a replica that stands still in the middle of a purge", () => {
     await carrying.stop();
     expect([steps, failures]).toEqual([1, []]);
     expect([await counted("books"), await left(configKeys.purged)]).toEqual([1, []]);
+  });
+});
+
+describe("a replica that stands still around its look at the order", () => {
+  /** A store whose first call of `method` comes as late as `wakeUp` is called. */
+  function lateStore(method: "collectionIdentity" | "purge" | "documentIdentity" | "purgeDocument") {
+    let wakeUp = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => {
+      wakeUp = resolve;
+    });
+    const seen = { late: 0, lateOutcome: undefined as unknown };
+    const late = async (...args: readonly unknown[]) => {
+      seen.late += 1;
+      if (seen.late > 1) return Reflect.apply(store[method], store, args);
+      await asleep;
+      seen.lateOutcome = await Reflect.apply(store[method], store, args);
+      return seen.lateOutcome;
+    };
+    return { given: { ...store, [method]: late }, seen, wakeUp: () => wakeUp() };
+  }
+
+  it.each([
+    ["collectionIdentity", 0],
+    ["purge", 0],
+    ["documentIdentity", 1],
+    ["purgeDocument", 1],
+  ] as const)("takes nothing of what was stored since: %s", async (method, at) => {
+    const { given, seen, wakeUp } = lateStore(method);
+    record = { ...record, entries: [...doomed.slice(at, at + 1), kept] };
+    await pass();
+    const failures: unknown[] = [];
+    const carrying = carryOutPurges({ gateway, store: given, onFailed: (error) => failures.push(error) });
+    await eventually(() => expect(seen.late).toBe(1));
+    // Its lock has run out meanwhile, and another replica has done what was ordered.
+    await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await replicaLooks();
+    await pass();
+    expect(record.entries).toEqual([kept]);
+    await store.declareIndexes({ project: ref, resource: "books" }, [{ name: "n", path: ["n"] }], 9);
+    await write("books", ...Array.from({ length: 10 }, (_, number) => number + 100));
+    await store.initialise(flags, '{"made":"anew"}');
+    wakeUp();
+    await eventually(() => expect(seen.lateOutcome).toBeDefined());
+    await carrying.stop();
+    expect([await counted("books"), await hasFlags(), failures]).toEqual([10 + at, true, []]);
+    expect(await store.indexes({ project: ref, resource: "books" })).toMatchObject([{ field: { name: "n" } }]);
+    expect(await left(configKeys.purged)).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { checkLanes } from "../support/killed-writer/check-lanes.ts";
@@ -144,8 +145,8 @@ function useLanes(args: readonly string[]): Lanes {
     },
     async begin(round) {
       if (round % roundsPerLife === 0) {
-        while ((await store.purge(writtenCollection, 1_000)) === "more");
-        await store.purgeDocument(writtenDocument);
+        await purgeCollection(store, writtenCollection);
+        await purgeWholeDocument(store, writtenDocument);
         states = Array.from({ length: laneCount }, emptyLane);
       }
       await prepareLanes(store);

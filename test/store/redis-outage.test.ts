@@ -101,7 +101,7 @@ describe("a connection that ends between a write and its answer", () => {
     "a replace": () => store.replace(collection, objectOf(1, { a: "2" }), objectOf(1, { a: "1" })),
     "a session": () => store.putSession(project, session),
     "a spending": () => store.spend([{ name: "login:lost/shop:1", limit: 5, windowSeconds: 60 }]),
-    "a purge of a document": () => store.purgeDocument({ project, rootKey: "flags" }),
+    "a purge of a document": () => store.purgeDocument({ project, rootKey: "flags" }, "its name"),
   };
   for (const [what, write] of Object.entries(writes)) {
     it(`answers ${what} with OutcomeUnknown`, async () => {

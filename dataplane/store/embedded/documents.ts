@@ -30,10 +30,12 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
   const statements = {
     select: database.prepare(`SELECT document, text FROM documents WHERE ${key}`),
     insert: database.prepare(
-      "INSERT INTO documents (namespace, project, root_key, text) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      `INSERT INTO documents (namespace, project, root_key, text, identity) VALUES (?, ?, ?, ?, hex(randomblob(8)))
+        ON CONFLICT DO NOTHING`,
     ),
     update: database.prepare("UPDATE documents SET text = ? WHERE document = ?"),
-    delete: database.prepare(`DELETE FROM documents WHERE ${key}`),
+    identity: database.prepare(`SELECT identity FROM documents WHERE ${key}`),
+    delete: database.prepare(`DELETE FROM documents WHERE ${key} AND identity = ?`),
   };
 
   function rowOf(document: DocumentRef): Row | undefined {
@@ -95,10 +97,16 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
         return { outcome: "removed" };
       }),
 
-    purgeDocument: (document) =>
-      transactions.write("purgeDocument", () => {
-        statements.delete.run(...keyOf(document));
+    documentIdentity: (document) =>
+      transactions.read("documentIdentity", () => {
+        const row = statements.identity.get(...keyOf(document));
+        return row && String(row.identity);
       }),
+
+    purgeDocument: (document, identity) =>
+      transactions.write("purgeDocument", () =>
+        statements.delete.run(...keyOf(document), identity).changes === 1 ? "done" : "gone",
+      ),
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   NewObject,
   ObjectStore,
   Owner,
+  PurgeStep,
   RemoveOutcome,
   StoredObject,
   Visibility,
@@ -28,7 +29,10 @@ export interface ObjectParts {
   readonly receipts: Receipts;
 }
 
-type SingleObjects = Pick<ObjectStore, "create" | "read" | "replace" | "remove" | "removeUnchanged" | "scan" | "purge">;
+type SingleObjects = Pick<
+  ObjectStore,
+  "create" | "read" | "replace" | "remove" | "removeUnchanged" | "scan" | "collectionIdentity" | "purge"
+>;
 
 const scanSlice = { objects: 500, characters: 512 * 1024 };
 
@@ -95,9 +99,9 @@ export function createObjects({
     collections.resize([collection.everyone, stored.owner], { objects: -1, bytes });
   }
 
-  function purge(ref: CollectionRef, batch: number): "done" | "more" {
+  function purge(ref: CollectionRef, identity: string, batch: number): PurgeStep {
     const collection = collections.find(ref);
-    if (collection === undefined) return "done";
+    if (collection === undefined || identityOf(collection) !== identity) return "gone";
     const bounds = { objects: batch, characters: Number.POSITIVE_INFINITY };
     const { objects } = sliceAfter(collection, collection.everyone, "", bounds);
     for (const object of objects) removeStored(collection, object);
@@ -133,7 +137,8 @@ export function createObjects({
       }),
     remove: (ref, id, visible) => transactions.write("remove", () => remove(ref, id, visible) === "removed"),
     removeUnchanged: (ref, id, previous) => transactions.write("removeUnchanged", () => remove(ref, id, {}, previous)),
-    purge: (ref, batch) => transactions.write("purge", () => purge(ref, batch)),
+    collectionIdentity: (ref) => transactions.read("collectionIdentity", () => identityOf(collections.find(ref))),
+    purge: (ref, identity, batch) => transactions.write("purge", () => purge(ref, identity, batch)),
     async *scan(ref, { owner }) {
       for (let from: string | undefined = ""; from !== undefined; ) {
         const after: string = from;
@@ -143,6 +148,11 @@ export function createObjects({
       }
     },
   };
+}
+
+/** Numbers of owners are never used again. */
+function identityOf(collection: Collection | undefined): string | undefined {
+  return collection?.everyone.toString();
 }
 
 function prepare(database: DatabaseSync) {

@@ -20,7 +20,7 @@ import { createReceipts } from "./receipts.ts";
 /** Levels of nesting of a whole document. */
 const maxDepth = 64;
 
-export function createDocuments(gateway: Gateway): DocumentStore {
+export function createDocuments(gateway: Gateway): Omit<DocumentStore, "documentIdentity" | "purgeDocument"> {
   const scripts = createDocumentScripts(gateway);
   const odd = createOddPaths(scripts);
   const receipts = createReceipts(gateway);
@@ -64,10 +64,6 @@ export function createDocuments(gateway: Gateway): DocumentStore {
       return odd.change(write, (container, { below }) =>
         asExpected(removeAt(container, below), container, below, expected),
       );
-    },
-    async purgeDocument(document) {
-      const { value, size } = documentKeys(document);
-      await gateway.write(value, "UNLINK", value, size);
     },
   };
 }

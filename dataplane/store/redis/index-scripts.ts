@@ -1,5 +1,5 @@
-// Typed wrappers of the scripts that declare, build and purge a collection's indexes and objects: the only place that knows
-// the positions of their keys and arguments.
+// Typed wrappers of the scripts that declare and build a collection's indexes: the only place that knows the positions of their keys and
+// arguments.
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textOf, textsOf } from "../../../core/redis/reply.ts";
@@ -68,26 +68,18 @@ export interface AddEntries {
   readonly built: readonly StoredIndex[] | undefined;
 }
 
-export interface PurgedObject {
-  readonly member: string;
-  readonly id: string;
-  readonly owner: string;
-}
-
 export interface IndexScripts {
   load(keys: CollectionKeys): Promise<IndexSet>;
   /** The fields now in force, or `stale` when the set is no longer the one that the declaration follows. */
   declare(call: DeclareIndexes): Promise<readonly StoredIndex[] | "stale">;
   beginBuild(call: BeginBuild): Promise<BuildBatch>;
   addEntries(call: AddEntries): Promise<"done" | "more" | "stale" | "busy">;
-  purge(keys: CollectionKeys, objects: readonly PurgedObject[]): Promise<"done" | "more">;
 }
 
 export function createIndexScripts(gateway: Gateway): IndexScripts {
   const declare = storeScript("declare-indexes-n", "write");
   const beginBuild = storeScript("begin-build-3", "write");
   const addEntries = storeScript("add-entries-n", "write");
-  const purge = storeScript("purge-objects-n", "write");
 
   return {
     async load(keys) {
@@ -151,18 +143,6 @@ export function createIndexScripts(gateway: Gateway): IndexScripts {
         default:
           throw unexpectedCode(addEntries.name, reply.code);
       }
-    },
-    async purge(keys, objects) {
-      const perObject = objects.flatMap(({ id, owner }) => [keys.document(id), keys.owned(owner)]);
-      const own = [keys.indexSet, keys.buildLock, keys.ids, ...perObject];
-      const reply = scriptReply(
-        await gateway.run(
-          purge,
-          own,
-          objects.map(({ member }) => member),
-        ),
-      );
-      return reply.code === code.done ? "done" : "more";
     },
   };
 }

@@ -25,19 +25,22 @@ export interface IndexSet {
   readonly indexes: readonly StoredIndex[];
   /** The member of ids that building goes on after; undefined when nothing is building. */
   readonly cursor: string | undefined;
+  /** What a purge has named the collection; undefined when none has. */
+  readonly id: string | undefined;
 }
 
 /** The hash's fields that `indexSetOf` wants, in its order. */
-export const indexSetFields = ["version", "revision", "next", "fields", "cursor"] as const;
+export const indexSetFields = ["version", "revision", "next", "fields", "cursor", "id"] as const;
 
 export function indexSetOf(reply: unknown): IndexSet {
-  const [version, revision, nextSlot, fields, cursor] = listOf(reply).map(optionalText);
+  const [version, revision, nextSlot, fields, cursor, id] = listOf(reply).map(optionalText);
   return {
     version: version ?? "",
     revision: Number(revision ?? Number.NEGATIVE_INFINITY),
     nextSlot: Number(nextSlot ?? 1),
     indexes: storedIndexesOf(fields ?? "[]"),
     cursor,
+    id,
   };
 }
 

@@ -1,12 +1,9 @@
-// Declares a collection's indexes, builds them over existing objects in small steps, and purges collections. Every step is
-// one script that checks what the step was computed from, so that it can be cut anywhere and taken up by another replica.
+// Declares a collection's indexes and builds them over existing objects in small steps. Every step is one script that checks what the
+// step was computed from, so that it can be cut anywhere and taken up by another replica.
 
 import { randomBytes } from "node:crypto";
 import type { IndexField } from "../../../core/config/types.ts";
-import type { Gateway } from "../../../core/redis/gateway.ts";
-import { textsOf } from "../../../core/redis/reply.ts";
 import type { ObjectStore } from "../port.ts";
-import { afterEffect } from "./after-effect.ts";
 import type { BuildBatch, BuiltObject, IndexScripts } from "./index-scripts.ts";
 import { allReady, declare, encodedValues, type IndexSet, indexStates, type StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
@@ -19,15 +16,13 @@ const lockMilliseconds = 5_000;
 const bytesPerStep = 512 * 1024;
 const entriesPerStep = 250;
 const objectsPerStep = 100;
-const objectsPerPurge = 100;
 
 export interface IndexParts {
-  readonly gateway: Gateway;
   readonly scripts: IndexScripts;
   readonly known: KnownIndexes;
 }
 
-type Indexes = Pick<ObjectStore, "declareIndexes" | "buildIndexes" | "indexes" | "purge">;
+type Indexes = Pick<ObjectStore, "declareIndexes" | "buildIndexes" | "indexes">;
 
 export function createIndexes(parts: IndexParts): Indexes {
   const { scripts, known } = parts;
@@ -56,7 +51,6 @@ export function createIndexes(parts: IndexParts): Indexes {
       if (progress === "stale" || progress === "done") known.forget(keys);
       return progress === "stale" ? "more" : progress;
     },
-    purge: (collection, batch) => purge(parts, collectionKeys(collection), batch),
   };
 }
 
@@ -65,7 +59,8 @@ interface Wanted {
   readonly revision: number;
 }
 
-function follow(scripts: IndexScripts, keys: CollectionKeys, set: IndexSet, { fields, revision }: Wanted) {
+/** Puts `fields` in the place of the set's own; `stale` when that one is no longer in force. */
+export function follow(scripts: IndexScripts, keys: CollectionKeys, set: IndexSet, { fields, revision }: Wanted) {
   const declaration = declare(set, fields);
   // Random, so that a version never comes back: not even after a purge that began the numbering anew.
   const newVersion = declaration.isSame ? set.version : randomToken();
@@ -95,36 +90,9 @@ function builtObject(
 }
 
 /** A member of ids is `<id> 0 <owner>`. */
-function idAndOwner(member: string): { readonly id: string; readonly owner: string } {
+export function idAndOwner(member: string): { readonly id: string; readonly owner: string } {
   const end = member.indexOf(separator);
   return { id: member.slice(0, end), owner: member.slice(end + separator.length) };
-}
-
-/** Drops the indexes first, which spares taking every entry out of them. */
-async function purge(
-  { gateway, scripts, known }: IndexParts,
-  keys: CollectionKeys,
-  batch: number,
-): Promise<"done" | "more"> {
-  await known.reload(keys);
-  await known.withCurrent(keys, (set) =>
-    set.indexes.length > 0 ? follow(scripts, keys, set, { fields: [], revision: 0 }) : Promise.resolve(set.indexes),
-  );
-  const step = async (most: number) => {
-    const members = textsOf(await gateway.read(keys.ids, "ZRANGE", keys.ids, 0, most - 1));
-    return scripts.purge(
-      keys,
-      members.map((member) => ({ member, ...idAndOwner(member) })),
-    );
-  };
-  try {
-    for (let left = batch; left > 0; left -= objectsPerPurge) {
-      if ((await afterEffect(step(Math.min(left, objectsPerPurge)))) === "done") return "done";
-    }
-    return "more";
-  } finally {
-    known.forget(keys);
-  }
 }
 
 function randomToken(): string {

@@ -50,13 +50,20 @@ export interface DocumentKeys {
   readonly value: string;
   /** Bytes of the value's canonical text. */
   readonly size: string;
+  /** String: what a purge under way has named the value. */
+  readonly identity: string;
   /** String: receipt of a write (parts/once.lua). */
   receipt(key: string): string;
 }
 
 export function documentKeys(document: DocumentRef): DocumentKeys {
   const base = `jp:{${projectTag(document.project)}/json/${safe(document.rootKey)}}:`;
-  return { value: `${base}value`, size: `${base}size`, receipt: (key) => `${base}receipt:${key}` };
+  return {
+    value: `${base}value`,
+    size: `${base}size`,
+    identity: `${base}id`,
+    receipt: (key) => `${base}receipt:${key}`,
+  };
 }
 
 export interface SessionKeys {

@@ -20,6 +20,8 @@ import { createObjectScripts } from "./object-scripts.ts";
 import { createObjects } from "./objects.ts";
 import { observedStore, outcomeOf } from "./observed-store.ts";
 import { createPages } from "./pages.ts";
+import { createPurgeScripts } from "./purge-scripts.ts";
+import { createPurges } from "./purges.ts";
 import { createRangeScripts } from "./range-scripts.ts";
 import { createReceipts } from "./receipts.ts";
 import { createSessionScripts } from "./session-scripts.ts";
@@ -66,6 +68,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createWalks(parts),
     ...createIndexes({ ...parts, scripts: indexScripts }),
     ...createDocuments(gateway),
+    ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),
     ...createFigures(gateway),
     ...createReceipts(gateway),
     ...createSessions(createSessionScripts(gateway), clock),

@@ -2,6 +2,7 @@
 // `describeDocumentStore` also runs the refusals (document-refusals.ts) and the expectations (expectations.ts).
 
 import { describe, expect, it } from "vitest";
+import { purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
 import type { Path } from "../../../dataplane/store/port.ts";
 import { normalised } from "../../support/store/same-json.ts";
 import { describeDocumentRefusals } from "./document-refusals.ts";
@@ -91,12 +92,30 @@ function describeWholeValues(subject: Subject): void {
       { project: { ...project, name: "shop-flags" }, rootKey: "flags" },
     ] as const;
     for (const document of [flags, flag, other]) await store.initialise(document, '{"a":1}');
-    await store.purgeDocument(flags);
-    await store.purgeDocument(flags);
+    expect(await purgeWholeDocument(store, flags)).toBe(true);
+    expect(await purgeWholeDocument(store, flags)).toBe(true);
     expect(await store.readAt(flags, [])).toEqual({ outcome: "missing_document" });
     expect(await textAt(store, flag)).toBe('{"a":1}');
     expect(await textAt(store, other)).toBe('{"a":1}');
     expect(await store.initialise(flags, "2")).toBe(true);
+  });
+
+  it("takes no document that was stored after the one that a purge named", async () => {
+    const { store } = subject();
+    const document = freshDocument();
+    expect(await store.documentIdentity(document)).toBeUndefined();
+    await store.initialise(document, '{"a":1}');
+    const identity = (await store.documentIdentity(document)) ?? "";
+    expect(await store.documentIdentity(document)).toBe(identity);
+    await store.putAt(document, ["a"], "2", { maxBytes: 100, mayCreate: true });
+    expect(await store.purgeDocument(document, identity)).toBe("done");
+    expect(await store.purgeDocument(document, identity)).toBe("gone");
+    await store.initialise(document, '{"a":1}');
+    expect(await store.purgeDocument(document, identity)).toBe("gone");
+    expect(await textAt(store, document)).toBe('{"a":1}');
+    expect(await store.documentIdentity(document)).not.toBe(identity);
+    expect(await store.purgeDocument(document, identity)).toBe("gone");
+    expect(await textAt(store, document)).toBe('{"a":1}');
   });
 }
 

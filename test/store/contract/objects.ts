@@ -2,6 +2,7 @@
 // Pages and indexes have files of their own; `describeObjectStore` runs all three.
 
 import { describe, expect, it } from "vitest";
+import { purgeCollection } from "../../../dataplane/config/purge-whole.ts";
 import type { CollectionRef, NewObject, Store } from "../../../dataplane/store/port.ts";
 import { idOf, objectOf, servedText } from "../../support/store/stored-objects.ts";
 import { describeFigures } from "./figures.ts";
@@ -171,7 +172,7 @@ function describeVisibility(subject: Subject): void {
     expect(await store.replace(collection, objectOf(1, {}), objectOf(1, {}))).toEqual({ outcome: "not_found" });
     expect(await store.indexes(collection)).toEqual([]);
     expect(await store.buildIndexes(collection)).toBe("done");
-    expect(await store.purge(collection, 10)).toBe("done");
+    expect(await store.collectionIdentity(collection)).toBeUndefined();
   });
 }
 
@@ -261,9 +262,11 @@ function describeQuotaAndPurge(subject: Subject): void {
     await store.declareIndexes(collection, fields, 7);
     await store.declareIndexes(neighbour, fields, 7);
     for (let n = 0; n < 25; n += 1) await createBoth(store, [collection, neighbour], objectOf(n, { n: String(n) }));
-    expect(await store.purge(collection, 10)).toBe("more");
+    const identity = (await store.collectionIdentity(collection)) ?? "";
+    expect(await store.purge(collection, identity, 10)).toBe("more");
     expect(await store.count(collection, {})).toBe(15);
-    for (let round = 0; (await store.purge(collection, 10)) === "more"; round += 1) expect(round).toBeLessThan(5);
+    for (let round = 0; (await store.purge(collection, identity, 10)) === "more"; round += 1)
+      expect(round).toBeLessThan(5);
     expect(await everyPage(store, collection)).toEqual([]);
     expect(await store.count(collection, { owner: "user:alice" })).toBe(0);
     expect(await store.count(neighbour, {})).toBe(25);
@@ -276,12 +279,35 @@ function describeQuotaAndPurge(subject: Subject): void {
     );
   });
 
+  it("takes nothing of what was stored after what a purge named, and leaves its indexes", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    const field = { name: "n", path: ["n"] };
+    await store.declareIndexes(collection, [field], 7);
+    for (let n = 0; n < 3; n += 1) await store.create(collection, objectOf(n, { n: String(n) }), plenty);
+    const identity = (await store.collectionIdentity(collection)) ?? "";
+    expect(await store.collectionIdentity(collection)).toBe(identity);
+    expect(await store.purge(collection, identity, 2)).toBe("more");
+    expect(await store.collectionIdentity(collection)).toBe(identity);
+    expect(await store.purge(collection, identity, 2)).toBe("done");
+    expect(await store.purge(collection, identity, 2)).toBe("gone");
+    await store.declareIndexes(collection, [field], 8);
+    for (let n = 0; n < 10; n += 1) await store.create(collection, objectOf(n, { n: String(n) }), plenty);
+    expect(await store.purge(collection, identity, 100)).toBe("gone");
+    expect(await store.collectionIdentity(collection)).not.toBe(identity);
+    expect(await store.purge(collection, identity, 100)).toBe("gone");
+    expect(await store.indexes(collection)).toEqual([{ field, state: "ready" }]);
+    expect(
+      await store.pageByField(collection, {}, { index: "n" }, { offset: 0, limit: 1, descending: false }),
+    ).toMatchObject({ count: 10 });
+  });
+
   it("forgets a purged collection's indexes, so that a new resource of that name starts with its own", async () => {
     const { store } = subject();
     const collection = freshCollection();
     await store.declareIndexes(collection, [{ name: "n", path: ["n"] }], 7);
     await store.create(collection, objectOf(1, { n: "1" }), plenty);
-    while ((await store.purge(collection, 10)) === "more");
+    await purgeCollection(store, collection);
     expect(await store.indexes(collection)).toEqual([]);
     const field = { name: "m", path: ["m"] };
     expect(await store.declareIndexes(collection, [field], 1)).toEqual([{ field, state: "ready" }]);

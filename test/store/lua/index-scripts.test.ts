@@ -1,4 +1,4 @@
-// The scripts that declare, build and purge indexes: what each one answers, and every key that it leaves.
+// The scripts that declare and build indexes: what each one answers, and every key that it leaves.
 
 import { describe, expect, it } from "vitest";
 import { createIndexScripts } from "../../../dataplane/store/redis/index-scripts.ts";
@@ -11,7 +11,7 @@ import { useScriptBench } from "../../support/redis/script-bench.ts";
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
 const bench = useScriptBench();
 const scripts = () => createIndexScripts(bench.gateway);
-const none: IndexSet = { version: "", revision: 0, nextSlot: 1, indexes: [], cursor: undefined };
+const none: IndexSet = { version: "", revision: 0, nextSlot: 1, indexes: [], cursor: undefined, id: undefined };
 const a = { name: "a", path: ["a"] };
 const b = { name: "b", path: ["b"] };
 const owner = "user:al";
@@ -161,23 +161,5 @@ describe("begin-build and add-entries", () => {
       isLast: false,
       objects: [{ text: "" }, { member: `id2\0${owner}`, text: '{"a":"id2"}' }],
     });
-  });
-});
-
-describe("purge-objects", () => {
-  it("removes the objects it is given, and everything else with the last one", async () => {
-    for (const id of ["id1", "id2"]) await createObject(id, "{}");
-    await bench.client.hset(keys.indexSet, "version", "v1");
-    const object = (id: string) => ({ member: `${id}\0${owner}`, id, owner });
-    expect(await scripts().purge(keys, [object("id1")])).toBe("more");
-    expect(Object.keys(await bench.contents())).toEqual([
-      keys.document("id2"),
-      keys.ids,
-      keys.indexSet,
-      keys.owned(owner),
-    ]);
-    expect(await scripts().purge(keys, [object("id2")])).toBe("done");
-    expect(await bench.contents()).toEqual({});
-    expect(await scripts().purge(keys, [])).toBe("done");
   });
 });

@@ -157,7 +157,8 @@ const states = call("indexes", fc.constant("now"), async ({ store, collection })
 );
 
 const purges = call("purge", fc.integer({ min: 1, max: 4 }), async ({ store, collection }, batch) => {
-  await untilDone(() => store.purge(collection, batch));
+  const identity = await store.collectionIdentity(collection);
+  if (identity !== undefined) await untilDone(() => store.purge(collection, identity, batch));
   return byName(await store.indexes(collection));
 });
 

@@ -1,17 +1,22 @@
--- Purpose: removes objects of a collection whose indexes were dropped, and the index set with the last of them.
+-- Purpose: removes objects of a collection that still is the one that was named, and whose indexes were dropped; with the last of them
+-- the index set.
 -- KEYS: 1 index set, 2 lock, 3 ids, then two per object: document, its owner's ids
--- ARGV: one per object: its member of ids
--- Returns: {done}: nothing is left | {more}
-local code = { done = 0, more = 6 }
+-- ARGV: 1 name that the collection was given, then one per object: its member of ids
+-- Returns: {done}: nothing is left | {more} | {not_found}: it has gone; another one may be there
+local code = { done = 0, not_found = 4, more = 6 }
 local index_set, lock, ids = KEYS[1], KEYS[2], KEYS[3]
-local first_object = 4
+local name = ARGV[1]
+local first_object, first_member = 4, 2
 
 -- include member-id
 
+if redis.call("HGET", index_set, "id") ~= name then
+  return { code.not_found }
+end
 -- What goes unread can't be taken off the sum: it is counted anew if the collection comes back.
 redis.call("HDEL", index_set, "bytes", "counted_to")
-for at = 1, #ARGV do
-  local key = first_object + 2 * (at - 1)
+for at = first_member, #ARGV do
+  local key = first_object + 2 * (at - first_member)
   redis.call("UNLINK", KEYS[key])
   redis.call("ZREM", KEYS[key + 1], first_part(ARGV[at]))
   redis.call("ZREM", ids, ARGV[at])

@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../../../../dataplane/store/order.ts";
 import { declare, encodedValues, type IndexSet, indexSetOf } from "../../../../../dataplane/store/redis/index-set.ts";
 
-const none: IndexSet = indexSetOf([null, null, null, null, null]);
+const none: IndexSet = indexSetOf([null, null, null, null, null, null]);
 const field = (name: string) => ({ name, path: name.split(".") });
 
 function following(set: IndexSet, ...names: readonly string[]): IndexSet {
   const { nextSlot, indexes, cursor } = declare(set, names.map(field));
-  return { version: "v", revision: 1, nextSlot, indexes, cursor };
+  return { version: "v", revision: 1, nextSlot, indexes, cursor, id: undefined };
 }
 
 describe("a declaration", () => {

@@ -1,0 +1,69 @@
+// Removes what a collection or a root key holds, in steps that take only what was named before: a step that comes late, after others have
+// purged it and something new was stored, does nothing.
+
+import type { Gateway } from "../../../core/redis/gateway.ts";
+import { textsOf } from "../../../core/redis/reply.ts";
+import type { DocumentStore, ObjectStore, PurgeStep } from "../port.ts";
+import { afterEffect } from "./after-effect.ts";
+import type { IndexScripts } from "./index-scripts.ts";
+import { follow, idAndOwner } from "./indexes.ts";
+import { type CollectionKeys, collectionKeys, documentKeys } from "./keys.ts";
+import type { KnownIndexes } from "./known-indexes.ts";
+import type { PurgeScripts } from "./purge-scripts.ts";
+
+const objectsPerCall = 100;
+
+export interface PurgeParts {
+  readonly gateway: Gateway;
+  readonly indexScripts: IndexScripts;
+  readonly purgeScripts: PurgeScripts;
+  readonly known: KnownIndexes;
+}
+
+type Purges = Pick<ObjectStore, "collectionIdentity" | "purge"> &
+  Pick<DocumentStore, "documentIdentity" | "purgeDocument">;
+
+export function createPurges(parts: PurgeParts): Purges {
+  const { purgeScripts } = parts;
+  return {
+    collectionIdentity: (collection) => purgeScripts.identifyCollection(collectionKeys(collection)),
+    purge: (collection, identity, batch) => purge(parts, collectionKeys(collection), identity, batch),
+    documentIdentity: (document) => purgeScripts.identifyDocument(documentKeys(document)),
+    purgeDocument: (document, identity) => purgeScripts.purgeDocument(documentKeys(document), identity),
+  };
+}
+
+/** Drops the indexes first, which spares taking every entry out of them. */
+async function purge(parts: PurgeParts, keys: CollectionKeys, identity: string, batch: number): Promise<PurgeStep> {
+  const { gateway, purgeScripts, known } = parts;
+  if ((await dropIndexes(parts, keys, identity)) === "gone") return "gone";
+  const step = async (most: number) => {
+    const members = textsOf(await gateway.read(keys.ids, "ZRANGE", keys.ids, 0, most - 1));
+    const objects = members.map((member) => ({ member, ...idAndOwner(member) }));
+    return purgeScripts.purgeObjects(keys, identity, objects);
+  };
+  try {
+    for (let left = batch; left > 0; left -= objectsPerCall) {
+      const answer = await afterEffect(step(Math.min(left, objectsPerCall)));
+      if (answer !== "more") return answer;
+    }
+    return "more";
+  } finally {
+    known.forget(keys);
+  }
+}
+
+/** The version that the script compares is random: one of the named collection is never that of another. */
+async function dropIndexes(
+  { indexScripts, known }: PurgeParts,
+  keys: CollectionKeys,
+  identity: string,
+): Promise<"dropped" | "gone"> {
+  await known.reload(keys);
+  return known.withCurrent(keys, async (set) => {
+    if (set.id !== identity) return "gone";
+    if (set.indexes.length === 0) return "dropped";
+    const indexes = await follow(indexScripts, keys, set, { fields: [], revision: 0 });
+    return indexes === "stale" ? "stale" : "dropped";
+  });
+}

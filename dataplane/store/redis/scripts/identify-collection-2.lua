@@ -1,0 +1,17 @@
+-- Purpose: names what a collection holds now, for its purge. The name ends with the index set, which the purge's last step removes: what
+-- is stored after that has another name.
+-- KEYS: 1 index set, 2 ids
+-- ARGV: 1 name to give, if there is none yet
+-- Returns: {done, name} | {not_found}: the collection holds nothing
+local code = { done = 0, not_found = 4 }
+local index_set, ids = KEYS[1], KEYS[2]
+local name = ARGV[1]
+
+if redis.call("EXISTS", index_set, ids) == 0 then
+  return { code.not_found }
+end
+local given = redis.call("HGET", index_set, "id")
+if not given then
+  redis.call("HSET", index_set, "id", name)
+end
+return { code.done, given or name }

@@ -1,0 +1,13 @@
+-- Purpose: removes a document that still is the one that was named.
+-- KEYS: 1 document, 2 its size, 3 its name
+-- ARGV: 1 name that it was given
+-- Returns: {done} | {not_found}: it has gone; another one may be there
+local code = { done = 0, not_found = 4 }
+local document, size, id = KEYS[1], KEYS[2], KEYS[3]
+local name = ARGV[1]
+
+if redis.call("GET", id) ~= name then
+  return { code.not_found }
+end
+redis.call("UNLINK", document, size, id)
+return { code.done }
