@@ -14,6 +14,7 @@ import type { Answer } from "./respond/answer.ts";
 import { corsHeaders } from "./respond/cors.ts";
 import { problemAnswer } from "./respond/problem.ts";
 import { requestId } from "./respond/request-id.ts";
+import { preferTargetAuthority } from "./route/host-name.ts";
 
 export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<Answer>;
@@ -40,7 +41,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    rewriteUrl: () => "/",
+    rewriteUrl(request) {
+      // Before anything looks at the host.
+      preferTargetAuthority(request);
+      return "/";
+    },
     // While it closes, requests that had arrived are still served; fastify would answer 503 in a shape of its own.
     return503OnClosing: false,
     genReqId: (request) => requestId(request.headers["x-request-id"]),

@@ -24,6 +24,8 @@ export interface ObjectGrant {
 export interface DocumentGrant {
   /** Whether a PUT may add a key. */
   readonly mayCreate: boolean;
+  /** Whether a refusal may tell what is stored. */
+  readonly mayRead: boolean;
 }
 
 const everything: Visibility = Object.freeze({});
@@ -52,7 +54,8 @@ export function authorizeDocument(
   caller: Caller,
 ): DocumentGrant {
   demand(project, rootKey.access[operation], operation, caller);
-  return { mayCreate: refusal(project, rootKey.access.create, "create", caller) === undefined };
+  const may = (other: Operation) => refusal(project, rootKey.access[other], other, caller) === undefined;
+  return { mayCreate: may("create"), mayRead: may("read") };
 }
 
 /** Whether a caller may read what describes the project. */

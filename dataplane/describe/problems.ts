@@ -17,7 +17,7 @@ export const problemsOf = {
   readOnlyProject: ["project_read_only"],
   body: [
     ...(["malformed_json", "duplicate_member", "number_out_of_range", "too_deep", "body_required"] as const),
-    ...(["unsupported_media_type", "body_too_large", "body_busy"] as const),
+    ...(["unsupported_media_type", "transfer_coding_not_supported", "body_too_large", "body_busy"] as const),
   ],
   objectBody: ["object_required", "reserved_field", "validation_failed", "document_too_large"],
   storedData: ["project_busy", "store_unavailable"],

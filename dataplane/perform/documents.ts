@@ -199,10 +199,17 @@ function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
     case "index_out_of_range":
       return new Problem(
         "index_out_of_range",
-        `The array's length is ${refusal.length}; insert at 0 to ${refusal.length}, or at -`,
+        scene.grant.mayRead
+          ? `The array's length is ${refusal.length}; insert at 0 to ${refusal.length}, or at -`
+          : "The index is greater than the array's length; insert at the end with -",
       );
     case "index_not_found":
-      return new Problem("index_not_found", `The array's length is ${refusal.length}; indices start at 0`);
+      return new Problem(
+        "index_not_found",
+        scene.grant.mayRead
+          ? `The array's length is ${refusal.length}; indices start at 0`
+          : "The array has no element at this index; indices start at 0",
+      );
     case "key_exists":
       return new Problem("key_exists", "The object has this key already; replace its value with PUT");
     case "document_too_large":

@@ -32,8 +32,12 @@ export function splitTarget(target: string): SplitTarget {
 }
 
 function originForm(target: string): string {
-  const match = /^https?:\/\/[^/?#]*(\/[^#]*)?$/i.exec(target);
-  if (!match) throw new Problem("invalid_request", "The request target must start with a slash");
+  const match = /^https?:\/\/[^/?#]+(\/[^#]*)?$/i.exec(target);
+  if (!match)
+    throw new Problem(
+      "invalid_request",
+      "The request target must start with a slash, or name a host and then start with one",
+    );
   return match[1] ?? "/";
 }
 

@@ -1,8 +1,8 @@
-// Reads a request's body as one canonical JSON text. Refuses other media types, bodies over the limit, and everything that
+// Reads a request's body as one canonical JSON text. Refuses other media types and codings, bodies over the limit, and everything that
 // is not exactly one well-formed JSON text. The rest of a refused body is read and thrown away, because a connection that is closed
 // over unread bytes takes the answer along.
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
 import { type CanonicalJson, canonicalJsonOfBytes } from "../../core/json/canonical.ts";
 import type { BodyBudget } from "./body-budget.ts";
@@ -22,6 +22,27 @@ export function demandJson(contentType: string | undefined): void {
   throw new Problem("unsupported_media_type", "Send the body as JSON, with `Content-Type: application/json`");
 }
 
+/**
+ * Throws `transfer_coding_not_supported` (RFC 9112 §6.1) or `unsupported_media_type` (RFC 9110 §8.4) unless the bytes of a body are the
+ * text itself: read as JSON, what is coded would only be malformed.
+ */
+function demandPlain({
+  "transfer-encoding": transfer = "",
+  "content-encoding": content = "",
+}: IncomingHttpHeaders): void {
+  // Where chunked is not the last one, nobody knows where the message ends: Node refuses it with the connection.
+  if (/,\s*chunked\s*$/i.test(transfer)) {
+    throw new Problem(
+      "transfer_coding_not_supported",
+      "Send the body with `Transfer-Encoding: chunked` alone, or with its length",
+    );
+  }
+  if (content === "" || content.trim().toLowerCase() === "identity") return;
+  throw new Problem("unsupported_media_type", "Send the body as it is, without a Content-Encoding", {
+    headers: { "Accept-Encoding": "identity" },
+  });
+}
+
 /** A body on its way. */
 export interface ArrivingBody {
   readonly budget: BodyBudget;
@@ -36,6 +57,7 @@ export interface ArrivingBody {
 
 export async function readBody(maxBytes: number, body: ArrivingBody, depth = maxDepth): Promise<CanonicalJson> {
   const { headers } = body.message;
+  demandPlain(headers);
   demandJson(headers["content-type"]);
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   body.invite();

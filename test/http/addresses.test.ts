@@ -12,6 +12,7 @@ import {
   withRootKey,
   withServing,
 } from "../support/http/projects.ts";
+import { sendRaw } from "../support/http/raw-http.ts";
 import { describeServed } from "../support/http/served.ts";
 
 const shop = project(
@@ -159,6 +160,28 @@ describeServed("a project's hosts", (serve) => {
     const served = await serve([shop, hosted]);
     const reply = await send(served.origin, `${served.base}/json/flags`, { headers: { host: "api.shop.test" } });
     expect([reply.status, reply.code]).toEqual([404, "unknown_path"]);
+  });
+
+  it("are those of the target's authority where the target has one, whatever the Host header says", async () => {
+    const served = await serve([shop, hosted]);
+    const ask = (target: string, host: string) => send(served.origin, target, { headers: { host } });
+    expect((await ask("http://api.shop.test:8080/json/k", "elsewhere.test")).text).toBe("{}");
+    const other = await ask(`http://elsewhere.test${served.base}/json/flags`, "api.shop.test");
+    expect(other.text).toBe('{"a":1}');
+    const list = await ask("http://API.shop.test/api/r", "elsewhere.test");
+    expect(list.json()).toMatchObject({ links: { self: "http://API.shop.test/api/r?_limit=10&_offset=0" } });
+  });
+
+  it.each([
+    ["someone in front of the host", "http://user@api.shop.test/json/k", "Host: api.shop.test"],
+    ["no host", "http:///json/k", "Host: api.shop.test"],
+    ["a host that is none", "http://api,shop.test/json/k", "Host: api.shop.test"],
+    ["no Host header beside it", "http://api.shop.test/json/k", "X-Other: 1"],
+    ["two Host headers beside it", "http://api.shop.test/json/k", "Host: api.shop.test\r\nHost: api.shop.test"],
+  ])("are refused with %s in an absolute target", async (_what, target, line) => {
+    const served = await serve([shop, hosted]);
+    const [reply] = await sendRaw(served.origin, `GET ${target} HTTP/1.1\r\n${line}\r\nConnection: close\r\n\r\n`);
+    expect([reply?.status, JSON.parse(reply?.body ?? "{}").code]).toEqual([400, "invalid_request"]);
   });
 
   it("are repeated in links", async () => {

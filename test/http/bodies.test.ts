@@ -1,5 +1,6 @@
 // What is taken for a JSON body and what is refused as none, by type and by text.
 
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { apikey, basic, project, withKey, withLimits, withResource, withRootKey } from "../support/http/projects.ts";
 import { describeServed, type Served } from "../support/http/served.ts";
@@ -60,6 +61,26 @@ describeServed("content types", (serve) => {
       Array(2).fill("unsupported_media_type"),
     );
     expect((await served.send("/json/doc")).text).toBe("{}");
+  });
+
+  it.each(["gzip", "br", "identity, gzip", "GZIP"])(
+    "%s as a Content-Encoding is refused with 415, which says that none is taken",
+    async (coding) => {
+      const served = await serve(shop);
+      const headers = { "content-encoding": coding };
+      const reply = await served.send("/json/doc/k", { method: "PUT", body: gzipSync("1"), as, headers });
+      expect([reply.status, reply.code, reply.headers["accept-encoding"]]).toEqual([
+        415,
+        "unsupported_media_type",
+        "identity",
+      ]);
+      expect((await served.send("/json/doc")).text).toBe("{}");
+    },
+  );
+
+  it.each(["identity", "Identity", ""])("%s as a Content-Encoding is none", async (coding) => {
+    const served = await serve(shop);
+    expect(await outcomes(served, '{"a":1}', { "content-encoding": coding })).toEqual([201, 201]);
   });
 
   it("do not come before what the path, the method and the caller are refused for", async () => {

@@ -48,6 +48,19 @@ function logged(served: Served): readonly Record<string, unknown>[] {
 describeServed("a body in chunks", (serve) => {
   const chunked = { lines: ["Transfer-Encoding: chunked"] };
 
+  it.each(["gzip, chunked", "deflate, chunked", "gzip, identity, chunked"])(
+    "that is coded beside, %s, is refused with 501",
+    async (coding) => {
+      const served = await serve(shop);
+      const bytes = chunk("1") + chunk("");
+      const sent = head(served, { lines: [`Transfer-Encoding: ${coding}`, "Connection: close"] }) + bytes;
+      const [reply] = await sendRaw(served.origin, sent);
+      problem(reply, "transfer_coding_not_supported");
+      expect(reply?.status).toBe(501);
+      expect((await served.send("/json/doc")).text).toBe("{}");
+    },
+  );
+
   it("is put together, wherever it is cut, in the middle of a character too", async () => {
     const served = await serve(shop);
     const bytes = Buffer.from('{"euro":"€"}');

@@ -192,6 +192,26 @@ describeServed("a PUT that adds a key", (serve) => {
   });
 });
 
+describeServed("an array that a caller may write to and not read", (serve) => {
+  const inbox = withRootKey("inbox", {
+    initialValue: "[1,2,3,4,5,6,7]",
+    access: { create: "Anyone", read: "Administrators", update: "Anyone" },
+  });
+
+  it.each([
+    ["POST", 409, "index_out_of_range"],
+    ["PUT", 404, "index_not_found"],
+  ])("does not tell its length to who may not read it: %s past the end", async (method, status, code) => {
+    const served = await serve(project("p", withKey("admin", { role: "Administrators" }), withKey("writer"), inbox));
+    for (const as of [undefined, apikey("writer"), apikey("admin")]) {
+      const reply = await served.send("/json/inbox/9", { method, body: 1, ...(as !== undefined && { as }) });
+      expect([reply.status, reply.code]).toEqual([status, code]);
+      const tells = String(reply.json().detail).includes("7");
+      expect([as, tells]).toEqual([as, as === apikey("admin")]);
+    }
+  });
+});
+
 describeServed("with the project's authentication policy disabled", (serve) => {
   const free = project("free", withAuthenticationDisabled(), withKey("reader", { access: "Read" }));
 

@@ -147,13 +147,13 @@ describe("access to a root key", () => {
 
   it("lets a PUT add a key only to whoever may create", () => {
     const { config, rootKey } = rootKeyOf({ update: "Anyone" });
-    expect(authorizeDocument(config, rootKey, "update", anonymous)).toEqual({ mayCreate: false });
-    expect(authorizeDocument(config, rootKey, "update", user("Users", "Write"))).toEqual({ mayCreate: true });
+    expect(authorizeDocument(config, rootKey, "update", anonymous)).toMatchObject({ mayCreate: false });
+    expect(authorizeDocument(config, rootKey, "update", user("Users", "Write"))).toMatchObject({ mayCreate: true });
   });
 
   it("opens what is Authenticated or Administrators where authentication is Disabled, and keeps Nobody", () => {
     const { config, rootKey } = rootKeyOf({ create: "Nobody", update: "Administrators" }, true);
-    expect(authorizeDocument(config, rootKey, "update", anonymous)).toEqual({ mayCreate: false });
+    expect(authorizeDocument(config, rootKey, "update", anonymous)).toMatchObject({ mayCreate: false });
     expect(verdict(() => authorizeDocument(config, rootKey, "create", anonymous))).toBe(no);
   });
 });
