@@ -130,9 +130,9 @@ class Run {
     const { history, asker, seed, world, scenario } = this.#parts;
     const random = createRandom(seed, `${scenario.name} ${name}`);
     const replicas = (): readonly Target[] => world.replicas;
-    const tokensMayExpire = scenario.plan.shiftedClocks ?? false;
+    const clocksJump = scenario.plan.shiftedClocks ?? false;
     const { credentials } = world;
-    return { history, asker, random, replicas, credentials, stopped: () => this.#stopped, tokensMayExpire };
+    return { history, asker, random, replicas, credentials, stopped: () => this.#stopped, clocksJump };
   }
 
   async #trouble(): Promise<void> {

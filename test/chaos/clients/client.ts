@@ -13,8 +13,8 @@ export interface ClientDeps {
   readonly replicas: () => readonly Target[];
   readonly credentials: { readonly worker: string; readonly victim: string };
   readonly stopped: () => boolean;
-  /** Clocks jump: a replica may take a token for expired. */
-  readonly tokensMayExpire: boolean;
+  /** Of replicas: one may take a token for expired, and what it makes may be older than what was there before. */
+  readonly clocksJump: boolean;
 }
 
 /** Milliseconds between two operations of a client, at most. */

@@ -26,7 +26,7 @@ export async function tryEverywhere(deps: ClientDeps, credential: string, as: st
     deps.replicas().map(async (replica) => {
       const { status, code, from, to } = await asker.ask(replica, { path: `${base}/api/items?_limit=1`, as });
       if (status !== 200 && status !== 401) return;
-      if (code === "token_expired" && deps.tokensMayExpire) return;
+      if (code === "token_expired" && deps.clocksJump) return;
       history.add({ kind: "access", credential, replica: replica.name, admitted: status === 200, from, to });
     }),
   );
@@ -56,14 +56,14 @@ async function oneSession(credential: string, { ended }: SessionsKept, deps: Cli
   await tryEverywhere(deps, credential, as);
   const renewal = { method: "POST", path: "/sessions/refresh", as: `Bearer ${tokens.refresh_token}` } as const;
   const renewed = await askOne(deps, renewal);
-  noteOdd(history, renewal, renewed, { statuses: deps.tokensMayExpire ? [200, 401] : [200], unlessLost: opened.to });
+  noteOdd(history, renewal, renewed, { statuses: deps.clocksJump ? [200, 401] : [200], unlessLost: opened.to });
   if (renewed.status === 200) as = `bearer ${(JSON.parse(renewed.text) as Tokens).access_token}`;
   await tryEverywhere(deps, credential, as);
   const ending = { method: "DELETE", path: `/sessions/${tokens.session_id}`, as } as const;
   const revoking = history.beginRevoking(credential);
   const answer = await askOne(deps, ending);
   // 404 and 401 are right after an earlier attempt that nobody knows of; there was none here.
-  noteOdd(history, ending, answer, { statuses: deps.tokensMayExpire ? [204, 401] : [204], unlessLost: opened.to });
+  noteOdd(history, ending, answer, { statuses: deps.clocksJump ? [204, 401] : [204], unlessLost: opened.to });
   if (answer.status !== 204) return;
   revoking.end();
   ended.set(credential, as);
