@@ -1,5 +1,6 @@
 // Asks a replica for every object that says it is Ready: resources, root keys, logins and keys. Says what is not served.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import type { Reply } from "../support/http/http-client.ts";
@@ -23,6 +24,7 @@ interface Spec {
   readonly serving?: string;
 }
 
+const laterMs = 5_000;
 /** Logins are costly on purpose. */
 const mostLogins = 3;
 
@@ -36,10 +38,20 @@ export async function judgeServed(fleet: Fleet, namespace: string, objects: read
     asked += 1;
     const { reply, expected } = answer;
     if (expected.includes(reply.status)) continue;
-    const told = `${object.kind} ${object.metadata.name} is Ready and answered with ${reply.status}: ${reply.text.slice(0, 300)}`;
-    faults.push(`${told}\n${JSON.stringify(object).slice(0, 1_000)}`);
+    faults.push(await faultOf({ fleet, namespace, object, spec }, reply));
   }
   return { asked, faults };
+}
+
+/** Whether the answer stays as it is tells a change that comes late from one that never comes. */
+async function faultOf(asked: Asked, { status, text }: Reply): Promise<string> {
+  const { kind, metadata, spec } = asked.object;
+  await sleep(laterMs);
+  const later = await asks[kind](asked);
+  const told = `${kind} ${metadata.name} is Ready and answered with ${status}: ${text.slice(0, 300)}`;
+  const { managedFields: _, ...rest } = metadata as Readonly<Record<string, unknown>>;
+  const seen = JSON.stringify({ metadata: rest, spec, status: asked.object.status }).slice(0, 3_000);
+  return `${told}; ${laterMs / 1_000} s later with ${later?.reply.status}\n${seen}`;
 }
 
 function worthAsking(objects: readonly SeenObject[]): readonly SeenObject[] {
