@@ -2,7 +2,7 @@
 // other users, ignored by git, held by one process at a time and bound to one folder of manifests. Refuses with what to do.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "../start-refused.ts";
 import { writeWhole } from "./write-whole.ts";
@@ -25,7 +25,7 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
   }
   const file = (name: string): string => join(path, name);
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolder(resolve(path));
     // What lies here are secrets and data: `git add .` must not pick them up.
     await writeFile(file(".gitignore"), "*\n", { mode: 0o600 });
   } catch (cause) {
@@ -42,6 +42,20 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
     throw error;
   }
   return { path, file, close: () => lock.close() };
+}
+
+/** With all above it. Node's own way of that never ends below a folder that takes none, such as /proc. */
+async function makeFolder(path: string): Promise<void> {
+  const make = () => mkdir(path, { mode: 0o700 });
+  try {
+    await make();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await make();
+  }
 }
 
 /** Secrets that are generated there would count as manifests; hidden folders are not read. */

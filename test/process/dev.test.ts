@@ -286,6 +286,14 @@ describe("jsonplane dev refuses to start, with what to do,", () => {
     expect(readdirSync(join(cwd, "manifests"))).not.toContain("data");
   });
 
+  it("when the data folder can't be made, also below a folder that takes none", async () => {
+    const dev = start("--data", "/proc/jsonplane/data");
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toMatch(
+      /^jsonplane: The data folder \/proc\/jsonplane\/data can't be used \(ENOENT: .*\): choose another/,
+    );
+  });
+
   it("when Redis can't be reached", async () => {
     const dev = start("--redis", "redis://:hunter2@127.0.0.1:1");
     expect(await dev.exit()).toBe(1);
