@@ -12,3 +12,8 @@ export class WritesRefused extends StoreUnavailable {}
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
+
+/** True of what says that the store failed, and false of a defect. */
+export function isStoreFailure(error: unknown): error is StoreUnavailable | OutcomeUnknown {
+  return error instanceof StoreUnavailable || error instanceof OutcomeUnknown;
+}

@@ -17,7 +17,8 @@ export class RedisFault extends Error {
 
 /**
  * Refused before anything was done, and worth another try later. A script is refused as a whole: each one writes first
- * with a command that Redis refuses in all of these states, and once a script has written, Redis lets it finish.
+ * with a command that Redis refuses in all of these states, and once a script has written, Redis lets it finish. One that frees
+ * memory or revokes something runs also when memory is used up (`runsWithoutMemory`).
  */
 const refusals: ReadonlySet<string> = new Set([
   "ASK",

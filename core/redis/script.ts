@@ -20,6 +20,14 @@ export function loadScript(folder: URL, name: string, kind: Script["kind"]): Scr
   return scriptOf(name, lua, kind);
 }
 
+/**
+ * The same script, which Redis runs also when its memory is used up: for what removes and revokes, and writes so little for it, or
+ * frees so much, that refusing it would help nobody.
+ */
+export function runsWithoutMemory({ name, lua, kind }: Script): Script {
+  return scriptOf(name, `#!lua flags=allow-oom\n${lua}`, kind);
+}
+
 export function scriptOf(name: string, lua: string, kind: Script["kind"]): Script {
   return { name, lua, sha: createHash("sha1").update(lua).digest("hex"), kind };
 }

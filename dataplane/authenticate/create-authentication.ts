@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Clock } from "../../core/clock.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
+import { systemTimers, type Timers } from "../../core/timers.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { CounterStore, SessionStore } from "../store/port.ts";
 import type { Authentication } from "./authentication.ts";
@@ -19,6 +20,7 @@ import { invalidCredentials } from "./refusals.ts";
 import { createSessions } from "./sessions.ts";
 import { createThrottle } from "./throttle.ts";
 import { createTokens } from "./tokens.ts";
+import { createUnfinishedEnds } from "./unfinished-ends.ts";
 import { createAccessTokenVerifier } from "./verify-access-token.ts";
 import { createKeyVerifier } from "./verify-key.ts";
 
@@ -33,6 +35,7 @@ export interface AuthenticationDeps {
   /** What a login of an unknown user costs: as much as the stored hashes do. */
   readonly passwordCost?: PasswordCost;
   readonly observe?: (observation: AuthenticationObservation) => void;
+  readonly timers?: Timers;
   /** Makes session and token ids; random UUIDs by default. */
   readonly newId?: () => string;
 }
@@ -41,7 +44,15 @@ const defaultMaxWaiting = 64;
 
 /** Rejects with what the store says when the sessions ended so far can't be learnt. */
 export async function createAuthentication(deps: AuthenticationDeps): Promise<Authentication> {
-  const { directory, store, clock, issuerOf, observe = () => undefined, newId = randomUUID } = deps;
+  const {
+    directory,
+    store,
+    clock,
+    issuerOf,
+    observe = () => undefined,
+    newId = randomUUID,
+    timers = systemTimers,
+  } = deps;
   const passwords =
     deps.passwords ??
     (await createPasswordVerifier({
@@ -64,11 +75,13 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     store,
     clock,
     tokens,
+    ended,
     throttle,
     passwords,
     newId,
     observe,
   });
+  const unfinished = createUnfinishedEnds(store, timers);
   const following = await store.followEndedSessions((sessionId, tokensExpire) => ended.add(sessionId, tokensExpire));
 
   return {
@@ -80,9 +93,12 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       return cached ?? proveCredential(project, header);
     },
     ...opener,
-    ...createSessions({ directory, store, clock, ended, observe }),
+    ...createSessions({ directory, store, clock, ended, unfinished, observe }),
     jwks: (project) => publicKeySet(project.signing),
-    close: () => following.stop(),
+    close() {
+      unfinished.close();
+      return following.stop();
+    },
   };
 
   function proveCredential(project: LiveProject, header: string): Caller | Promise<Caller> {

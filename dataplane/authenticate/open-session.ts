@@ -5,10 +5,11 @@ import type { Clock } from "../../core/clock.ts";
 import { projectName } from "../../core/config/config-keys.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionStore } from "../store/port.ts";
 import type { LoginAnswer } from "./authentication.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
 import { liveValue } from "./live-lookup.ts";
 import type { Observe } from "./observation.ts";
 import { parseAuthorization } from "./parse-authorization.ts";
@@ -28,6 +29,7 @@ export interface OpenSessionDeps {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly tokens: Tokens;
+  readonly ended: EndedSessions;
   readonly throttle: Throttle;
   readonly passwords: PasswordVerifier;
   readonly newId: () => string;
@@ -113,7 +115,7 @@ async function giveBack({ throttle, observe }: OpenSessionDeps, attempt: LoginAt
   try {
     await throttle.refund(attempt);
   } catch (cause) {
-    if (!(cause instanceof StoreUnavailable || cause instanceof OutcomeUnknown)) throw cause;
+    if (!isStoreFailure(cause)) throw cause;
     observe({ kind: "refund_failed", project: attempt.project, cause });
   }
 }
@@ -153,6 +155,8 @@ async function refresh(
   if (user?.credentialRevision !== claims.cv) throw invalidRefreshToken(project.config);
   const now = unixSeconds(deps.clock);
   if (claims.exp <= now) throw refreshTokenExpired(project.config);
+  // Ended here while the store took no writes, it may still stand there.
+  if (deps.ended.has(claims.sid)) throw invalidRefreshToken(project.config);
   // The signature binds session, user and revision together, so that the session need only still be there.
   const access_token = await mintAccessToken(deps, project, claims);
   if (!(await deps.store.touchSession(project.config, claims.sid, now))) throw invalidRefreshToken(project.config);

@@ -3,6 +3,7 @@
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { OutcomeUnknown, type StoreUnavailable } from "../../core/errors/store-errors.ts";
 
 /** Seconds after which a project's configuration, read on demand, is worth another try. */
 const unavailableRetrySeconds = 1;
@@ -92,6 +93,15 @@ export function projectUnavailable(
 
 export function sessionNotFound(): Problem {
   return new Problem("not_found", "There is no such session among those that you may reach.");
+}
+
+/** `cause` decides whether other replicas may know already. */
+export function sessionEndedHere(cause: StoreUnavailable | OutcomeUnknown): Problem {
+  const code = cause instanceof OutcomeUnknown ? "outcome_unknown" : "store_unavailable";
+  const detail =
+    "The store did not take the end of this session. This server refuses the session's tokens from now on, and ends it " +
+    "everywhere as soon as the store takes writes again";
+  return new Problem(code, detail, { headers: retryAfter(1), cause });
 }
 
 function expired(project: ProjectRef, detail: string): Problem {

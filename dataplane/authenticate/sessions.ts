@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { UserConfig } from "../../core/config/types.ts";
+import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionRecord, SessionStore } from "../store/port.ts";
 import type { SessionView } from "./authentication.ts";
@@ -10,13 +11,15 @@ import type { Caller } from "./caller.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import { liveValue } from "./live-lookup.ts";
 import type { Observe } from "./observation.ts";
-import { authenticationRequired, sessionNotFound } from "./refusals.ts";
+import { authenticationRequired, sessionEndedHere, sessionNotFound } from "./refusals.ts";
+import type { UnfinishedEnds } from "./unfinished-ends.ts";
 
 export interface SessionsDeps {
   readonly directory: Directory;
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly ended: EndedSessions;
+  readonly unfinished: UnfinishedEnds;
   readonly observe: Observe;
 }
 
@@ -75,12 +78,21 @@ async function usersOf(
 }
 
 async function end(deps: SessionsDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<void> {
-  const { record } = await reachable(deps, project, caller, id);
-  const mayEnd = isOwn(caller, record) || caller.access === "Write";
-  if (!mayEnd) throw sessionNotFound();
   const longest = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
   const tokensExpire = Math.floor(deps.clock.now() / 1000) + longest;
-  if (!(await deps.store.endSession(project.config, id, tokensExpire))) throw sessionNotFound();
+  // The session that a request comes with may be ended by it, whatever the store says of it.
+  let mayEnd = caller.kind === "user" && caller.sessionId === id;
+  try {
+    const { record } = await reachable(deps, project, caller, id);
+    mayEnd ||= isOwn(caller, record) || caller.access === "Write";
+    if (!mayEnd || !(await deps.store.endSession(project.config, id, tokensExpire))) throw sessionNotFound();
+  } catch (error) {
+    if (!mayEnd || !isStoreFailure(error)) throw error;
+    // Fails closed: refused here at once, and everywhere as soon as the store takes it.
+    deps.ended.add(id, tokensExpire);
+    deps.unfinished.add({ project: project.config, id, tokensExpire });
+    throw sessionEndedHere(error);
+  }
   deps.ended.add(id, tokensExpire);
   deps.observe({ kind: "session_ended", project: project.config });
 }
@@ -108,8 +120,10 @@ function isOwn(caller: KnownCaller, record: SessionRecord): boolean {
   return caller.kind === "user" && caller.name === record.username;
 }
 
-function isLive({ clock, ended }: SessionsDeps, record: SessionRecord, user: UserConfig): boolean {
-  if (user.credentialRevision !== record.credentialRevision || ended.has(record.id)) return false;
+function isLive({ clock, ended, unfinished }: SessionsDeps, record: SessionRecord, user: UserConfig): boolean {
+  if (user.credentialRevision !== record.credentialRevision) return false;
+  // One whose end the store does not know stands there, and may be ended again.
+  if (ended.has(record.id) && !unfinished.has(record.id)) return false;
   return record.expires * 1000 > clock.now();
 }
 

@@ -4,7 +4,7 @@
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { loadScript } from "../../core/redis/script.ts";
+import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { Nack } from "./load-project.ts";
 
 export interface Acknowledger {
@@ -32,7 +32,7 @@ export interface OwnState {
 
 export function createAcknowledger(gateway: Gateway, replica: string, own: OwnState): Acknowledger {
   const folder = new URL("./scripts/", import.meta.url);
-  const acknowledge = loadScript(folder, "acknowledge-2", "write");
+  const acknowledge = runsWithoutMemory(loadScript(folder, "acknowledge-2", "write"));
   const keys = [configKeys.replicas, acknowledgementKey(replica)];
   let state: { readonly revision: number; readonly nacks: readonly Nack[] } | undefined;
   let soon: NodeJS.Timeout | undefined;

@@ -10,7 +10,7 @@ import {
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { listOf, numberOf, textOf } from "../../core/redis/reply.ts";
-import { loadScript } from "../../core/redis/script.ts";
+import { loadScript, runsWithoutMemory, type Script } from "../../core/redis/script.ts";
 import type { Numbered } from "./revisions.ts";
 
 /** Entries that the stream of hints keeps, about: whoever missed more reads the index of projects instead. */
@@ -67,12 +67,14 @@ export interface PublishScripts {
 
 export function createPublishScripts(gateway: Gateway): PublishScripts {
   const folder = new URL("./scripts/", import.meta.url);
-  const begin = loadScript(folder, "begin-1", "write");
-  const publish = loadScript(folder, "publish-6", "write");
-  const withdraw = loadScript(folder, "withdraw-6", "write");
-  const recordData = loadScript(folder, "record-data-2", "write");
-  const orderPurge = loadScript(folder, "order-purge-3", "write");
-  const complete = loadScript(folder, "complete-2", "write");
+  // Small beside what tenants store, and what fills Redis must not keep anybody from revoking or removing.
+  const load = (name: string): Script => runsWithoutMemory(loadScript(folder, name, "write"));
+  const begin = load("begin-1");
+  const publish = load("publish-6");
+  const withdraw = load("withdraw-6");
+  const recordData = load("record-data-2");
+  const orderPurge = load("order-purge-3");
+  const complete = load("complete-2");
   return {
     async begin({ owner, seen, epoch, instance, format, takeOver }) {
       const args = [owner, seen, epoch, instance, format, takeOver ? "1" : ""];

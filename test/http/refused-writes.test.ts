@@ -6,6 +6,7 @@ import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { login, make, outcome } from "../support/http/api-calls.ts";
 import {
   apikey,
+  basic,
   bearer,
   project,
   withKey,
@@ -16,7 +17,7 @@ import {
 } from "../support/http/projects.ts";
 import { type Served, type ServeOptions, serveFrom } from "../support/http/served.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { type Refusing, refusedWriteStates } from "../support/redis/refused-writes.ts";
+import { type Refusing, refusedWriteStates, refusedWrites } from "../support/redis/refused-writes.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const whole = { scope: { read: "All", write: "All" } } as const;
@@ -65,6 +66,81 @@ async function refusing<T>(state: Refusing, run: () => Promise<T>): Promise<T> {
   } finally {
     await state.leave(redis);
   }
+}
+
+const end = (at: Served, id: string, as: string) => at.send(`/sessions/${id}`, { method: "DELETE", as });
+const isLetIn = async (at: Served, token: string) => (await at.send("/api/books", { as: bearer(token) })).status;
+const refresh = (at: Served, token: string) => at.send("/sessions/refresh", { method: "POST", as: bearer(token) });
+
+describe("while Redis is full", () => {
+  const { OOM } = refusedWrites;
+
+  it("sessions are refreshed and ended, on every replica, by their user and by an administrator", async () => {
+    const served = await replica();
+    const other = await replica({ namespace: served.namespace });
+    const [own, another] = [await login(served, "alice"), await login(served, "alice")];
+    await refusing(OOM, async () => {
+      expect((await refresh(other, own.refresh_token)).status).toBe(200);
+      expect((await end(served, own.session_id, bearer(own.access_token))).status).toBe(204);
+      expect((await end(served, another.session_id, key)).status).toBe(204);
+      for (const { access_token, refresh_token } of [own, another]) {
+        expect(await isLetIn(served, access_token)).toBe(401);
+        await eventually(async () => expect(await isLetIn(other, access_token)).toBe(401));
+        expect((await refresh(other, refresh_token)).status).toBe(401);
+      }
+      const opened = await served.send("/sessions/", { method: "POST", as: basic("bob") });
+      expect(outcome(opened)).toEqual([503, "store_unavailable"]);
+    });
+  });
+
+  it("objects and parts of values are removed", async () => {
+    const served = await replica();
+    const [one, two] = [await make(served, "books", { n: 1 }, key), await make(served, "books", { n: 2 }, key)];
+    await served.send("/json/doc", { method: "PUT", body: { a: 1, l: [1, 2, 3], o: { 'odd"key': 1 } }, as: key });
+    await refusing(OOM, async () => {
+      const remove = async (path: string, headers: Record<string, string> = {}) =>
+        (await served.send(path, { method: "DELETE", as: key, headers })).status;
+      expect([await remove(`/api/books/${one.id}`), await remove(`/api/books/${two.id}`, { "if-match": "*" })]).toEqual(
+        [204, 204],
+      );
+      const parts = ["a", "l/1", "o/odd%22key"];
+      const found: number[] = [];
+      for (const part of parts) found.push(await remove(`/json/doc/${part}`));
+      expect(found).toEqual([200, 200, 200]);
+      expect((await served.send("/json/doc")).json()).toEqual({ l: [1, 3], o: {} });
+      expect((await served.send("/api/books", { as: key })).json()).toMatchObject({ count: 0 });
+    });
+  });
+});
+
+for (const [code, state] of refusedWriteStates.filter(([name]) => name !== "OOM")) {
+  describe(`a session that is ended while Redis refuses even that (${code})`, () => {
+    it("is refused by the replica that was asked, which says so, and by all as soon as Redis takes writes", async () => {
+      const served = await replica();
+      const other = await replica({ namespace: served.namespace });
+      // Whoever reads a resource first declares its indexes, which is a write.
+      await make(served, "books", {}, key);
+      const [own, another] = [await login(served, "alice"), await login(served, "bob")];
+      await refusing(state, async () => {
+        const reply = await end(served, own.session_id, bearer(own.access_token));
+        expect(outcome(reply)).toEqual([503, "store_unavailable"]);
+        expect(reply.json<{ detail: string }>().detail).toContain("refuses the session's tokens from now on");
+        for (let n = 0; n < 2; n += 1) {
+          expect(outcome(await end(served, another.session_id, key))).toEqual([503, "store_unavailable"]);
+        }
+        for (const { access_token, refresh_token } of [own, another]) {
+          expect(await isLetIn(served, access_token)).toBe(401);
+          expect((await refresh(served, refresh_token)).status).toBe(401);
+          expect(await isLetIn(other, access_token)).toBe(200);
+        }
+      });
+      for (const { access_token, refresh_token } of [own, another]) {
+        await eventually(async () => expect(await isLetIn(other, access_token)).toBe(401));
+        expect((await refresh(other, refresh_token)).status).toBe(401);
+      }
+      expect((await end(served, another.session_id, key)).status).toBe(404);
+    });
+  });
 }
 
 for (const [code, state] of refusedWriteStates) {

@@ -88,7 +88,9 @@ async function changeOnce(
   const { text, answers } = await changedText(changes, container);
   if (text === undefined) return answers;
   const maxBytes = Math.min(...changes.map(({ write }) => write.maxBytes));
-  const replacement = { ...changes[0].write, path: container.path, text, maxBytes, previous: sha1(container.text) };
+  const shrinks = text.length < container.text.length;
+  const previous = sha1(container.text);
+  const replacement = { ...changes[0].write, path: container.path, text, shrinks, maxBytes, previous };
   const answer = await scripts.replaceContainer(replacement);
   if (answer.outcome === "conflict") return "conflict";
   if (answer.outcome === "done") return answers.map((each) => ({ ...answer, ...each }));

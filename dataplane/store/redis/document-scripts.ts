@@ -9,7 +9,7 @@ import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";
 import { createWriter, repeatedBy } from "./remembered-script.ts";
 import { type ScriptReply, scriptReply, unexpectedCode } from "./script-reply.ts";
-import { storeScript } from "./store-script.ts";
+import { freeingScript, storeScript } from "./store-script.ts";
 
 export interface ChangeValue {
   readonly keys: DocumentKeys;
@@ -27,6 +27,8 @@ export interface WriteValue extends ChangeValue {
 export interface ReplaceContainer extends Omit<WriteValue, "expected"> {
   /** SHA-1 of the text that was read at `path`. */
   readonly previous: string;
+  /** Whether `text` is shorter than what it replaces: that goes on when Redis' memory is used up. */
+  readonly shrinks: boolean;
 }
 
 /** There when the call had a `maxGrowth`. */
@@ -57,6 +59,7 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
   const put = storeScript("put-value-2", "write");
   const remove = storeScript("remove-value-2", "write");
   const replaceContainer = createWriter(gateway, storeScript("replace-container-2", "write"));
+  const shrinkContainer = freeingScript("replace-container-2");
   const both = ({ value, size }: DocumentKeys) => [value, size];
 
   return {
@@ -86,9 +89,13 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       const reply = scriptReply(await gateway.run(remove, both(keys), [expectation(expected), ...path]));
       return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
     },
-    async replaceContainer({ keys, path, text, maxBytes, maxGrowth, previous, receipt }) {
+    async replaceContainer({ keys, path, text, shrinks, maxBytes, maxGrowth, previous, receipt }) {
       const args = [previous, text, maxBytes, maxGrowth ?? "", ...path];
-      const reply = await replaceContainer({ keys: both(keys), args, receipt: placed(keys, receipt) });
+      // What leaves a receipt adds something.
+      const reply =
+        shrinks && receipt === undefined
+          ? scriptReply(await gateway.run(shrinkContainer, both(keys), args))
+          : await replaceContainer({ keys: both(keys), args, receipt: placed(keys, receipt) });
       const repeated = repeatedBy(reply);
       if (repeated) return repeated;
       if (reply.code === code.done) return { outcome: "done", ...grown(reply, maxGrowth) };

@@ -6,7 +6,7 @@ import type { SessionRecord } from "../port.ts";
 import { code } from "./codes.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
 import { scriptReply } from "./script-reply.ts";
-import { storeScript } from "./store-script.ts";
+import { freeingScript, storeScript } from "./store-script.ts";
 
 /** Where a session stands in the sorted sets. */
 export interface SessionPlace {
@@ -64,10 +64,10 @@ const streamLength = 10_000;
 
 export function createSessionScripts(gateway: Gateway): SessionScripts {
   const put = storeScript("put-session-4", "write");
-  const touch = storeScript("touch-session-1", "write");
-  const remove = storeScript("remove-session-4", "write");
+  const touch = freeingScript("touch-session-1");
+  const remove = freeingScript("remove-session-4");
   const list = storeScript("list-sessions-1", "read");
-  const revoke = storeScript("revoke-session-2", "write");
+  const revoke = freeingScript("revoke-session-2");
   const allKeys = (keys: SessionKeys, id: string) => [keys.session(id), keys.byCreation, keys.byUser, keys.byExpiry];
 
   return {

@@ -155,7 +155,7 @@ describe("remove-value", () => {
 
 describe("replace-container", () => {
   const replace = (path: readonly string[], before: string, text: string, maxBytes = roomy) =>
-    scripts().replaceContainer({ keys, path, previous: sha1(before), text, maxBytes });
+    scripts().replaceContainer({ keys, path, previous: sha1(before), text, shrinks: false, maxBytes });
 
   it("replaces a container, or the whole, that still is what was read", async () => {
     await given();
@@ -199,7 +199,7 @@ describe("a document's key of a wrong type", () => {
       () => put(["a"]),
       () => put([]),
       () => remove(["a"]),
-      () => scripts().replaceContainer({ keys, path: [], previous: "", text: "{}", maxBytes: roomy }),
+      () => scripts().replaceContainer({ keys, path: [], previous: "", text: "{}", shrinks: true, maxBytes: roomy }),
     ];
     for (const call of calls) {
       await expect(call()).rejects.toMatchObject({ name: "RedisFault" });

@@ -260,15 +260,31 @@ describe("ending a session", () => {
     });
   });
 
-  test("that the store could not do is no end: the token still works and the error is the store's", async () => {
+  for (const [fault, code] of [
+    ["unavailable", "store_unavailable"],
+    ["unknown", "outcome_unknown"],
+  ] as const) {
+    test(`that the store did not take (${fault}) is said so, and the tokens are refused here: it can be repeated`, async () => {
+      const alice = await login("alice");
+      const ops = await key("ops");
+      store.breakWith(fault, "endSession");
+      for (let n = 0; n < 2; n += 1) {
+        expect((await refusalOf(() => end(ops, alice))).code).toBe(code);
+        expect(await works(alice)).toBe(false);
+      }
+      store.breakWith("none");
+      await end(ops, alice);
+      expect(await works(alice)).toBe(false);
+      expect((await refusalOf(() => end(ops, alice))).code).toBe("not_found");
+    });
+  }
+
+  test("of somebody who may not end it changes nothing, whatever the store says", async () => {
     const alice = await login("alice");
-    const ops = await key("ops");
-    store.breakWith("unavailable", "endSession");
-    await expect(end(ops, alice)).rejects.toThrow(StoreUnavailable);
-    expect(await works(alice)).toBe(true);
+    store.breakWith("unavailable", "endSession", "session");
+    await expect(end(await key("ops"), alice)).rejects.toThrow(StoreUnavailable);
     store.breakWith("none");
-    await end(ops, alice);
-    expect(await works(alice)).toBe(false);
+    expect(await works(alice)).toBe(true);
   });
 });
 
