@@ -2,6 +2,7 @@
 // stay as they are. Asked about the members of anything but an object, it throws a TypeError: the caller's defect.
 
 import type { JsonKind } from "./canonical.ts";
+import { elementsOf } from "./elements.ts";
 import { endOfString, endOfValue, memberAt } from "./walk.ts";
 
 export interface Member {
@@ -50,6 +51,13 @@ export function membersOf(text: string): readonly Member[] {
 function nameIn(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
   return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;
+}
+
+/** How many members an object has at its top, or elements an array; 0 of anything else. */
+export function membersIn(text: string): number {
+  const kind = kindOf(text);
+  if (kind === "object") return membersOf(text).length;
+  return kind === "array" ? elementsOf(text).length : 0;
 }
 
 /** The text of the value reached from `text` through object keys only; undefined when there is none. */

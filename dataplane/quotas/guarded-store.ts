@@ -3,7 +3,7 @@
 
 import type { ProjectQuota } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
-import { kindOf, membersOf } from "../../core/json/members.ts";
+import { membersIn } from "../../core/json/members.ts";
 import type { CollectionRef, DocumentRef, DocumentWrite, NewObject, Path, Store, StoredObject } from "../store/port.ts";
 import type { SomeFigures } from "./figures.ts";
 import type { Held, ProjectUsage, Want } from "./project-usage.ts";
@@ -25,7 +25,7 @@ export function guardedStore(store: Store, usage: ProjectUsage, quota: ProjectQu
     async initialise(document, text) {
       // What a root key begins with its owner wrote: it counts, and is never refused.
       const isStored = await store.initialise(document, text);
-      if (isStored) usage.added({ bytes: Buffer.byteLength(text), documentKeys: topMembers(text) });
+      if (isStored) usage.added({ bytes: Buffer.byteLength(text), documentKeys: membersIn(text) });
       return isStored;
     },
     replace: (collection, object, previous) => replace(guard, collection, object, previous),
@@ -36,7 +36,10 @@ export function guardedStore(store: Store, usage: ProjectUsage, quota: ProjectQu
         store.insertAt(document, path, text, { ...limits, ...(bytes !== undefined && { maxGrowth: bytes }) });
       return repeatable(document, limits.receipt, () => written(guard, want, sure, write));
     },
-    putAt: (document, path, text, limits) => put(guard, { document, path, text, limits }),
+    putAt(document, path, text, limits) {
+      const isCounted = path.length === 0 && quota.documentKeys !== undefined;
+      return (isCounted ? putWhole : put)(guard, { document, path, text, limits });
+    },
     remove: (...args) => freeing(store.remove(...args)),
     removeUnchanged: (...args) => freeing(store.removeUnchanged(...args)),
     removeAt: (...args) => freeing(store.removeAt(...args)),
@@ -66,6 +69,9 @@ async function replace(
   return settled(held, write, { bytes }, ({ outcome }) => (outcome === "replaced" ? { bytes } : {}));
 }
 
+/** Each repetition means that others removed members in between. */
+const mostAttempts = 10;
+
 interface Put {
   readonly document: DocumentRef;
   readonly path: Path;
@@ -76,13 +82,10 @@ interface Put {
 /** A PUT that may add a key is carried out as one that may not where no key has room: only the store knows which it is. */
 async function put(guard: Guard, { document, path, text, limits }: Put): Promise<DocumentWrite> {
   const { store, usage, quota } = guard;
-  const keys = quota.documentKeys === undefined ? 0 : await keysOfPut(store, document, path, text);
-  const isWhole = path.length === 0;
-  const sure = isWhole && keys > 0 ? { documentKeys: keys } : {};
-  const mayAddKey = !isWhole && keys > 0 && limits.mayCreate;
+  const mayAddKey = path.length === 1 && limits.mayCreate && quota.documentKeys !== undefined;
   const upTo = { ...growth(quota, path, text), ...(mayAddKey && { documentKeys: 1 }) };
   let lacksKey = false;
-  const result = await written(guard, { sure, upTo }, sure, ({ bytes, documentKeys }) => {
+  const result = await written(guard, { upTo }, {}, ({ bytes, documentKeys }) => {
     lacksKey = mayAddKey && documentKeys === 0;
     const mayCreate = limits.mayCreate && !lacksKey;
     return store.putAt(document, path, text, {
@@ -92,20 +95,31 @@ async function put(guard: Guard, { document, path, text, limits }: Put): Promise
     });
   });
   if (lacksKey && result.outcome === "create_refused") throw usage.refusal(quota, "documentKeys");
-  if (isWhole && keys < 0) usage.freed();
   return result;
 }
 
-/** How many members more the top has after a PUT: exactly for the whole value, at most otherwise. */
-async function keysOfPut(store: Store, document: DocumentRef, path: Path, text: string): Promise<number> {
-  if (path.length > 0) return path.length === 1 ? 1 : 0;
-  return topMembers(text) - (await store.documentFigures(document)).members;
-}
-
-function topMembers(text: string): number {
-  const kind = kindOf(text);
-  if (kind === "object") return membersOf(text).length;
-  return kind === "array" ? (JSON.parse(text) as readonly unknown[]).length : 0;
+/**
+ * A whole value is measured by what it adds to the members of the one that it replaces. Should that one have lost some when the store
+ * comes to replace it, it is measured again: what was lost may be other root keys' by now.
+ */
+async function putWhole(guard: Guard, { document, path, text, limits }: Put): Promise<DocumentWrite> {
+  const { store, usage, quota } = guard;
+  const members = membersIn(text);
+  for (let attempt = 1; ; attempt += 1) {
+    const added = members - (await store.documentFigures(document)).members;
+    const sure = { documentKeys: Math.max(0, added) };
+    const result = await written(guard, { sure, upTo: growth(quota, path, text) }, sure, ({ bytes }) =>
+      store.putAt(document, path, text, {
+        ...limits,
+        minMembers: members - sure.documentKeys,
+        ...(bytes !== undefined && { maxGrowth: bytes }),
+      }),
+    );
+    // It may have added less than was set aside for it.
+    usage.freed();
+    // With an expectation, whoever has it looks again.
+    if (result.outcome !== "changed" || limits.expected !== undefined || attempt === mostAttempts) return result;
+  }
 }
 
 /** The most bytes by which a write makes a document longer: its text, the name of a new key, a colon and a comma. */

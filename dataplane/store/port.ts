@@ -203,6 +203,12 @@ export interface DocumentLimits {
   readonly maxGrowth?: number;
 }
 
+export interface PutLimits extends DocumentLimits, Expecting {
+  readonly mayCreate: boolean;
+  /** Members or elements that must at least be at the top of a whole value that is replaced, else `changed`; absent = any. */
+  readonly minMembers?: number;
+}
+
 export type DocumentRead = { readonly outcome: "found"; readonly text: string } | { readonly outcome: "not_found" };
 
 /** What a write wants to find at its path: this text, nothing, or, to hear only what else refuses it, what is never there. */
@@ -248,12 +254,7 @@ export interface DocumentStore {
     limits: DocumentLimits & Expecting & Receipting,
   ): Promise<DocumentWrite>;
   /** Replaces a value; adds a missing last key of an object when `mayCreate`. An empty path replaces the whole value. */
-  putAt(
-    document: DocumentRef,
-    path: Path,
-    text: string,
-    limits: DocumentLimits & Expecting & { readonly mayCreate: boolean },
-  ): Promise<DocumentWrite>;
+  putAt(document: DocumentRef, path: Path, text: string, limits: PutLimits): Promise<DocumentWrite>;
   /** Removes a key or an array element; everything that is missing is `not_found`. `path` is never empty. */
   removeAt(
     document: DocumentRef,

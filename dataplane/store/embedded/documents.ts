@@ -2,6 +2,7 @@
 // transaction. Refuses as the port says; the path and the depth are splice's matter, the size is checked here.
 
 import type { DatabaseSync } from "node:sqlite";
+import { membersIn } from "../../../core/json/members.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt, type SpliceRefusal } from "../../../core/json/splice.ts";
 import { asExpected } from "../expected.ts";
 import type { DocumentLimits, DocumentRef, DocumentStore, DocumentWrite, Expecting, Path } from "../port.ts";
@@ -23,7 +24,10 @@ interface Write {
   readonly limits: DocumentLimits & Expecting;
 }
 
-type Spliced = { readonly outcome: "created" | "replaced" | "removed"; readonly document: string } | SpliceRefusal;
+type Spliced =
+  | { readonly outcome: "created" | "replaced" | "removed"; readonly document: string }
+  | { readonly outcome: "changed" }
+  | SpliceRefusal;
 
 export function createDocuments(database: DatabaseSync, transactions: Transactions, receipts: Receipts): DocumentStore {
   const key = "namespace = ? AND project = ? AND root_key = ?";
@@ -83,7 +87,11 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
       const options = { mayCreate: limits.mayCreate, maxDepth };
       return transactions.write("putAt", () =>
-        write(document, { path, value: text, limits }, (whole) => putAt(whole, path, text, options)),
+        write(document, { path, value: text, limits }, (whole) =>
+          path.length === 0 && membersIn(whole) < (limits.minMembers ?? 0)
+            ? { outcome: "changed" }
+            : putAt(whole, path, text, options),
+        ),
       );
     },
 

@@ -1,7 +1,7 @@
 // How much collections and documents hold: sums that every write keeps, and a document's own text.
 
 import type { DatabaseSync } from "node:sqlite";
-import { kindOf, membersOf } from "../../../core/json/members.ts";
+import { membersIn } from "../../../core/json/members.ts";
 import type { DocumentFigures, FiguresStore } from "../port.ts";
 import type { Collections } from "./collections.ts";
 import type { Transactions } from "./transactions.ts";
@@ -30,10 +30,4 @@ export function createFigures(
 
 function figuresOf(text: string): DocumentFigures {
   return { bytes: Buffer.byteLength(text), members: membersIn(text) };
-}
-
-function membersIn(text: string): number {
-  const kind = kindOf(text);
-  if (kind === "object") return membersOf(text).length;
-  return kind === "array" ? (JSON.parse(text) as readonly unknown[]).length : 0;
 }

@@ -24,6 +24,11 @@ export interface WriteValue extends ChangeValue {
   readonly maxGrowth?: number | undefined;
 }
 
+export interface PutValue extends WriteValue {
+  readonly mayCreate: boolean;
+  readonly minMembers?: number | undefined;
+}
+
 export interface ReplaceContainer extends Omit<WriteValue, "expected"> {
   /** SHA-1 of the text that was read at `path`. */
   readonly previous: string;
@@ -46,7 +51,7 @@ export interface DocumentScripts {
   initialise(keys: DocumentKeys, text: string): Promise<boolean>;
   read(keys: DocumentKeys, path: Path): Promise<DocumentRead | MissingDocument>;
   insert(call: WriteValue): Promise<Created | DocumentRefusal | Repeated>;
-  put(call: WriteValue & { readonly mayCreate: boolean }): Promise<Created | Replaced | DocumentRefusal>;
+  put(call: PutValue): Promise<Created | Replaced | DocumentRefusal>;
   remove(call: ChangeValue): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
   replaceContainer(call: ReplaceContainer): Promise<ContainerReplaced | ContainerKept | Repeated>;
 }
@@ -78,8 +83,8 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
       return repeatedBy(reply) ?? refusal(insertScript.name, reply);
     },
-    async put({ keys, path, text, maxBytes, maxGrowth, mayCreate, expected }) {
-      const args = [text, maxBytes, mayCreate ? 1 : 0, expectation(expected), maxGrowth ?? "", ...path];
+    async put({ keys, path, text, maxBytes, maxGrowth, mayCreate, expected, minMembers = 0 }) {
+      const args = [text, maxBytes, mayCreate ? 1 : 0, expectation(expected), maxGrowth ?? "", minMembers, ...path];
       const reply = scriptReply(await gateway.run(put, both(keys), args));
       if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
       if (reply.code === code.replaced) return { outcome: "replaced", ...grown(reply, maxGrowth) };

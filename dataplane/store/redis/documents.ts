@@ -42,12 +42,12 @@ export function createDocuments(gateway: Gateway): Omit<DocumentStore, "document
       const before = await receipts.receipt(document, receipt.key);
       return before === undefined ? withText(answer, text) : { outcome: "repeated", receipt: before };
     },
-    async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected }) {
+    async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected, minMembers }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
       if (isPlain(path)) await odd.turnAt(write.keys.value);
       const answer = isPlain(path)
-        ? await scripts.put({ ...write, mayCreate })
+        ? await scripts.put({ ...write, mayCreate, minMembers })
         : await odd.change(write, (container, { below, depth }) => {
             const put = putAt(container, below, text, { mayCreate, maxDepth: maxDepth - depth });
             return asExpected(put, container, below, expected);

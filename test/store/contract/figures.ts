@@ -24,6 +24,7 @@ export function describeFigures(name: string, make: MakeStore): void {
     describeCollections(subject);
     describeDocuments(subject);
     describeGrowth(subject);
+    describeMembers(subject);
   });
 }
 
@@ -181,6 +182,22 @@ function describeGrowth(subject: Subject): void {
       expect((await store.documentFigures(document)).bytes).toBe(Buffer.byteLength(start) + growth);
     },
   );
+}
+
+function describeMembers(subject: Subject): void {
+  it.each([
+    ['{"a":1,"b":2}', 2],
+    ["[1,2,3]", 3],
+    ['"text"', 0],
+  ])("let the whole of %s be replaced while there is at least what the writer says", async (text, members) => {
+    const { store } = subject();
+    const document = freshDocument();
+    await store.initialise(document, text);
+    const put = (minMembers: number) => store.putAt(document, [], '{"z":1}', { ...roomy, mayCreate: true, minMembers });
+    expect(await put(members + 1)).toEqual({ outcome: "changed" });
+    expect(await store.readAt(document, [])).toEqual({ outcome: "found", text });
+    expect(await put(members)).toMatchObject({ outcome: "replaced" });
+  });
 }
 
 const none = { text: "{}" };

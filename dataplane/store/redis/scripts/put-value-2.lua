@@ -1,9 +1,10 @@
 -- Purpose: replaces a value, or adds a missing last key of an object.
 -- KEYS: 1 document, 2 its size
 -- ARGV: 1 text, 2 most bytes of the document, 3 "1" when a key may be added, 4 what is expected there (parts/expected-value.lua),
---       5 most bytes by which the document may grow ("" = any), then the path's segments: none = the whole value
+--       5 most bytes by which the document may grow ("" = any), 6 members or elements that must at least be at the top of a whole value
+--       that is replaced, then the path's segments: none = the whole value
 -- Returns: {replaced, bytes by which it grew} | {created, bytes by which it grew} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index}
---          | {index_not_found, length} | {create_refused} | {conflict}: not what is expected | {document_too_large}
+--          | {index_not_found, length} | {create_refused} | {conflict}: not what is expected, or fewer members | {document_too_large}
 --          | {quota_exceeded}: it may not grow so much
 local code = {
   quota_exceeded = 2,
@@ -20,12 +21,13 @@ local code = {
 }
 local document, size = KEYS[1], KEYS[2]
 local text, most, may_create, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", ARGV[4]
-local most_growth = tonumber(ARGV[5])
-local first, last = 6, #ARGV
+local most_growth, fewest_members = tonumber(ARGV[5]), tonumber(ARGV[6])
+local first, last = 7, #ARGV
 
 -- include document-path
 -- include document-parent
 -- include expected-value
+-- include document-members
 
 local function put(path, old_size, growth, outcome)
   if not is_expected(expected, document, path) then
@@ -45,6 +47,9 @@ end
 if last < first then
   if not kind_at(document, "$") then
     return { code.missing_document }
+  end
+  if fewest_members > 0 and members_of(document) < fewest_members then
+    return { code.conflict }
   end
   -- What was there before counts only where somebody asks how much is added.
   local old_size = most_growth and size_of(document, size) or 0
