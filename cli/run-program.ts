@@ -1,10 +1,24 @@
 // The frame of every command that runs until it is stopped: a signal ends it, its start too; what was opened is closed in the
-// reverse order, after a signal as after a failure; what a person must mend is a sentence and exit code 1.
+// reverse order, after a signal as after a failure, what a start opens too late included; what a person must mend is a sentence and
+// exit code 1.
 
+import { setTimeout as sleep } from "node:timers/promises";
+import { wordsOf } from "../core/log/words-of.ts";
 import { type Ports, refusalOf } from "./start-refused.ts";
 import { stopSignal } from "./stop-signal.ts";
 
-export type Closers = (() => Promise<void> | void)[];
+type Close = () => Promise<void> | void;
+
+/** What a program has opened, for its end. */
+export interface Closers {
+  /** Adds what closes a thing that was opened. Once the program ends, that is done at once, and this throws: the start goes no further. */
+  push(close: Close): void;
+  /** Aborted once the program ends: a start that waits has to give up. */
+  readonly stopping: AbortSignal;
+}
+
+/** A start that neither opens anything more nor gives up by then is left behind. */
+const startPatienceMs = 5_000;
 
 export interface Frame {
   /** What the person typed. */
@@ -26,16 +40,68 @@ export async function runProgram(
   frame: Frame,
   start: (closers: Closers) => Promise<{ readonly ended: Promise<number> } | undefined>,
 ): Promise<number> {
-  const stopping = stopSignal().then(() => 0);
-  const closers: Closers = [];
+  const signalled = stopSignal().then(() => 0);
+  const opened = createOpened();
+  const starting = start(opened.closers);
+  let code: number;
   try {
-    return await Promise.race([start(closers).then((running) => running?.ended ?? stopping), stopping]);
+    code = await Promise.race([starting.then((running) => running?.ended ?? signalled), signalled]);
   } catch (error) {
     const refusal = frame.refusalOf(error);
-    if (refusal === undefined) throw error;
+    if (refusal === undefined) {
+      reportFailures(frame, await opened.closeAll(starting));
+      throw error;
+    }
     process.stderr.write(`${frame.name}: ${refusal}\n`);
-    return 1;
-  } finally {
-    for (const close of closers.reverse()) await close();
+    code = 1;
   }
+  return reportFailures(frame, await opened.closeAll(starting)) ? 1 : code;
+}
+
+function reportFailures(frame: Frame, failures: readonly unknown[]): boolean {
+  for (const failure of failures) process.stderr.write(`${frame.name}: it did not end cleanly: ${wordsOf(failure)}\n`);
+  return failures.length > 0;
+}
+
+class Stopping extends Error {}
+
+interface Opened {
+  readonly closers: Closers;
+  /** Closes everything, and what `starting` still opens. Resolves with what failed on the way. */
+  closeAll(starting: Promise<unknown>): Promise<readonly unknown[]>;
+}
+
+function createOpened(): Opened {
+  const stopping = new AbortController();
+  const toClose: Close[] = [];
+  const late: Promise<void>[] = [];
+  const failures: unknown[] = [];
+  const run = async (close: Close): Promise<void> => {
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  return {
+    closers: {
+      stopping: stopping.signal,
+      push(close) {
+        if (!stopping.signal.aborted) return void toClose.push(close);
+        late.push(run(close));
+        throw new Stopping("The program ends");
+      },
+    },
+    async closeAll(starting) {
+      stopping.abort();
+      for (const close of toClose.reverse()) await run(close);
+      // What it fails with now comes of its end, or was reported as the program's failure.
+      const patience = new AbortController();
+      const tooLong = sleep(startPatienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
+      await Promise.race([starting.catch(() => undefined), tooLong]);
+      patience.abort();
+      await Promise.all(late);
+      return failures;
+    },
+  };
 }

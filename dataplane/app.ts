@@ -108,9 +108,9 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     observe: metrics.observeAuthentication,
     ...(options.passwordCost && { passwordCost: options.passwordCost }),
   });
-  const preparer = createCollectionPreparer(store, buildFailuresTo(logger));
+  const preparer = createCollectionPreparer(store, failuresTo(logger, "Index build failed"));
   const usage = createUsage(clock);
-  const quotas = createQuotas({ store, clock, directory, roundMs: options.quotaRoundMs });
+  const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
   let stopping = false;
 
   const pipeline = {
@@ -164,9 +164,17 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   if (options.unreadTimeoutMs !== undefined) server.server.keepAliveTimeout = options.unreadTimeoutMs;
   const admin = createAdminServer({ directory, store, metrics, usage, quotas, stopping: () => stopping });
 
-  const url = await server.listen({ host: options.host, port: options.port });
+  const close = async (drainMs = 0): Promise<void> => {
+    stopping = true;
+    await closeInOrder({ ...options, drainMs }, server, [preparer, quotas, authentication], admin);
+    await opened?.close();
+    logger.flush();
+  };
+  // A port that is taken must not leave the other one listening.
+  const { url, adminUrl } = await listenOnBoth(options, server, admin).catch((error: unknown) =>
+    close().then(() => Promise.reject(error)),
+  );
   if (issuerBase === "") address = publicAddress(url);
-  const adminUrl = await admin.listen({ host: options.adminHost ?? options.host, port: options.adminPort });
 
   return {
     url,
@@ -175,17 +183,21 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     logger,
     buildingIndexes: preparer.building,
     usageReports: quotas.reports,
-    async close() {
-      stopping = true;
-      await closeInOrder(options, server, [preparer, quotas, authentication], admin);
-      await opened?.close();
-      logger.flush();
-    },
+    close: () => close(options.drainMs),
   };
 }
 
-function buildFailuresTo(logger: Logger): (error: unknown) => void {
-  return (error) => logger.warn("Index build failed", { error: error instanceof Error ? error.name : typeof error });
+async function listenOnBoth(
+  { host, port, adminHost = host, adminPort }: DataPlaneOptions,
+  server: FastifyInstance,
+  admin: FastifyInstance,
+): Promise<Pick<DataPlane, "url" | "adminUrl">> {
+  const url = await server.listen({ host, port });
+  return { url, adminUrl: await admin.listen({ host: adminHost, port: adminPort }) };
+}
+
+function failuresTo(logger: Logger, message: string): (error: unknown) => void {
+  return (error) => logger.warn(message, { error: error instanceof Error ? error.name : typeof error });
 }
 
 async function closeInOrder(

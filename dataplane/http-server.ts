@@ -161,13 +161,15 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
   const { status, code, headers, text } = outgoing;
   reply.hijack();
   const response: Answered = reply.raw;
+  // Where the head of an answer can't be written, the problem that says so is the second one: it ends the same request.
+  const isFirst = response[ending] === undefined;
   response[ending] = { options, exchange, status, code };
   if (response.destroyed) {
     // The client left before its answer was ready, and "close" has been already.
     observeEnd.call(response);
     return reply;
   }
-  response.on("close", observeEnd);
+  if (isFirst) response.on("close", observeEnd);
   if (options.draining()) response.shouldKeepAlive = false;
   if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
   response.writeHead(status, headers);

@@ -57,7 +57,8 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   closers.push(() => logger.flush());
   const keyring = await openKeyring(file, logger);
   closers.push(() => keyring.stop());
-  const config = await patiently(logger, () => follow(options, { url, keyring, logger }));
+  const { stopping } = closers;
+  const config = await patiently(logger, stopping, () => follow(options, { url, keyring, logger }));
   closers.push(() => config.close());
   const { host, port, adminPort, trustedProxies, publicUrl, logLevel } = options;
   const { commandTimeoutMs, ...planeLimits } = options.timeLimits ?? {};
@@ -66,7 +67,9 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   const plane = await startDataPlane({
     directory: config.directory,
     store: async (observe) => {
-      store = await patiently(logger, () => createRedisStore({ url, clock: systemClock, observe, ...storeLimits }));
+      store = await patiently(logger, stopping, () =>
+        createRedisStore({ url, clock: systemClock, observe, ...storeLimits }),
+      );
       return store;
     },
     host,
@@ -145,15 +148,15 @@ function required(value: string | undefined, flag: string): string {
   throw new StartRefused(`dataplane needs ${flag}`);
 }
 
-/** A replica may start before its Redis does. */
-async function patiently<T>(logger: Logger, attempt: () => Promise<T>): Promise<T> {
+/** A replica may start before its Redis does. Throws AbortError once it is to stop. */
+async function patiently<T>(logger: Logger, stopping: AbortSignal, attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       logger.warn("Redis unavailable at start", { error: wordsOf(error) });
-      await sleep(retryMilliseconds);
+      await sleep(retryMilliseconds, undefined, { signal: stopping });
     }
   }
 }

@@ -32,7 +32,9 @@ export interface QuotasDeps {
   readonly clock: Clock;
   readonly directory: Pick<Directory, "loaded">;
   /** How often projects are looked through for some that are to be looked at, 5,000 by default. */
-  readonly roundMs?: number | undefined;
+  readonly quotaRoundMs?: number | undefined;
+  /** Called when a round failed; the next one comes all the same. */
+  readonly onFailed: (error: unknown) => void;
 }
 
 /** A project whose usage is this old is looked at by the next round. */
@@ -46,7 +48,7 @@ interface Guarded {
   store: Store;
 }
 
-export function createQuotas({ store, clock, directory, roundMs = 5_000 }: QuotasDeps): Quotas {
+export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, onFailed }: QuotasDeps): Quotas {
   const guarded = new Map<string, Guarded>();
   const counter = createByteCounter(store);
 
@@ -73,7 +75,7 @@ export function createQuotas({ store, clock, directory, roundMs = 5_000 }: Quota
     return known;
   };
 
-  const rounds = repeated(async (isEnded) => {
+  const round = async (isEnded: () => boolean): Promise<void> => {
     const limited = directory.loaded().filter(({ config }) => config.limits.quota !== undefined);
     forgetOthers(guarded, limited);
     for (const project of limited) {
@@ -82,7 +84,8 @@ export function createQuotas({ store, clock, directory, roundMs = 5_000 }: Quota
       // Without the store there is nothing new to say.
       await usage.refreshAfter(idleMs).catch(() => undefined);
     }
-  }, roundMs);
+  };
+  const rounds = repeated((isEnded) => round(isEnded).catch(onFailed), quotaRoundMs);
 
   return {
     storeFor(project) {
@@ -108,7 +111,7 @@ function reportOf({ project, quota, usage }: Guarded): readonly UsageReport[] {
   return [{ project: { namespace, name }, quotas: Object.fromEntries(used) }];
 }
 
-/** Calls `work` time and again, never twice at once. */
+/** Calls `work`, which never rejects, time and again, never twice at once. */
 function repeated(work: (isEnded: () => boolean) => Promise<void>, everyMs: number): { end(): Promise<void> } {
   let isEnded = false;
   let running: Promise<void> = Promise.resolve();
