@@ -1,6 +1,8 @@
 // From one term as the leader to the next: waits for the Lease, leads until it is lost, and stands by again. Nothing of a term
 // outlives it: the session that wrote has ended before the Lease is asked for anew, so that a paused process that wakes up
-// finds all its writes refused.
+// finds all its writes refused. Only a process whose caches are complete asks for the Lease: one that has to list everything
+// first would take it from one that could go on at once. And only one whose caches are up to date acts on it: caches that
+// were complete once may be minutes behind, on connections that have died without a word, and would bring back what was revoked.
 
 import { waited } from "../core/timers.ts";
 import { joinSignals } from "./kube/deadline.ts";
@@ -24,7 +26,12 @@ const syncLookMs = 20;
 
 /** Resolves when it was stopped; rejects when this process can't lead any more. */
 export async function serveTerms({ elector, context, stopping, onTurn }: TermsOptions): Promise<void> {
+  const { caches, timers } = context;
   while (!stopping.aborted) {
+    if (!caches.synced()) {
+      await waited(timers, syncLookMs, stopping);
+      continue;
+    }
     const leadership = await acquired(elector, stopping);
     if (leadership !== undefined) await serve(leadership, { context, stopping, onTurn });
   }
@@ -43,12 +50,10 @@ async function serve(
   leadership: Leadership,
   { context, stopping, onTurn }: Omit<TermsOptions, "elector">,
 ): Promise<void> {
-  const { caches, timers } = context;
   const over = joinSignals([leadership.ended, stopping]);
   const session = new LeaderSession(leadership, context);
   try {
-    while (!caches.synced() && !over.signal.aborted) await waited(timers, syncLookMs, over.signal);
-    if (over.signal.aborted) return;
+    if (!(await confirmed(context, over.signal))) return;
     onTurn(session);
     session.start();
     await whenAborted(over.signal);
@@ -57,6 +62,17 @@ async function serve(
     over.end();
     await ended(session, { context, stopping });
   }
+}
+
+/** False when the term was over before. */
+async function confirmed({ caches, logger }: OperatorContext, over: AbortSignal): Promise<boolean> {
+  try {
+    await caches.confirm(over);
+    logger.info("Caches are up to date");
+  } catch (error) {
+    if (!over.aborted) throw error;
+  }
+  return !over.aborted;
 }
 
 async function ended(

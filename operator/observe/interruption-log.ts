@@ -1,4 +1,5 @@
 // Tells of watches that are interrupted: each kind's first failure and then one a minute, for they are tried again every few seconds.
+// And of those that had failed without a word, as a comparison shows.
 
 import type { Logger } from "../../core/log/logger.ts";
 import { wordsOf } from "../../core/log/words-of.ts";
@@ -11,15 +12,19 @@ export type InterruptionLog = (kind: string, observation: ReflectorObservation) 
 
 export function createInterruptionLog(logger: Logger, monotonic: Monotonic): InterruptionLog {
   const told = new Map<string, number>();
-  return (kind, observation) => {
-    if (observation.what === "listed" || observation.what === "watching") told.delete(kind);
-    if (observation.what !== "failed") return;
-    const { error } = observation;
+  const failed = (kind: string, error: unknown): void => {
     const before = told.get(kind);
     const isNews = before === undefined || monotonic() - before >= againMs;
     if (isNews) told.set(kind, monotonic());
     const log = isNews ? logger.warn : logger.debug;
     log("Watch interrupted", { kind, error: wordsOf(error), ...adviceOn(error) });
+  };
+  return (kind, observation) => {
+    if (observation.what === "listed" || observation.what === "watching") told.delete(kind);
+    if (observation.what === "failed") failed(kind, observation.error);
+    if (observation.what === "compared" && observation.behind > 0) {
+      logger.warn("Watch had missed changes, listing anew", { kind, objects: observation.behind });
+    }
   };
 }
 

@@ -31,7 +31,15 @@ export interface Caches {
   stop(): Promise<void>;
   /** True once everything was listed that this process may list. */
   synced(): boolean;
-  /** False of a namespace of which something was never listed, or that is not watched: what is absent there may only be unseen. */
+  /**
+   * Resolves once nothing that is kept is older than this call, whatever became of the connections meanwhile; what decides about
+   * credentials first. Rejects when the signal is aborted.
+   */
+  confirm(signal: AbortSignal): Promise<void>;
+  /**
+   * False of a namespace of which something was never listed, or may be behind, or that is not watched: what is absent there
+   * may only be unseen.
+   */
   knows(namespace: string): boolean;
   /** All objects of the five kinds. */
   all(): Iterable<CustomResource>;
@@ -95,6 +103,12 @@ export function createCaches(options: CachesOptions): Caches {
     *all() {
       for (const kind of kinds) for (const object of objects[kind].all()) yield customResource(kind, object);
     },
+    async confirm(signal) {
+      const [first, rest] = [[...credentialKinds], [...reflectors.keys()].filter((kind) => !credentialKinds.has(kind))];
+      for (const part of [first, rest]) {
+        await Promise.all(part.map((kind) => reflectors.get(kind)?.confirm(signal)));
+      }
+    },
     synced: () => [...reflectors.values()].every(({ watched }) => watched.synced()),
     knows: (namespace) => [...reflectors.values()].every((reflector) => reflector.knows(namespace)),
     informers: () =>
@@ -111,6 +125,9 @@ interface Reflected {
   readonly sink: WatchSink;
   readonly everywhere?: boolean;
 }
+
+/** Of what decides whether a key or a password is accepted. */
+const credentialKinds: ReadonlySet<string> = new Set(["ApiKey", "ProjectUser", "Secret", "SecretMetadata"]);
 
 const noSink: WatchSink = { upserted: () => undefined, removed: () => undefined };
 

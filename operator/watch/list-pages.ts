@@ -1,5 +1,5 @@
-// A complete list, page by page, as of one moment. When the server has forgotten that moment between two pages, it begins anew,
-// once; a second time is a failure like any other.
+// A complete list, page by page, as of one moment: gathered, or handed on as it comes. When the server has forgotten that moment
+// between two pages, it begins anew, once; a second time is a failure like any other.
 
 import {
   ApiFailure,
@@ -15,9 +15,9 @@ export interface Listed {
   readonly scope: ListScope;
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Called before each first page. */
+  /** Called before each first page: what earlier pages told is void. */
   readonly onBegin: () => void;
-  readonly onPage: () => void;
+  readonly onPage: (items: readonly KubeObject[]) => void;
 }
 
 export interface WholeList {
@@ -26,21 +26,36 @@ export interface WholeList {
 }
 
 export async function listPages(reader: KubeReader, listed: Listed): Promise<WholeList> {
+  let items: KubeObject[] = [];
+  const resourceVersion = await readPages(reader, {
+    ...listed,
+    onBegin() {
+      items = [];
+      listed.onBegin();
+    },
+    onPage(page) {
+      listed.onPage(page);
+      for (const item of page) items.push(item);
+    },
+  });
+  return { items, resourceVersion };
+}
+
+/** Keeps nothing of the pages; answers with the version of the whole list. */
+export async function readPages(reader: KubeReader, listed: Listed): Promise<string> {
   const first = await inOneGo(reader, listed);
-  const list = first === "forgotten" ? await inOneGo(reader, listed) : first;
-  if (list !== "forgotten") return list;
+  const version = first === "forgotten" ? await inOneGo(reader, listed) : first;
+  if (version !== "forgotten") return version.ofList;
   throw new ApiFailure(410, { reason: "Expired", message: "list: its pages were forgotten twice in a row" });
 }
 
-async function inOneGo(reader: KubeReader, listed: Listed): Promise<WholeList | "forgotten"> {
+async function inOneGo(reader: KubeReader, listed: Listed): Promise<{ readonly ofList: string } | "forgotten"> {
   const { type, scope, limit, signal, onBegin, onPage } = listed;
-  const items: KubeObject[] = [];
   onBegin();
   let page = await reader.list(type, { ...scope, limit }, { signal });
   for (;;) {
-    onPage();
-    for (const item of page.items) items.push(item);
-    if (page.continue === undefined) return { items, resourceVersion: page.resourceVersion };
+    onPage(page.items);
+    if (page.continue === undefined) return { ofList: page.resourceVersion };
     signal.throwIfAborted();
     const next = await orForgotten(reader.list(type, { ...scope, limit, continue: page.continue }, { signal }));
     if (next === "forgotten") return next;

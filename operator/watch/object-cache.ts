@@ -209,7 +209,7 @@ export function keyOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ""}/${metadata.name}`;
 }
 
-function versionOf({ metadata }: KubeObject): number {
+export function versionOf({ metadata }: KubeObject): number {
   return Number(metadata.resourceVersion);
 }
 
@@ -217,7 +217,7 @@ function sameUid(a: KubeObject, b: KubeObject): boolean {
   return a.metadata.uid === b.metadata.uid;
 }
 
-function isSame(present: KubeObject | undefined, object: KubeObject): boolean {
+export function isSame(present: KubeObject | undefined, object: KubeObject): boolean {
   return present?.metadata.resourceVersion === object.metadata.resourceVersion && sameUid(present, object);
 }
 

@@ -1,6 +1,7 @@
 // One reflector for all namespaces, or one for each of those that are named, behind one view: whoever looks doesn't know which.
 // A namespace that the server tells nothing of, because the right to ask went with it, holds up none of the others.
 
+import { pause } from "../../core/timers.ts";
 import type { KubeObject, ListScope } from "../kube/api.ts";
 import { createReflector, type Reflector, type ReflectorOptions } from "./reflector.ts";
 import type { Watched } from "./watched.ts";
@@ -11,15 +12,28 @@ export interface NamespacesOptions extends Omit<ReflectorOptions, "scope"> {
   readonly namespaces: readonly string[];
 }
 
-export interface NamespacesReflector extends Reflector {
-  /** Whether what is kept of this namespace began with a complete list. */
+export interface NamespacesReflector extends Omit<Reflector, "known" | "confirm"> {
+  /** Whether what is kept of this namespace began with a complete list, and is not known to be behind. */
   knows(namespace: string): boolean;
+  /**
+   * Resolves once what is kept is no older than this call. Of named namespaces, those that the server refuses to tell of are
+   * not known then; where all are asked for at once, it goes on asking. Rejects when the signal is aborted.
+   */
+  confirm(signal: AbortSignal): Promise<void>;
 }
+
+const refusedMs = 1_000;
 
 export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesOptions): NamespacesReflector {
   if (namespaces.length === 0) {
     const reflector = createReflector({ ...options, scope });
-    return { ...reflector, knows: () => reflector.watched.synced() };
+    return {
+      ...reflector,
+      knows: () => reflector.known(),
+      async confirm(signal) {
+        while (!(await reflector.confirm(signal))) await pause(options.timers, refusedMs, signal);
+      },
+    };
   }
   const byNamespace = new Map(
     [...new Set(namespaces)].map((namespace) => [
@@ -30,7 +44,10 @@ export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesO
   const reflectors = [...byNamespace.values()];
   return {
     watched: joined(byNamespace),
-    knows: (namespace) => byNamespace.get(namespace)?.watched.synced() ?? false,
+    knows: (namespace) => byNamespace.get(namespace)?.known() ?? false,
+    async confirm(signal) {
+      await Promise.all(reflectors.map((reflector) => reflector.confirm(signal)));
+    },
     forbidden: () => reflectors.every((reflector) => reflector.forbidden()),
     start() {
       for (const reflector of reflectors) reflector.start();

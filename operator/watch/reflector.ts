@@ -11,7 +11,9 @@ import {
   type ResourceType,
   type WatchEvent,
 } from "../kube/api.ts";
-import { isGone, listPages } from "./list-pages.ts";
+import { joinSignals } from "../kube/deadline.ts";
+import { type Comparison, createComparison } from "./comparison.ts";
+import { isGone, listPages, readPages } from "./list-pages.ts";
 import { type CompleteList, ObjectCache } from "./object-cache.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
 import { type Backoff, createBackoff, usualWatchTimes, type WatchTimes } from "./watch-times.ts";
@@ -28,6 +30,8 @@ export type ReflectorObservation =
   | { readonly what: "failed"; readonly error: unknown; readonly pauseMs: number }
   /** A list lacks most of what is known: nothing is taken out before a second one says the same. */
   | { readonly what: "massAbsence"; readonly absent: number; readonly known: number }
+  /** Looked at on purpose; so many objects were `behind` what the server has, and no watch had told of them. */
+  | { readonly what: "compared"; readonly behind: number }
   | { readonly what: "sinkFailed"; readonly error: unknown };
 
 export interface ReflectorOptions {
@@ -52,9 +56,18 @@ export interface Reflector {
   lastActivity(): number | undefined;
   /** The server refuses to tell: the right was never given, or has gone. Until it tells something. */
   forbidden(): boolean;
+  /** What is kept began with a complete list, and is not known to be behind. */
+  known(): boolean;
+  /**
+   * Makes sure that what is kept is no older than this call: a connection may have died without a word. The watch is opened
+   * anew, what is kept is compared with a list of names and versions, and listed anew where it stays behind. Goes on until
+   * the server has told; false when it refuses to, and what is kept is not known then. Rejects when the signal is aborted.
+   */
+  confirm(signal: AbortSignal): Promise<boolean>;
 }
 
 const fewObjects = 10;
+const lookMs = 20;
 
 export function createReflector(options: ReflectorOptions): Reflector {
   const reflection = new Reflection(options);
@@ -64,6 +77,8 @@ export function createReflector(options: ReflectorOptions): Reflector {
     stop: () => reflection.stop(),
     lastActivity: () => reflection.lastActivity,
     forbidden: () => reflection.forbidden,
+    known: () => reflection.known(),
+    confirm: (signal) => reflection.confirm(signal),
   };
 }
 
@@ -80,6 +95,11 @@ class Reflection {
   #goneAt: number | undefined;
   /** Watches in a row that told nothing at all. */
   #silences = 0;
+  /** What is kept may be behind the server; until a list was taken over. */
+  #doubted = false;
+  /** Ends the list, the watch or the pause that is under way, so that what is due now begins. */
+  #turn = new AbortController();
+  #comparison: Comparison | undefined;
   #running: Promise<void> | undefined;
 
   constructor(options: ReflectorOptions) {
@@ -87,7 +107,13 @@ class Reflection {
     this.#times = { ...usualWatchTimes, ...options.times };
     this.#backoff = createBackoff(this.#times, options.random);
     this.cache = new ObjectCache({
-      sink: options.sink,
+      sink: {
+        upserted: (...told) => options.sink.upserted(...told),
+        removed: (object, listed) => {
+          this.#comparison?.removed(object);
+          options.sink.removed(object, listed);
+        },
+      },
       metadataOnly: options.scope.metadataOnly === true,
       onSinkFailure: (error) => options.observe({ what: "sinkFailed", error }),
     });
@@ -107,50 +133,141 @@ class Reflection {
     await this.#running;
   }
 
+  known(): boolean {
+    return this.cache.synced() && !this.#doubted;
+  }
+
+  async confirm(signal: AbortSignal): Promise<boolean> {
+    const both = joinSignals([signal, this.#signal]);
+    const backoff = createBackoff(this.#times, this.#options.random);
+    try {
+      this.#beginAnew();
+      for (;;) {
+        both.signal.throwIfAborted();
+        try {
+          return await this.#isConfirmed(both.signal);
+        } catch (error) {
+          both.signal.throwIfAborted();
+          if (isForbidden(error)) return this.#refused();
+          const pauseMs = backoff.next(retryAfterMs(error));
+          this.#options.observe({ what: "failed", error, pauseMs });
+          await pause(this.#options.timers, pauseMs, both.signal);
+        }
+      }
+    } finally {
+      both.end();
+    }
+  }
+
+  async #isConfirmed(signal: AbortSignal): Promise<boolean> {
+    const { observe, timers } = this.#options;
+    const behind = this.#position === undefined ? undefined : await this.#behind(this.#position, signal);
+    if (behind !== undefined) observe({ what: "compared", behind });
+    if (behind === 0) return true;
+    // Also when a list was due already: this one begins now.
+    this.#doubt();
+    while (!this.known()) {
+      if (this.forbidden) return false;
+      await pause(timers, lookMs, signal);
+    }
+    return true;
+  }
+
+  /** How many objects stay behind a list of now, though the watch had time to tell of them. */
+  async #behind(position: string, signal: AbortSignal): Promise<number> {
+    const { reader, type, scope, timers, monotonic } = this.#options;
+    const { metadataPageSize, catchUpMs } = this.#times;
+    const comparison = createComparison(this.cache);
+    this.#comparison = comparison;
+    try {
+      const version = await readPages(reader, {
+        type,
+        scope: { ...scope, metadataOnly: true },
+        limit: metadataPageSize,
+        signal,
+        onBegin: () => comparison.begin(),
+        onPage: (items) => {
+          this.#heard();
+          comparison.page(items);
+        },
+      });
+      // History was set back: what is kept may be what never was.
+      if (Number(version) < Number(position)) return Math.max(1, this.cache.size);
+      const until = monotonic() + catchUpMs;
+      for (;;) {
+        const behind = comparison.behind(version);
+        if (behind === 0 || monotonic() >= until) return behind;
+        await pause(timers, lookMs, signal);
+      }
+    } finally {
+      this.#comparison = undefined;
+    }
+  }
+
+  #refused(): false {
+    this.forbidden = true;
+    this.#doubt();
+    return false;
+  }
+
+  #doubt(): void {
+    this.#doubted = true;
+    this.#position = undefined;
+    this.#beginAnew();
+  }
+
+  #beginAnew(): void {
+    this.#turn.abort(new Error("something else is due"));
+  }
+
   async #run(): Promise<void> {
     while (!this.#signal.aborted) {
+      this.#turn = new AbortController();
+      const turn = joinSignals([this.#signal, this.#turn.signal]);
       try {
-        if (this.#position === undefined) await this.#relist();
-        else await this.#watch(this.#position);
+        if (this.#position === undefined) await this.#relist(turn.signal);
+        else await this.#watch(this.#position, turn.signal);
       } catch (error) {
-        if (this.#signal.aborted) return;
-        await this.#recover(error);
+        if (!turn.signal.aborted) await this.#recover(error, turn.signal);
+      } finally {
+        turn.end();
       }
     }
   }
 
-  async #relist(): Promise<void> {
-    const complete = await this.#confirmedList();
-    this.#signal.throwIfAborted();
+  async #relist(signal: AbortSignal): Promise<void> {
+    const complete = await this.#confirmedList(signal);
+    signal.throwIfAborted();
     const first = !this.cache.synced();
     const differences = this.cache.takeList(complete);
     this.#position = complete.resourceVersion;
+    this.#doubted = false;
     this.#options.observe({ what: "listed", objects: this.cache.size, differences, first });
   }
 
   /** A list whose absences are few, or were seen by the list before it, too. */
-  async #confirmedList(): Promise<CompleteList> {
+  async #confirmedList(signal: AbortSignal): Promise<CompleteList> {
     let doubted: ReadonlySet<string> = new Set();
     for (;;) {
-      const complete = await this.#list();
+      const complete = await this.#list(signal);
       const absent = this.cache.absentFrom(complete);
       const known = this.cache.size;
       const many = absent.length > fewObjects && absent.length * 2 > known;
       if (!many || absent.every((key) => doubted.has(key))) return complete;
       this.#options.observe({ what: "massAbsence", absent: absent.length, known });
       doubted = new Set(absent);
-      await this.#pause(this.#times.confirmMs);
+      await this.#pause(this.#times.confirmMs, signal);
     }
   }
 
-  async #list(): Promise<CompleteList> {
+  async #list(signal: AbortSignal): Promise<CompleteList> {
     const { reader, type, scope } = this.#options;
     let mark = 0;
     const whole = await listPages(reader, {
       type,
       scope,
       limit: this.#times.pageSize,
-      signal: this.#signal,
+      signal,
       onBegin: () => {
         mark = this.cache.mark();
       },
@@ -160,7 +277,7 @@ class Reflection {
   }
 
   /** Until the watch ends; resolves when the next may begin. */
-  async #watch(resourceVersion: string): Promise<void> {
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const { reader, type, scope, timers, monotonic, random, observe } = this.#options;
     const { idleMs, healthyMs, watchSeconds } = this.#times;
     const [from, to] = watchSeconds;
@@ -171,7 +288,7 @@ class Reflection {
         reader,
         type,
         request: { ...scope, resourceVersion, timeoutSeconds: Math.floor(from + random() * (to - from)) },
-        signal: this.#signal,
+        signal,
         idleMs,
         timers,
         monotonic,
@@ -182,7 +299,7 @@ class Reflection {
       if (monotonic() - since >= healthyMs) this.#backoff.reset();
     }
     // A server that ends each watch at once must not be asked without pause.
-    if (monotonic() - since < healthyMs) await this.#pause(this.#backoff.next());
+    if (monotonic() - since < healthyMs) await this.#pause(this.#backoff.next(), signal);
   }
 
   #take(event: WatchEvent): void {
@@ -197,7 +314,7 @@ class Reflection {
     this.#backoff.reset();
   }
 
-  async #recover(error: unknown): Promise<void> {
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const { observe } = this.#options;
     if (error instanceof WatchSilent) {
       observe({ what: "silent" });
@@ -210,7 +327,7 @@ class Reflection {
       if (isUnusable(error)) this.#position = undefined;
       const pauseMs = this.#backoff.next(retryAfterMs(error));
       observe({ what: "failed", error, pauseMs });
-      await this.#pause(pauseMs).catch(() => undefined); // Only stopping ends it early.
+      await this.#pause(pauseMs, signal).catch(() => undefined); // Only stopping, or something else that is due, ends it early.
     }
   }
 
@@ -223,8 +340,8 @@ class Reflection {
     return atOnce;
   }
 
-  #pause(milliseconds: number): Promise<void> {
-    return pause(this.#options.timers, milliseconds, this.#signal);
+  #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+    return pause(this.#options.timers, milliseconds, signal);
   }
 
   #heard(): void {

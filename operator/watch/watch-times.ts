@@ -3,6 +3,8 @@
 export interface WatchTimes {
   /** Objects per page of a list. */
   readonly pageSize: number;
+  /** Objects per page of a list that holds nothing but metadata. */
+  readonly metadataPageSize: number;
   /** A watch on which no byte has come for so long is replaced: two bookmarks are missing then. */
   readonly idleMs: number;
   /** A watch that has lasted so long is a good one, whatever it told. */
@@ -12,17 +14,21 @@ export interface WatchTimes {
   readonly backoffCapMs: number;
   /** Between a list that lacks most objects and the one that has to confirm it. */
   readonly confirmMs: number;
+  /** What a list has newer than the cache, the watch has so long to tell before everything is listed anew. */
+  readonly catchUpMs: number;
   /** The server ends a watch after a random time between these: not all of them at once. */
   readonly watchSeconds: readonly [number, number];
 }
 
 export const usualWatchTimes: WatchTimes = {
   pageSize: 500,
+  metadataPageSize: 2_000,
   idleMs: 120_000,
   healthyMs: 5_000,
   backoffMs: 250,
   backoffCapMs: 5_000,
   confirmMs: 1_000,
+  catchUpMs: 1_000,
   watchSeconds: [300, 600],
 };
 

@@ -1,12 +1,16 @@
-// Two operators, of which one leads: what happens when it is killed, stopped or paused. Nothing of that is seen by clients.
+// Two operators, of which one leads: what happens when it is killed, stopped or paused, and when the other one heard nothing any
+// more. Nothing of that is seen by clients.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { shop } from "../support/fleet/shop.ts";
 import { startTraffic, type Traffic } from "../support/fleet/traffic.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
+import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
@@ -50,9 +54,16 @@ beforeEach(() => {
 });
 
 async function start(...args: readonly string[]): Promise<Operator> {
+  return startThrough(undefined, args);
+}
+
+/** Reaches the API server by way of this port. */
+async function startThrough(port: number | undefined, args: readonly string[]): Promise<Operator> {
   named += 1;
   const user = await operatorUserOf(fleet.api, `operator-${named}`);
-  const process = await fleet.addOperator({ kubeconfig: await fleet.api.kubeconfig(user), args });
+  const direct = await fleet.api.kubeconfig(user);
+  const kubeconfig = port === undefined ? direct : await kubeconfigThrough(direct, port);
+  const process = await fleet.addOperator({ kubeconfig, args });
   operators.push({ user, process });
   return { user, process };
 }
@@ -130,6 +141,34 @@ describe("the leader", () => {
     await replaced(({ process }) => process.stop());
     expect(await leader()).toBe(paused);
     await edited(34);
+  });
+});
+
+describe("a standby whose connections to the API server have died without a word", () => {
+  it("brings no key back that was revoked meanwhile when it comes to lead", async () => {
+    await fleet.api.apply(shop({ keys: { web: "one", lent: "one" } }), { namespace });
+    await fleet.ready(namespace);
+    const proxy = await startTcpProxy(Number(new URL(fleet.api.url).port));
+    onTestFinished(() => proxy.stop());
+    const standby = await startThrough(proxy.port, shortLease);
+    const key = await fleet.secret(namespace, "lent-api-key", "apiKey");
+    const status = async (): Promise<number | undefined> =>
+      (await fleet.replicas[0]?.send(`/${namespace}/shop/api/items`, { as: `apikey ${key}` }))?.status;
+    await eventually(async () => expect(await status()).toBe(200));
+    proxy.abandon();
+    await objectsOf(fleet.api, namespace).remove("ApiKey", "lent");
+    await eventually(async () => expect(await status()).toBe(401));
+    await replaced(({ process }) => process.stop("SIGKILL"));
+    const seen = new Set<number | undefined>();
+    await eventually(
+      async () => {
+        seen.add(await status());
+        expect(standby.process.log()).toContain("Everything is published");
+      },
+      { withinMs: 60_000 },
+    );
+    await edited(40);
+    expect([...seen, await status()]).toEqual([401, 401]);
   });
 });
 

@@ -3,27 +3,24 @@
 
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../../core/clock.ts";
 import { newRingKey } from "../../../core/config/keyring.ts";
 import type { JsonObject } from "../../../core/config/types.ts";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import { systemMonotonic, systemTimers } from "../../../core/timers.ts";
-import { hostPolicy } from "../../../operator/compile/host-policy.ts";
 import { newRingSecret, ringAnnotations } from "../../../operator/keyring/ring-secret.ts";
 import type { KubeApi } from "../../../operator/kube/api.ts";
 import { type Leadership, NotTheLeader } from "../../../operator/lead/leadership.ts";
 import { LeaderSession } from "../../../operator/leader-session.ts";
 import type { OpenConfigDeps, OpenedConfig } from "../../../operator/open-config.ts";
-import type { OperatorContext } from "../../../operator/operator-context.ts";
 import type { Reach } from "../../../operator/publish/acknowledgements.ts";
 import type { RecordObservation } from "../../../operator/record/create-event-recorder.ts";
-import { type CacheListener, type Caches, createCaches } from "../../../operator/watch/caches.ts";
+import type { CacheListener, Caches } from "../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api/fake-api-server.ts";
 import { stored } from "../../support/kubernetes/stored-crs.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { type ManualTime, manualTime, settled } from "../../support/time/manual-time.ts";
 import { type Opened, oldRing, openedConfig } from "./opened-config.ts";
+import { cachesOver, sessionContext } from "./session-context.ts";
 
 const writeVerbs = new Set(["create", "replace", "apply", "delete"]);
 
@@ -89,46 +86,13 @@ const writes = () =>
 
 /** Caches that know all of it, and a session that wasn't started. */
 async function sessionOf(open: (deps: OpenConfigDeps) => Promise<OpenedConfig>): Promise<LeaderSession> {
-  const common = { timers: systemTimers, monotonic: systemMonotonic, random: () => 0.5 };
-  caches = createCaches({
-    ...common,
-    reader: api,
-    namespaces: [],
-    listener: {
-      objectChanged: (...told) => listener?.objectChanged(...told),
-      objectRemoved: (object) => listener?.objectRemoved(object),
-      secretChanged: (secret) => listener?.secretChanged(secret),
-    },
-    observe: () => () => undefined,
-  });
+  caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), { withinMs: 30_000 });
-  const ignore = (): void => undefined;
   const observeRecord = (observation: RecordObservation): void => {
     if (observation.kind === "dropped") events.push(`Event dropped: ${observation.why}`);
   };
-  const context: OperatorContext = {
-    ...common,
-    timers: time.timers,
-    api,
-    caches,
-    clock: systemClock,
-    logger: { info: ignore, warn: ignore, debug: ignore, error: ignore } as never,
-    metrics: { observeQueue: ignore, observeRecord, observeWork: ignore, observeConfig: ignore } as never,
-    settings: {
-      redis: "redis://127.0.0.1:1",
-      redisSecret: undefined,
-      namespace: "jsonplane-system",
-      watchNamespaces: [],
-      className: undefined,
-      identity: "one",
-      workers: 2,
-      leaseDurationMs: 15_000,
-      adopt: false,
-      hostPolicy: hostPolicy([{ namespace: "*", suffix: "example.org" }]),
-      baseUrlOf: ({ namespace, name }) => `http://api.test/${namespace}/${name}`,
-    },
-  };
+  const context = sessionContext({ api, caches, timers: time.timers, observeRecord });
   const session = new LeaderSession(leadership, context, open);
   listener = session.listener;
   return session;

@@ -1,5 +1,6 @@
-// Whatever a server and a network do, the objects that are watched become those of the server once it stops. Times are about a
-// hundredth of the real ones; nothing is asserted about speed but that it ends.
+// Whatever a server and a network do, the objects that are watched become those of the server once it stops, and what was confirmed
+// meanwhile was no older than the question. Times are about a hundredth of the real ones; nothing is asserted about speed but
+// that it ends.
 
 import { integer, sample } from "fast-check";
 import { expect, test } from "vitest";
@@ -33,6 +34,8 @@ const times: Partial<WatchTimes> = {
   backoffMs: 2.5,
   backoffCapMs: 100,
   confirmMs: 10,
+  metadataPageSize: 5,
+  catchUpMs: 10,
   watchSeconds: [10, 60],
 };
 /** Longer than a hundredth, because dozens of servers share one process here. */
@@ -48,7 +51,10 @@ test("the watched objects become the server's after any faults, and nothing is a
 }, 240_000);
 
 interface Watching {
-  readonly reflector: Reflector;
+  readonly reflector: Pick<Reflector, "watched" | "start" | "stop"> & {
+    confirm(signal: AbortSignal): Promise<unknown>;
+  };
+  readonly knows: (namespace: string) => boolean;
   readonly sink: SinkRecord;
   /** Which objects of the server it should hold. */
   readonly holds: (namespace: string, labels: { readonly [name: string]: string }) => boolean;
@@ -63,9 +69,10 @@ async function converges(seed: number): Promise<void> {
   try {
     server.setFaults(randomFaults(random, 0.4));
     for (const { reflector } of watching) reflector.start();
-    await disturb(server, { api, random, noting: watching });
+    const confirmations = await disturb(server, { api, random, noting: watching, seed });
     server.setFaults(() => undefined);
     if (random() < 0.5) server.cut();
+    await Promise.all(confirmations);
     for (const each of watching)
       await eventually(() => expectEqual(server, each, seed), { withinMs: 30_000, everyMs: 50 });
   } finally {
@@ -110,15 +117,15 @@ function watchers(reader: KubeReader, random: () => number): readonly Watching[]
     times,
   });
   const [all, labelled, named] = [sinkRecord(), sinkRecord({ mayReturn: true }), sinkRecord()];
+  const ofAll = createReflector({ ...common(all), scope: {} });
+  const ofLabelled = createReflector({ ...common(labelled), scope: { labelSelector: "mine=yes", metadataOnly: true } });
+  const ofNamed = reflectNamespaces({ ...common(named), scope: {}, namespaces: ["a", "c"] });
   return [
-    { reflector: createReflector({ ...common(all), scope: {} }), sink: all, holds: () => true },
+    { reflector: ofAll, knows: ofAll.known, sink: all, holds: () => true },
+    { reflector: ofLabelled, knows: ofLabelled.known, sink: labelled, holds: (_, labels) => labels["mine"] === "yes" },
     {
-      reflector: createReflector({ ...common(labelled), scope: { labelSelector: "mine=yes", metadataOnly: true } }),
-      sink: labelled,
-      holds: (_, labels) => labels["mine"] === "yes",
-    },
-    {
-      reflector: reflectNamespaces({ ...common(named), scope: {}, namespaces: ["a", "c"] }),
+      reflector: ofNamed,
+      knows: ofNamed.knows,
       sink: named,
       holds: (namespace) => namespace === "a" || namespace === "c",
     },
@@ -129,20 +136,26 @@ interface Disturbed {
   readonly api: KubeApi;
   readonly random: () => number;
   readonly noting: readonly Watching[];
+  readonly seed: number;
 }
 
 /** Other people's changes, own writes that are noted, compactions and cut connections, while faults go on. */
-async function disturb(server: FakeApiServer, { api, random, noting }: Disturbed): Promise<void> {
+async function disturb(
+  server: FakeApiServer,
+  { api, random, noting, seed }: Disturbed,
+): Promise<readonly Promise<void>[]> {
   const any = (): { namespace: string; name: string } => ({
     namespace: "abc"[Math.floor(random() * 3)] as string,
     name: `s${Math.floor(random() * 12)}`,
   });
   const own: Promise<void>[] = [];
+  const confirmations: Promise<void>[] = [];
   const happenings: readonly (readonly [number, () => void])[] = [
     [0.7, () => change(server, any(), random)],
     [0.88, () => own.push(write(api, { ...any(), random, noting }))],
     [0.92, () => server.objects.compact()],
     [0.94, () => server.cut()],
+    [0.96, () => confirmations.push(...noting.map((watching) => confirm(server, watching, seed)))],
     [1, () => server.objects.bump()],
   ];
   for (let step = 0; step < 80; step += 1) {
@@ -151,6 +164,32 @@ async function disturb(server: FakeApiServer, { api, random, noting }: Disturbed
     if (random() < 0.5) await new Promise((resume) => setTimeout(resume, random() * 8));
   }
   await Promise.all(own);
+  return confirmations;
+}
+
+/** What is known after it was confirmed is nothing that had gone or was replaced before the question, and lacks nothing. */
+async function confirm(server: FakeApiServer, { reflector, knows, holds }: Watching, seed: number): Promise<void> {
+  const { revision } = server.objects;
+  const before = server.objects
+    .all(collection)
+    .filter(({ metadata }) => holds(metadata.namespace ?? "", metadata.labels ?? {}));
+  const versions = new Map(before.map(({ metadata }) => [placeOf(metadata), Number(metadata.resourceVersion)]));
+  await reflector.confirm(new AbortController().signal);
+  for (const { metadata } of reflector.watched.all()) {
+    const earliest = versions.get(placeOf(metadata)) ?? revision + 1;
+    const version = knows(metadata.namespace) ? Number(metadata.resourceVersion) : earliest;
+    expect(version, `seed ${seed}: ${placeOf(metadata)} is out of date`).toBeGreaterThanOrEqual(earliest);
+  }
+  for (const { metadata } of before) {
+    const { namespace = "", name, resourceVersion } = metadata;
+    if (!knows(namespace) || reflector.watched.get(namespace, name) !== undefined) continue;
+    const now = server.objects.get(collection, namespace, name);
+    expect(now?.metadata.resourceVersion, `seed ${seed}: ${placeOf(metadata)} is missing`).not.toBe(resourceVersion);
+  }
+}
+
+function placeOf({ namespace, name }: { readonly namespace?: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
 }
 
 function change(server: FakeApiServer, { namespace, name }: { namespace: string; name: string }, random: () => number) {

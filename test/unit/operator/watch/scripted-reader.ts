@@ -4,7 +4,7 @@ import type { KubeObject, KubeReader, ListPage, WatchEvent } from "../../../../o
 
 export interface ScriptedReader {
   readonly reader: KubeReader;
-  /** `list`, `list <token>`, `watch <version>`, in order. */
+  /** `list`, `list <token>`, `watch <version>`, in order; `compare` for a list of metadata only. */
   readonly asked: readonly string[];
   /** What the next lists are answered with; without one they wait for ever. */
   answer(...pages: readonly (ListPage | Error)[]): void;
@@ -30,8 +30,9 @@ export function scriptedReader(): ScriptedReader {
   };
   return {
     reader: {
-      async list(_type, { continue: token }, options) {
-        asked.push(token === undefined ? "list" : `list ${token}`);
+      async list(_type, { continue: token, metadataOnly }, options) {
+        const verb = metadataOnly === true ? "compare" : "list";
+        asked.push(token === undefined ? verb : `${verb} ${token}`);
         return thrown(await Promise.race([pages.next(), aborted(options?.signal)]));
       },
       async *watch(_type, { resourceVersion }, { signal, onBytes }) {

@@ -1,0 +1,65 @@
+// What a leader's session is given to work with in unit tests: an API server in this process, the caches over it, and
+// observers that keep nothing.
+
+import { systemClock } from "../../../core/clock.ts";
+import { systemMonotonic, systemTimers } from "../../../core/timers.ts";
+import { hostPolicy } from "../../../operator/compile/host-policy.ts";
+import type { KubeApi } from "../../../operator/kube/api.ts";
+import type { OperatorContext } from "../../../operator/operator-context.ts";
+import type { RecordObservation } from "../../../operator/record/create-event-recorder.ts";
+import { type CacheListener, type Caches, createCaches } from "../../../operator/watch/caches.ts";
+
+const common = { timers: systemTimers, monotonic: systemMonotonic, random: () => 0.5 };
+const ignore = (): void => undefined;
+
+export interface CachesOver {
+  readonly api: KubeApi;
+  /** None = all. */
+  readonly namespaces?: readonly string[];
+  readonly listener?: () => CacheListener | undefined;
+}
+
+/** Not started. */
+export function cachesOver({ api, namespaces = [], listener = () => undefined }: CachesOver): Caches {
+  return createCaches({
+    ...common,
+    reader: api,
+    namespaces,
+    listener: {
+      objectChanged: (...told) => listener()?.objectChanged(...told),
+      objectRemoved: (object) => listener()?.objectRemoved(object),
+      secretChanged: (secret) => listener()?.secretChanged(secret),
+    },
+    observe: () => ignore,
+  });
+}
+
+export interface SessionParts extends Pick<OperatorContext, "api" | "caches"> {
+  readonly timers?: OperatorContext["timers"];
+  readonly observeRecord?: (observation: RecordObservation) => void;
+}
+
+export function sessionContext({ api, caches, timers, observeRecord = ignore }: SessionParts): OperatorContext {
+  return {
+    ...common,
+    timers: timers ?? common.timers,
+    api,
+    caches,
+    clock: systemClock,
+    logger: { info: ignore, warn: ignore, debug: ignore, error: ignore } as never,
+    metrics: { observeQueue: ignore, observeRecord, observeWork: ignore, observeConfig: ignore } as never,
+    settings: {
+      redis: "redis://127.0.0.1:1",
+      redisSecret: undefined,
+      namespace: "jsonplane-system",
+      watchNamespaces: [],
+      className: undefined,
+      identity: "one",
+      workers: 2,
+      leaseDurationMs: 15_000,
+      adopt: false,
+      hostPolicy: hostPolicy([{ namespace: "*", suffix: "example.org" }]),
+      baseUrlOf: ({ namespace, name }) => `http://api.test/${namespace}/${name}`,
+    },
+  };
+}
