@@ -23,8 +23,13 @@ export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
   readonly takeDeleted: (key: string) => readonly CustomResource[];
   readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
-  /** Told when a key was worked through; `failed` = Redis could not be written. */
-  readonly onHandled: (key: string, outcome: { readonly done?: Reconciled; readonly unwritten: boolean }) => void;
+  /** Counts how often a publisher has begun. */
+  readonly beginning: () => number;
+  /**
+   * Told when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
+   * withdrawn, by this attempt or before, or nobody can say what there is to publish.
+   */
+  readonly onHandled: (key: string, outcome: { readonly done?: Reconciled; readonly published: boolean }) => void;
 }
 
 const terminatingMs = 2_000;
@@ -32,13 +37,18 @@ const unknownMs = 2_000;
 
 export async function handleKey(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
   const ref = projectOfName(key);
-  if (!deps.knows(ref.namespace)) return leftAlone(key, deps);
+  if (!deps.knows(ref.namespace)) return await leftAlone(key, deps);
   if (!isOurs(ref, deps)) return await leftToOthers(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
+    const { publisher } = await deps.writer.begun();
+    const beginning = deps.beginning();
+    await publisher.restore(ref);
     const done = await reconcile(ref, { ...deps, deletedOf: () => deleted }, signal);
     if (done.unproven === true) deps.giveBack(key, deleted);
-    deps.onHandled(key, { done, unwritten: false });
+    // What was published before Redis was emptied is gone by now.
+    const isPublished = done.unproven !== true && deps.beginning() === beginning;
+    deps.onHandled(key, { done, published: isPublished || !(await isLacking(ref, deps)) });
     return done.againAfterMs === undefined ? undefined : { againAfterMs: done.againAfterMs };
   } catch (error) {
     deps.giveBack(key, deleted);
@@ -46,12 +56,34 @@ export async function handleKey(key: string, deps: HandleDeps, signal: AbortSign
   }
 }
 
-function leftAlone(key: string, { onHandled, knows, objectsOf }: HandleDeps): Handled {
-  onHandled(key, { unwritten: false });
+/** As it was published last. What nobody can say holds up no other Project. */
+async function leftAlone(key: string, deps: HandleDeps): Promise<Handled> {
   const ref = projectOfName(key);
-  const { project, ...children } = objectsOf(ref);
+  const isRestored = await restored(ref, deps);
+  deps.onHandled(key, { published: isRestored });
+  const { project, ...children } = deps.objectsOf(ref);
   const isEmpty = project === undefined && childrenOf(children).length === 0;
-  return knows(ref.namespace) || isEmpty ? undefined : { againAfterMs: unknownMs };
+  return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { againAfterMs: unknownMs };
+}
+
+async function restored(ref: ProjectRef, { writer }: HandleDeps): Promise<boolean> {
+  try {
+    await (await writer.begun()).publisher.restore(ref);
+    return true;
+  } catch {
+    // It is looked at again in a moment; what is wrong with Redis the log of upkeep says.
+    return false;
+  }
+}
+
+/** True when that can't be found out. */
+async function isLacking(ref: ProjectRef, { writer }: HandleDeps): Promise<boolean> {
+  try {
+    return await (await writer.begun()).publisher.lacks(ref);
+  } catch {
+    // What is wrong with Redis the failure at hand says, or the next attempt.
+    return true;
+  }
 }
 
 /**
@@ -65,7 +97,7 @@ async function leftToOthers(ref: ProjectRef, deps: HandleDeps): Promise<Handled>
     await publisher.withdraw(ref, data);
     deps.onPublished(ref, undefined);
   }
-  deps.onHandled(projectName(ref), { unwritten: false });
+  deps.onHandled(projectName(ref), { published: true });
   return undefined;
 }
 
@@ -73,12 +105,13 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
   // The session ends; whoever leads next looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
-    deps.onHandled(key, { unwritten: false });
+    // Nothing can be made there any more; what could be published is.
+    deps.onHandled(key, { published: true });
     return { againAfterMs: terminatingMs };
   }
-  const waits = isUnwritten(error);
-  if (waits) await deps.statuses.tellUnpublished(deps.objectsOf(projectOfName(key)), whyOf(error));
-  deps.onHandled(key, { unwritten: waits });
+  const ref = projectOfName(key);
+  if (isUnwritten(error)) await deps.statuses.tellUnpublished(deps.objectsOf(ref), whyOf(error));
+  deps.onHandled(key, { published: !(await isLacking(ref, deps)) });
   throw error;
 }
 

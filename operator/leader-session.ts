@@ -224,13 +224,14 @@ export class LeaderSession {
       objectsOf: caches.index.objectsOf,
       takeDeleted: this.#wakeups.takeDeleted,
       giveBack: this.#wakeups.giveBack,
-      onHandled: (key, { done, unwritten }) => {
+      beginning: this.#upkeep.beginning,
+      onHandled: (key, { done, published }) => {
         this.#wakeups.awaits(key, done?.awaited);
         // It may have come while the status was written, and is not told of again.
         const { awaited } = done ?? {};
         if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited) === "programmed")
           this.#queue.add(key);
-        this.#upkeep.handled(key, unwritten);
+        this.#upkeep.handled(key, published);
       },
       writer: this.#writer,
       absences: createAbsences(api),

@@ -30,8 +30,10 @@ export interface UpkeepDeps {
 export interface Upkeep {
   /** A publisher has begun: everything is to be looked at, and it is complete once that was done. */
   begun(): void;
-  /** A key was worked through. Without Redis it has to be done again before everything is published. */
-  handled(key: string, unwritten: boolean): void;
+  /** How often one has. */
+  beginning(): number;
+  /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
+  handled(key: string, published: boolean): void;
   /** Runs until the signal aborts. */
   run(): Promise<void>;
 }
@@ -46,6 +48,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const { queue, logger } = deps;
   /** Keys that have not been published since the last beginning; undefined once all were. */
   let missing: Set<string> | undefined = new Set();
+  let beginnings = 0;
   let suspected: ReadonlySet<string> = new Set();
 
   const attempt = async (what: string, run: () => Promise<unknown>): Promise<void> => {
@@ -98,13 +101,15 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   };
 
   return {
+    beginning: () => beginnings,
     begun() {
+      beginnings += 1;
       missing = new Set(deps.keys());
       for (const key of missing) queue.add(key, "bulk");
       if (missing.size === 0) void attempt("complete", complete);
     },
-    handled(key, unwritten) {
-      if (missing === undefined || unwritten) return;
+    handled(key, published) {
+      if (missing === undefined || !published) return;
       if (missing.delete(key) && missing.size === 0) void attempt("complete", complete);
     },
     async run() {
@@ -117,6 +122,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
         every(ringMs, "ring", deps.rotateRing),
         every(orphansMs, "orphans", async () => {
           if (missing === undefined) await orphans();
+          else logger.info("Not everything is published yet", { projects: missing.size, one: [...missing].at(0) });
           await deps.sweepOrphans();
         }),
         every(resyncMs, "resync", async () => {

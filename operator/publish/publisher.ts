@@ -4,21 +4,21 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
-import { configKeys, projectOfName } from "../../core/config/config-keys.ts";
+import { configKeys, projectName, projectOfName } from "../../core/config/config-keys.ts";
 import { configFormat } from "../../core/config/fields.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { fieldsOf, listOf, optionalText } from "../../core/redis/reply.ts";
+import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../data-record.ts";
 import type { PublishedProject } from "../published-project.ts";
 import { readDataRecords } from "./data-records.ts";
 import { createPublishScripts, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import { ForeignInstance, NotTheWriter } from "./refusals.ts";
 import { Revisions } from "./revisions.ts";
-import { Tenure } from "./tenure.ts";
+import { type Memory, Tenure } from "./tenure.ts";
 
 export interface Published {
   /** Fields written or removed; 0 when Redis had all of it already. */
@@ -58,6 +58,13 @@ export interface Publisher {
   /** Projects of which there may be stored data, published or not. */
   dataRecords(): ReadonlyMap<string, DataRecord>;
   /**
+   * Publishes again what this process had published of a project when Redis lost it all. It needs nothing but memory, and so
+   * goes well where a new compilation doesn't.
+   */
+  restore(ref: ProjectRef): Promise<void>;
+  /** Whether replicas may serve what Redis lacks of it: it was emptied, not all is back, and of this project nothing is. */
+  lacks(ref: ProjectRef): Promise<boolean>;
+  /**
    * Says that every project has been published. Until then, after Redis was emptied, replicas add what they find and take
    * nothing for gone, and new replicas are not ready.
    */
@@ -93,8 +100,7 @@ class RedisPublisher implements Publisher {
   readonly #scripts: PublishScripts;
   #keyring: Keyring;
   #tenure: Tenure | undefined;
-  /** What was published in the tenure before: the last good versions, should Redis have lost them. */
-  #formerParts: ReadonlyMap<string, ProjectParts> = new Map();
+  #memory: Memory = { parts: new Map(), uncertain: new Set() };
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
@@ -128,9 +134,8 @@ class RedisPublisher implements Publisher {
       epoch,
       revisions: new Revisions(begun.revision, clock),
       records: await readDataRecords(gateway),
-      formerParts: this.#formerParts,
+      memory: this.#memory,
     });
-    this.#formerParts = new Map();
   }
 
   writes(): boolean {
@@ -170,6 +175,20 @@ class RedisPublisher implements Publisher {
 
   dataRecords(): ReadonlyMap<string, DataRecord> {
     return this.#tenure?.records ?? new Map();
+  }
+
+  restore(ref: ProjectRef): Promise<void> {
+    return this.#in((tenure) => tenure.restore(ref));
+  }
+
+  async lacks(ref: ProjectRef): Promise<boolean> {
+    const { meta, projects } = configKeys;
+    const { gateway } = this.#deps;
+    const [complete, entry] = await Promise.all([
+      gateway.read(meta, "HGET", meta, "complete"),
+      gateway.read(projects, "HEXISTS", projects, projectName(ref)),
+    ]);
+    return optionalText(complete) !== "1" && numberOf(entry) === 0;
   }
 
   complete(): Promise<void> {
@@ -220,7 +239,7 @@ class RedisPublisher implements Publisher {
   /** Ends this tenure, unless another one has begun meanwhile. */
   #end(tenure: Tenure): void {
     if (this.#tenure !== tenure) return;
-    this.#formerParts = tenure.allParts();
+    this.#memory = tenure.memory();
     this.#tenure = undefined;
   }
 }

@@ -6,6 +6,7 @@ import type { Keyring } from "../../core/config/keyring.ts";
 import { writeEntry, writePublished } from "../../core/config/published-value.ts";
 import { seal } from "../../core/config/seal.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { DataRecord } from "../data-record.ts";
 import type { PublishedProject } from "../published-project.ts";
@@ -21,6 +22,7 @@ import {
   unchangedRecord,
 } from "./publish-scripts.ts";
 import type { Published } from "./publisher.ts";
+import { NotTheWriter } from "./refusals.ts";
 import { lostWriter, type Revisions } from "./revisions.ts";
 
 export interface TenureDeps {
@@ -31,8 +33,14 @@ export interface TenureDeps {
   readonly revisions: Revisions;
   /** As they stood in Redis when it began. */
   readonly records: Map<string, DataRecord>;
-  /** What this process had published before, where Redis holds nothing of it any more: it was emptied. */
-  readonly formerParts: ReadonlyMap<string, ProjectParts>;
+  readonly memory: Memory;
+}
+
+/** What this process has published, in this tenure and before: the last good versions, should Redis have lost them. By name. */
+export interface Memory {
+  readonly parts: ReadonlyMap<string, ProjectParts>;
+  /** Projects of which something newer was written, perhaps: what it took away must not come back. */
+  readonly uncertain: ReadonlySet<string>;
 }
 
 /** What to record of stored data with the step that gets this revision. */
@@ -52,29 +60,25 @@ export class Tenure {
   readonly #gateway: Gateway;
   readonly #scripts: PublishScripts;
   readonly #keyring: () => Keyring;
-  readonly #formerParts: Map<string, ProjectParts>;
+  readonly #lastParts: Map<string, ProjectParts>;
+  readonly #uncertain: Set<string>;
   readonly #known = new Map<string, KnownProject>();
   /** Readings under way: whoever asks meanwhile gets the same object, for only one may be remembered. */
   readonly #reading = new Map<string, Promise<KnownProject>>();
 
-  constructor({ gateway, scripts, keyring, epoch, revisions, records, formerParts }: TenureDeps) {
+  constructor({ gateway, scripts, keyring, epoch, revisions, records, memory }: TenureDeps) {
     this.#gateway = gateway;
     this.#scripts = scripts;
     this.#keyring = keyring;
     this.epoch = epoch;
     this.revisions = revisions;
     this.records = records;
-    this.#formerParts = new Map(formerParts);
+    this.#lastParts = new Map(memory.parts);
+    this.#uncertain = new Set(memory.uncertain);
   }
 
-  /** The parts of each project as they were published last, as far as this tenure knows; by name. */
-  allParts(): ReadonlyMap<string, ProjectParts> {
-    const parts = new Map(this.#formerParts);
-    for (const [name, known] of this.#known) {
-      if (known.parts === undefined) parts.delete(name);
-      else parts.set(name, known.parts);
-    }
-    return parts;
+  memory(): Memory {
+    return { parts: this.#lastParts, uncertain: this.#uncertain };
   }
 
   async load(ref: ProjectRef): Promise<PublishedProject> {
@@ -87,12 +91,15 @@ export class Tenure {
     const ref = parts.project;
     const known = await this.#knownOf(ref);
     const steps = changesOf(parts, this.#keyring(), known);
+    if (steps.length > 1) this.#uncertain.add(projectName(ref));
     for (const step of steps) {
       // What comes is on record before it is served; what is doomed is doomed once the last of it is out of service.
       const recordAt: RecordAt = (revision) => (step.last ? settledRecord(data, revision) : data);
       await this.#write(step, { known, parts, recordAt });
     }
     known.parts = parts;
+    this.#lastParts.set(projectName(ref), parts);
+    this.#uncertain.delete(projectName(ref));
     if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.revisions.newest()));
     return this.#published(ref, { changed: sizeOf(steps), revision: known.revision });
   }
@@ -106,8 +113,16 @@ export class Tenure {
     const recordAt: RecordAt = (revision) => settledRecord(data, revision);
     const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
     this.#known.delete(projectName(ref));
-    this.#formerParts.delete(projectName(ref));
+    this.#lastParts.delete(projectName(ref));
+    this.#uncertain.delete(projectName(ref));
     return this.#published(ref, { changed: known.fields.size, revision });
+  }
+
+  /** Publishes what was published last where Redis holds nothing of it any more, and nothing newer was ever sent. */
+  async restore(ref: ProjectRef): Promise<void> {
+    const { fields, parts } = await this.#knownOf(ref);
+    if (fields.size > 0 || parts === undefined || this.#uncertain.has(projectName(ref))) return;
+    await this.publish(parts, this.#recordOf(ref));
   }
 
   async writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void> {
@@ -156,7 +171,8 @@ export class Tenure {
     ]);
     this.#remember(ref, record);
     // An object that is broken now has its last good version nowhere else.
-    if (read.fields.size === 0) read.parts ??= this.#formerParts.get(projectName(ref));
+    if (read.fields.size === 0) read.parts ??= this.#lastParts.get(projectName(ref));
+    if (read.parts !== undefined) this.#lastParts.set(projectName(ref), read.parts);
     this.#known.set(projectName(ref), read);
     return read;
   }
@@ -203,6 +219,8 @@ export class Tenure {
       return await write();
     } catch (error) {
       this.#known.delete(projectName(ref));
+      const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
+      if (!isUnwritten) this.#uncertain.add(projectName(ref));
       throw error;
     }
   }

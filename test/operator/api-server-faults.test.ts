@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { shop } from "../support/fleet/shop.ts";
@@ -10,8 +11,9 @@ import { startTraffic, type Traffic } from "../support/fleet/traffic.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
-import { grantOperator } from "../support/kubernetes/rbac.ts";
+import { changeRule, grantOperator } from "../support/kubernetes/rbac.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const seconds = 1_000;
@@ -172,5 +174,41 @@ describe("an API server", () => {
     await grantOperator(fleet.api, "cluster");
     await expectLive();
     expect(await leader()).toBe(before);
+  });
+
+  it("that shows no Secret while Redis is emptied: what was served is published again, and is served on", async () => {
+    const secrets = `${folderOf("Secret", namespace)}/given`;
+    const user = { projectRef: { name: "shop" }, passwordSecretRef: { name: "given", key: "password" } };
+    await fleet.api.apply(
+      [
+        { apiVersion: "v1", kind: "Secret", metadata: { name: "given" }, stringData: { password: "first" } },
+        { apiVersion: "jsonplane.io/v1alpha1", kind: "ProjectUser", metadata: { name: "ann" }, spec: user },
+      ]
+        .map((object) => JSON.stringify(object))
+        .join("\n---\n"),
+      { namespace },
+    );
+    await fleet.ready(namespace);
+    const leading = await eventually(leader, patience);
+    const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/jsonplane-operator";
+    const { rules } = (await apiObject(fleet.api, role)) as unknown as { rules: { resources: string[] }[] };
+    const at = rules.findIndex(({ resources }) => resources.includes("secrets"));
+    const allButReading = ["list", "watch", "create", "update", "delete"];
+    await changeRule(fleet.api, role, { [`${at}/verbs`]: allButReading });
+    await apiObject(fleet.api, secrets, {
+      method: "PATCH",
+      body: { stringData: { password: "second" } },
+      contentType: "application/merge-patch+json",
+    });
+    await eventually(() => expect(leading.log()).toMatch(/not reconciled.*secrets.*403/), patience);
+    await askRedis(fleet.redis.port, "FLUSHALL");
+    const complete = (): Promise<string> => askRedis(fleet.redis.port, `HGET ${configKeys.meta} complete`);
+    await eventually(async () => expect(await complete()).toContain("1"), patience);
+    // Replicas compare what they serve with Redis every five seconds.
+    await sleep(7 * seconds);
+    expect((await replica().send(`/${namespace}/shop/api/items`)).status).toBe(200);
+    await changeRule(fleet.api, role, { [`${at}/verbs`]: ["get", ...allButReading] });
+    await edit();
+    await expectLive();
   });
 });

@@ -108,12 +108,15 @@ describe("Redis", () => {
 
 describe("a broken record of one Project's data", () => {
   it("leaves that one as it is, says how to go on, and holds up no other", async () => {
-    const [broken, other] = [await served(), await served()];
+    const [broken, other, gone] = [await served(), await served(), await served()];
     const field = `${broken}/shop`;
     await ask("HSET", configKeys.data, field, "nonsense");
     await stopOperators();
+    await deleteAll(gone);
     await fleet.addOperator();
     await expectWorking(other, 41);
+    // What has no object any more is looked for once everything else is published.
+    await eventually(async () => expect((await get(`/${gone}/shop/api/items`)).status).toBe(404), patience);
     await fleet.api.apply(shop({ keys: { "shop-key": "one" }, longest: 42 }), { namespace: broken });
     await eventually(async () => {
       const objects = JSON.stringify(await customResources(fleet.api, broken));

@@ -329,22 +329,6 @@ describe("many projects published at once", () => {
   });
 });
 
-describe("an emptied Redis", () => {
-  it("leaves the publisher the last good versions, which no object may say any more", async () => {
-    await publisher.publish(shop, books);
-    await gateway.write("x", "FLUSHALL");
-    expect(await publisher.verify()).toBe("lost");
-    await publisher.begin();
-    expect((await publisher.load(ref)).parts).toEqual(shop);
-    expect((await publisher.publish(shop, books)).changed).toBeGreaterThan(0);
-    await publisher.withdraw(ref, undefined);
-    await gateway.write("x", "FLUSHALL");
-    await publisher.verify();
-    await publisher.begin();
-    expect((await publisher.load(ref)).parts).toBeUndefined();
-  });
-});
-
 describe("a project that is looked at from two sides at once", () => {
   it("is remembered once: what is published meanwhile goes when it is revoked", async () => {
     await publisher.publish(shop, books);

@@ -27,8 +27,14 @@ interface World {
   /** What the key's objects are. */
   readonly objects?: readonly CustomResource[];
   readonly published?: PublishedProject;
-  /** The reconcile fails with it, at its first step. */
+  /** Redis can't be written, for this reason. */
   readonly failure?: unknown;
+  /** The reconcile fails with it, once what was published last has been restored. */
+  readonly lateFailure?: unknown;
+  /** Redis was emptied, and holds nothing of it. */
+  readonly lacking?: boolean;
+  /** A publisher has begun anew meanwhile. */
+  readonly begunAnew?: boolean;
   readonly className?: string;
   /** False: something of the namespace was never listed. */
   readonly knows?: boolean | (() => boolean);
@@ -42,8 +48,14 @@ function leader(world: World = {}) {
   const { objects = [], published = { revision: 0 }, reach = "programmed" } = world;
   const calls: unknown[][] = [];
   const handled: Parameters<HandleDeps["onHandled"]>[] = [];
+  let beginnings = 0;
   const publisher = {
-    load: async () => published,
+    async load() {
+      if (world.begunAnew === true) beginnings += 1;
+      return published;
+    },
+    restore: async (of: unknown) => void calls.push(["restore", of]),
+    lacks: async () => world.lacking ?? false,
     async withdraw(ref: unknown, data: unknown) {
       calls.push(["withdraw", ref, data]);
       return { changed: 1, revision: 7 };
@@ -84,7 +96,13 @@ function leader(world: World = {}) {
     },
     onHandled: (...told) => void handled.push(told),
     onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
-    absences: { proven: async () => world.proven ?? true },
+    beginning: () => beginnings,
+    absences: {
+      async proven() {
+        if (world.lateFailure !== undefined) throw world.lateFailure;
+        return world.proven ?? true;
+      },
+    },
     namespaces: { of: async () => undefined },
     secrets: { prepare: async () => () => undefined, write: async () => undefined },
     statuses: {
@@ -119,9 +137,15 @@ describe("a key of a namespace whose objects are not all known", () => {
   ])("%s; nothing is taken for absent meanwhile", async (_, objects, again) => {
     const { handle, handled, calls, left } = leader({ knows: false, objects });
     expect(await handle()).toEqual(again);
-    expect(calls).toEqual([]);
-    expect(handled).toEqual([[key, { unwritten: false }]]);
+    expect(calls).toEqual([["restore", ref]]);
+    expect(handled).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
+  });
+
+  it("is looked at again, with nothing in it too, while Redis can't be written", async () => {
+    const { handle, handled } = leader({ knows: false, failure: new StoreUnavailable("no") });
+    expect(await handle()).toEqual({ againAfterMs: 2_000 });
+    expect(handled).toEqual([[key, { published: false }]]);
   });
 
   it("that is known by the end of it needs no second look: its list woke it already", async () => {
@@ -143,7 +167,7 @@ describe("a Project of another class", () => {
     const { handle, calls, handled, left } = leader({ objects: [others] });
     expect(await handle()).toBeUndefined();
     expect(calls).toEqual([]);
-    expect(handled).toEqual([[key, { unwritten: false }]]);
+    expect(handled).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
   });
 
@@ -165,7 +189,10 @@ describe("a Project of another class", () => {
   it("is not meant by children without a Project: every operator says that theirs is missing", async () => {
     const { handle, calls } = leader({ className: "own", proven: false, objects: [stored("RootKey", "settings")] });
     expect(await handle()).toEqual({ againAfterMs: 5_000 });
-    expect(calls).toEqual([["giveBack", key]]);
+    expect(calls).toEqual([
+      ["restore", ref],
+      ["giveBack", key],
+    ]);
   });
 });
 
@@ -173,16 +200,49 @@ describe("a reconcile that is done", () => {
   it("is told, with the revision that replicas have still to acknowledge, and keeps what it took", async () => {
     const { handle, handled, calls, left } = leader({ reach: "waiting" });
     expect(await handle()).toBeUndefined();
-    expect(handled).toEqual([[key, { done: { awaited: 7 }, unwritten: false }]]);
-    expect(calls.map(([what]) => what)).toEqual(["withdraw", "onPublished", "tell"]);
+    expect(handled).toEqual([[key, { done: { awaited: 7 }, published: true }]]);
+    expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "tell"]);
     expect(left()).toEqual([]);
   });
 
   it("that could prove nothing gives back what has gone, and is done again in five seconds", async () => {
     const { handle, handled, left } = leader({ proven: false });
     expect(await handle()).toEqual({ againAfterMs: 5_000 });
-    expect(handled).toEqual([[key, { done: { againAfterMs: 5_000, unproven: true }, unwritten: false }]]);
+    expect(handled).toEqual([[key, { done: { againAfterMs: 5_000, unproven: true }, published: true }]]);
     expect(left()).toEqual(gone);
+  });
+});
+
+describe("a key that Redis lacks after it was emptied", () => {
+  it.each<readonly [string, World]>([
+    ["something is missing that may only be unseen", { proven: false }],
+    ["the API server failed", { lateFailure: new ApiFailure(403, { reason: "Forbidden", message: "no" }) }],
+    ["Redis was emptied once more while it was looked at", { begunAnew: true }],
+  ])("does not count as published where %s", async (_, world) => {
+    const { handle, handled, calls } = leader({ ...world, lacking: true });
+    await handle().catch((error: unknown) => expect(error).toBe(world.lateFailure));
+    expect(calls[0]).toEqual(["restore", ref]);
+    expect(handled).toEqual([[key, expect.objectContaining({ published: false })]]);
+  });
+
+  it("counts as published, whatever fails, once what was published last is back", async () => {
+    const lateFailure = new ApiFailure(403, { reason: "Forbidden", message: "no" });
+    const { handle, handled } = leader({ lateFailure });
+    await expect(handle()).rejects.toBe(lateFailure);
+    expect(handled).toEqual([[key, { published: true }]]);
+  });
+
+  it("is not the case of one whose record of data can't be read: it stays as it was published, and holds up no other", async () => {
+    const lateFailure = new RecordUnreadable("Remove the field");
+    const { handle, handled } = leader({ lateFailure });
+    await expect(handle()).rejects.toBe(lateFailure);
+    expect(handled).toEqual([[key, { published: true }]]);
+  });
+
+  it("counts as published once it was withdrawn, which leaves nothing", async () => {
+    const { handle, handled } = leader({ lacking: true });
+    await handle();
+    expect(handled).toEqual([[key, expect.objectContaining({ published: true })]]);
   });
 });
 
@@ -206,7 +266,7 @@ describe("a reconcile that could not write to Redis", () => {
       ["giveBack", key],
       ["tellUnpublished", why],
     ]);
-    expect(handled).toEqual([[key, { unwritten: true }]]);
+    expect(handled).toEqual([[key, { published: false }]]);
     expect(left()).toEqual(gone);
   });
 });
@@ -214,17 +274,20 @@ describe("a reconcile that could not write to Redis", () => {
 describe("a reconcile that failed otherwise", () => {
   it("is tried again and says nothing in the statuses", async () => {
     const failure = new ApiFailure(500, { message: "no" });
-    const { handle, handled, calls, left } = leader({ failure });
+    const { handle, handled, calls, left } = leader({ lateFailure: failure });
     await expect(handle()).rejects.toBe(failure);
-    expect(calls).toEqual([["giveBack", key]]);
-    expect(handled).toEqual([[key, { unwritten: false }]]);
+    expect(calls).toEqual([
+      ["restore", ref],
+      ["giveBack", key],
+    ]);
+    expect(handled).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
   });
 
   it("because its namespace goes, is looked at again in two seconds and is no failure", async () => {
-    const { handle, handled, left } = leader({ failure: new NamespaceTerminating("no") });
+    const { handle, handled, left } = leader({ lateFailure: new NamespaceTerminating("no") });
     expect(await handle()).toEqual({ againAfterMs: 2_000 });
-    expect(handled).toEqual([[key, { unwritten: false }]]);
+    expect(handled).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
   });
 

@@ -35,6 +35,8 @@ export function openedConfig(events: string[], options: Opened) {
     verify,
     published: async () => published,
     dataRecords: () => new Map(),
+    restore: async () => undefined,
+    lacks: async () => false,
     complete: async () => void events.push("complete"),
     newest: () => revision,
     async load(ref) {

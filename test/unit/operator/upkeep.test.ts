@@ -63,10 +63,10 @@ describe("after a publisher has begun", () => {
     const { time, upkeep, count, taken } = leader({ keys: ["shop/a", "shop/b"] });
     upkeep.begun();
     expect(taken()).toEqual(["shop/a bulk", "shop/b bulk"]);
-    upkeep.handled("shop/a", false);
+    upkeep.handled("shop/a", true);
     await time.advance(0);
     expect(count("complete")).toBe(0);
-    upkeep.handled("shop/b", false);
+    upkeep.handled("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
@@ -78,21 +78,25 @@ describe("after a publisher has begun", () => {
     expect(count("complete")).toBe(1);
   });
 
-  it("a key that could not be written keeps it incomplete, until it was", async () => {
-    const { time, upkeep, count } = leader({ keys: ["shop/a"] });
+  it("a key that Redis lacks keeps it incomplete until it was published, and is named in the log each minute", async () => {
+    const { time, upkeep, count, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
     upkeep.begun();
+    void upkeep.run();
     upkeep.handled("shop/a", true);
-    await time.advance(0);
+    upkeep.handled("shop/b", false);
+    await time.advance(60_000);
     expect(count("complete")).toBe(0);
-    upkeep.handled("shop/a", false);
+    expect(logged).toEqual([["info", "Not everything is published yet", { projects: 1, one: "shop/b" }]]);
+    upkeep.handled("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
+    end.abort();
   });
 
   it("keys that nobody waits for change nothing, and what is complete is completed once", async () => {
     const { time, upkeep, count } = leader({ keys: ["shop/a"] });
     upkeep.begun();
-    for (const key of ["shop/other", "shop/a", "shop/a"]) upkeep.handled(key, false);
+    for (const key of ["shop/other", "shop/a", "shop/a"]) upkeep.handled(key, true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
@@ -100,14 +104,16 @@ describe("after a publisher has begun", () => {
   it("a second beginning makes everything incomplete again", async () => {
     const { time, upkeep, count, taken } = leader({ keys: ["shop/a"] });
     upkeep.begun();
-    upkeep.handled("shop/a", false);
+    upkeep.handled("shop/a", true);
     await time.advance(0);
     taken();
+    expect(upkeep.beginning()).toBe(1);
     upkeep.begun();
+    expect(upkeep.beginning()).toBe(2);
     expect(taken()).toEqual(["shop/a bulk"]);
     await time.advance(0);
     expect(count("complete")).toBe(1);
-    upkeep.handled("shop/a", false);
+    upkeep.handled("shop/a", true);
     await time.advance(0);
     expect(count("complete")).toBe(2);
   });
@@ -116,7 +122,7 @@ describe("after a publisher has begun", () => {
     const { time, upkeep, count, failing, logged, end } = leader({ keys: ["shop/a"] });
     failing.add("complete");
     upkeep.begun();
-    upkeep.handled("shop/a", false);
+    upkeep.handled("shop/a", true);
     await time.advance(0);
     expect(logged).toContainEqual([
       "warn",
@@ -138,7 +144,7 @@ describe("what is published and has no object", () => {
     const world = leader({ keys: present, unknown });
     world.world.published = [...present, ...gone];
     world.upkeep.begun();
-    for (const key of present) world.upkeep.handled(key, false);
+    for (const key of present) world.upkeep.handled(key, true);
     world.taken();
     await world.time.advance(0);
     return world;
@@ -192,7 +198,7 @@ describe("what is published and has no object", () => {
     ]);
     world.upkeep.begun();
     world.taken();
-    world.upkeep.handled("shop/a", false);
+    world.upkeep.handled("shop/a", true);
     await world.time.advance(0);
     expect(world.taken()).toEqual(["shop/purged bulk"]);
   });
@@ -233,7 +239,7 @@ describe("while it leads, upkeep", () => {
     void upkeep.run();
     await time.advance(60_000);
     expect([count("published"), count("sweep")]).toEqual([0, 1]);
-    upkeep.handled("shop/a", false);
+    upkeep.handled("shop/a", true);
     await time.advance(60_000);
     expect([count("published"), count("sweep")]).toEqual([2, 2]);
     end.abort();

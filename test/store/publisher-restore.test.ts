@@ -1,0 +1,141 @@
+// What a publisher does after Redis was emptied: what it has published before is published again from memory, and what was taken away
+// stays away.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import {
+  type Around,
+  begunPublisher,
+  entry,
+  gatewayAround,
+  manyUsers,
+  newPublisher,
+  openGateway,
+  recordWith,
+} from "../support/fleet/publishing.ts";
+import { changed, project, withKey, withResource, withUser } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const ref = { namespace: "default", name: "shop" };
+const shop = project("shop", withUser("ann"), withKey("ci"), withResource("books"));
+const books = recordWith(entry("books"));
+
+class CutOff extends Error {}
+
+let redis: TestRedis;
+let gateway: Gateway;
+let publisher: Publisher;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+});
+afterAll(async () => {
+  gateway.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  publisher = await begunPublisher({ gateway, keyring });
+});
+
+const around = (what: Omit<Around, "script">) =>
+  newPublisher({ gateway: gatewayAround(gateway, { script: "publish", ...what }), keyring });
+const cutOff = () => {
+  throw new CutOff();
+};
+const unanswered = () => {
+  throw new OutcomeUnknown("not answered");
+};
+
+describe("an emptied Redis", () => {
+  it("leaves the publisher the last good versions, which no object may say any more", async () => {
+    await publisher.publish(shop, books);
+    await gateway.write("x", "FLUSHALL");
+    expect(await publisher.verify()).toBe("lost");
+    await publisher.begin();
+    expect((await publisher.load(ref)).parts).toEqual(shop);
+    expect((await publisher.publish(shop, books)).changed).toBeGreaterThan(0);
+    await publisher.withdraw(ref, undefined);
+    await gateway.write("x", "FLUSHALL");
+    await publisher.verify();
+    await publisher.begin();
+    expect((await publisher.load(ref)).parts).toBeUndefined();
+  });
+});
+
+describe("what Redis has lost", () => {
+  const emptied = async (): Promise<void> => {
+    await gateway.write("x", "FLUSHALL");
+    await publisher.verify();
+    await publisher.begin();
+  };
+  const served = async () => (await (await begunPublisher({ gateway, keyring })).load(ref)).parts;
+
+  it("is published again from memory as it was published last, twice as well", async () => {
+    await publisher.publish(changed(shop, withKey("revoked")), books);
+    await publisher.publish(shop, books);
+    await emptied();
+    await publisher.begin();
+    expect(await publisher.lacks(ref)).toBe(true);
+    await publisher.restore(ref);
+    expect(await publisher.lacks(ref)).toBe(false);
+    const newest = publisher.newest();
+    await publisher.restore(ref);
+    expect(publisher.newest()).toBe(newest);
+    expect(await served()).toEqual(shop);
+  });
+
+  it("is not lacking once all is said to be there, whether anything is or not", async () => {
+    expect(await publisher.lacks(ref)).toBe(true);
+    await publisher.complete();
+    expect(await publisher.lacks(ref)).toBe(false);
+  });
+
+  it("is nothing where the project was withdrawn", async () => {
+    await publisher.publish(shop, books);
+    await publisher.withdraw(ref, undefined);
+    await emptied();
+    await publisher.restore(ref);
+    expect(await served()).toBeUndefined();
+  });
+
+  it.each<readonly [string, (broken: Publisher) => Promise<unknown>, Omit<Around, "script">]>([
+    ["whether a change was written", (broken) => broken.publish(shop, books), { call: 2, after: unanswered }],
+    ["how much of a change was written", (broken) => broken.publish(manyUsers(shop, 450)), { call: 3, before: cutOff }],
+  ])("stays away where nobody knows %s: what it took away must not come back", async (_, change, what) => {
+    const broken = around(what);
+    await broken.begin();
+    await broken.publish(changed(shop, withKey("revoked")), books);
+    await expect(change(broken)).rejects.toThrow();
+    await gateway.write("x", "FLUSHALL");
+    await broken.verify();
+    await broken.begin();
+    await broken.restore(ref);
+    expect(await served()).toBeUndefined();
+  });
+
+  it("comes back as it was before a change that was never sent", async () => {
+    let away = false;
+    const broken = around({
+      call: 2,
+      before() {
+        away = true;
+        throw new StoreUnavailable("away");
+      },
+    });
+    await broken.begin();
+    await broken.publish(shop, books);
+    await expect(broken.publish(changed(shop, withUser("eve")), books)).rejects.toThrow(StoreUnavailable);
+    await gateway.write("x", "FLUSHALL");
+    await broken.verify();
+    await broken.begin();
+    await broken.restore(ref);
+    expect([away, await served()]).toEqual([true, shop]);
+  });
+});
