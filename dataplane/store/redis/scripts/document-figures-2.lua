@@ -7,8 +7,9 @@ local document, size = KEYS[1], KEYS[2]
 
 -- include document-members
 
-if redis.call("EXISTS", document) == 0 then
+local members = members_of(document)
+if not members then
   return { code.done, 0, 0 }
 end
 local bytes = tonumber(redis.call("GET", size)) or #redis.call("JSON.GET", document)
-return { code.done, bytes, members_of(document) }
+return { code.done, bytes, members }
