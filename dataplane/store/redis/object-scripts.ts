@@ -14,19 +14,6 @@ import { storeScript } from "./store-script.ts";
 
 /** Most bytes of texts that one script call returns: reading them holds Redis for some four milliseconds. */
 export const bytesPerCall = 1024 * 1024;
-/** What a script reads at once before it looks how much that was. */
-const bytesAtOnce = 64 * 1024;
-const fewest = 1;
-const most = 50;
-/** How many documents of unknown size are read at once. */
-export const unknownBatch = 10;
-
-/** How many documents a script may read at once when those before were `texts`. */
-export function batchAfter(texts: readonly string[]): number {
-  const largest = texts.reduce((size, text) => Math.max(size, text.length), 0);
-  return Math.max(fewest, Math.min(most, Math.floor(bytesAtOnce / (largest + 1))));
-}
-
 /** An index and the encoded value of the object at hand. */
 export interface IndexEntry {
   readonly index: StoredIndex;
@@ -104,8 +91,6 @@ export interface ScanObjects {
   readonly set: string;
   /** Member to go on after, "" = from the start. */
   readonly after: string;
-  /** How many documents to read at once at first. */
-  readonly batch: number;
 }
 
 export interface ScanReply {
@@ -124,11 +109,10 @@ export interface ObjectScripts {
   /** Undefined when there is none, or `owner` doesn't own it. */
   read(keys: CollectionKeys, id: string, owner?: string): Promise<OwnedObject | undefined>;
   page(call: ReadPage): Promise<PageReply | "stale">;
-  /** Reads as many of the documents as fit, `batch` at once at first; `done` says how many ids were done with. */
+  /** Reads as many of the documents as fit; `done` says how many ids were done with. */
   documents(
     keys: CollectionKeys,
     ids: readonly string[],
-    batch: number,
   ): Promise<{ readonly done: number; readonly texts: readonly string[] }>;
   scan(call: ScanObjects): Promise<ScanReply>;
 }
@@ -177,12 +161,12 @@ export function createObjectScripts(gateway: Gateway): ObjectScripts {
       const [count, texts, rest] = reply.rest;
       return { count: numberOf(count), texts: textsOf(texts), rest: textsOf(rest) };
     },
-    async documents(keys, ids, batch) {
-      const reply = scriptReply(await gateway.run(documents, ids.map(keys.document), [bytesPerCall, batch]));
+    async documents(keys, ids) {
+      const reply = scriptReply(await gateway.run(documents, ids.map(keys.document), [bytesPerCall]));
       return { done: numberOf(reply.rest[0]), texts: textsOf(reply.rest[1]) };
     },
-    async scan({ keys, set, after, batch }) {
-      const args = [keys.documentPrefix, after, objectsPerScan, bytesPerCall, batch];
+    async scan({ keys, set, after }) {
+      const args = [keys.documentPrefix, after, objectsPerScan, bytesPerCall];
       const reply = scriptReply(await gateway.run(scan, [set], args));
       return { texts: textsOf(reply.rest[0]), after: textOf(reply.rest[1]) || undefined };
     },

@@ -8,7 +8,7 @@ import type { IndexSet, StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
-import { batchAfter, type ObjectScripts, type PageReply, unknownBatch } from "./object-scripts.ts";
+import type { ObjectScripts, PageReply } from "./object-scripts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
 
 export interface PageParts {
@@ -45,12 +45,10 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
       const keys = collectionKeys(collection);
       const set = idsOf(keys, visible);
       let after: string | undefined = "";
-      let batch = unknownBatch;
       while (after !== undefined) {
-        const reply = await scripts.scan({ keys, set, after, batch });
+        const reply = await scripts.scan({ keys, set, after });
         if (reply.texts.length > 0) yield reply.texts;
         after = reply.after;
-        batch = batchAfter(reply.texts);
       }
     },
   };
@@ -117,13 +115,12 @@ export async function whole(
 ): Promise<Page> {
   const texts = [...reply.texts];
   let length = lengthOf(texts);
-  let { rest, texts: last } = reply;
+  let { rest } = reply;
   if (rest.length > 0 && length <= maxLength) await beforeMore?.();
   while (rest.length > 0 && length <= maxLength) {
-    const further = await scripts.documents(keys, rest, batchAfter(last));
+    const further = await scripts.documents(keys, rest);
     texts.push(...further.texts);
-    last = further.texts;
-    length += lengthOf(last);
+    length += lengthOf(further.texts);
     rest = rest.slice(further.done);
   }
   return { count: reply.count, texts, ...(length > maxLength && { isCut: true }) };

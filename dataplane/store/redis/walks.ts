@@ -5,7 +5,6 @@ import type { FieldQuery, ObjectStore, Owner, WalkPage, WalkRange } from "../por
 import { rangesOf } from "../ranges.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type Place, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
-import { batchAfter, unknownBatch } from "./object-scripts.ts";
 import { idsOf, type PageParts, setOf, whole, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 
@@ -39,12 +38,10 @@ export function createWalks(parts: PageParts): Walks {
     },
     async *readObjects(collection, ids) {
       const keys = collectionKeys(collection);
-      let batch = unknownBatch;
       for (let at = 0; at < ids.length; ) {
-        const { done, texts } = await scripts.documents(keys, ids.slice(at, at + objectsPerCall), batch);
+        const { done, texts } = await scripts.documents(keys, ids.slice(at, at + objectsPerCall));
         if (done === 0) throw new StoreUnavailable("A script read none of the documents that it was asked for");
         if (texts.length > 0) yield texts;
-        batch = batchAfter(texts);
         at += done;
       }
     },

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { code } from "../../../dataplane/store/redis/codes.ts";
 import type { StoredIndex } from "../../../dataplane/store/redis/index-set.ts";
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
-import { batchAfter, createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
+import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
 import { sha1 } from "../../../dataplane/store/redis/objects.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
@@ -182,18 +182,38 @@ describe("read-page", () => {
     const reply = await scripts().page(page);
     if (reply === "stale") throw new Error("Not an index");
     expect([reply.count, reply.texts.length, reply.rest]).toEqual([6, 4, ["id5", "id6"]]);
-    const { done, texts } = await scripts().documents(keys, reply.rest, batchAfter(reply.texts));
+    const { done, texts } = await scripts().documents(keys, reply.rest);
     expect([done, texts.length]).toEqual([2, 2]);
   });
 });
 
-describe("how many documents are read at once", () => {
-  it("follows the size of those before", () => {
-    expect(batchAfter([])).toBe(50);
-    expect(batchAfter(["x".repeat(100), "x"])).toBe(50);
-    expect(batchAfter(["x".repeat(6_000)])).toBe(10);
-    expect(batchAfter(["x", "x".repeat(1_000_000)])).toBe(1);
-  });
+describe("a script that reads documents", () => {
+  /** Keys that were found meanwhile, by Redis' own count: documents, and a few sorted sets. */
+  async function foundBy<T>(call: () => Promise<T>): Promise<{ readonly found: number; readonly reply: T }> {
+    const hits = async () => Number(/keyspace_hits:(\d+)/.exec(await bench.client.info("stats"))?.[1]);
+    const before = await hits();
+    const reply = await call();
+    return { found: (await hits()) - before, reply };
+  }
+  const ids = Array.from({ length: 60 }, (_, n) => `id${n + 100}`);
+  const page = { keys, set: keys.ids, idIs: "first", offset: 0, limit: 60, descending: false } as const;
+
+  it.each([
+    ["read-page", async () => await scripts().page(page)],
+    ["read-documents", async () => await scripts().documents(keys, ids)],
+    ["scan-objects", async () => await scripts().scan({ keys, set: keys.ids, after: "" })],
+  ] as const)(
+    "reads no more large ones than it has room for, however small those before them are: %s",
+    async (_, read) => {
+      for (const [n, id] of ids.entries()) {
+        const text = JSON.stringify("x".repeat(n < 40 ? 10 : 300_000));
+        expect(await scripts().create({ ...newObject(id, text), maxObjects: 100 })).toBe(code.done);
+      }
+      const { found, reply } = await foundBy<"stale" | { readonly texts: readonly string[] }>(read);
+      expect(reply).toMatchObject({ texts: { length: 43 } });
+      expect(found).toBeLessThanOrEqual(43 + 3);
+    },
+  );
 });
 
 describe("read-documents and scan-objects", () => {
@@ -202,14 +222,14 @@ describe("read-documents and scan-objects", () => {
     await create("id1", large);
     await create("id2", "2");
     await bench.client.set("unrelated", "1");
-    expect(await scripts().documents(keys, ["gone", "id1", "id2"], 1)).toEqual({ done: 2, texts: [large] });
-    expect(await scripts().documents(keys, ["id2", "gone"], 10)).toEqual({ done: 2, texts: ["2"] });
+    expect(await scripts().documents(keys, ["gone", "id1", "id2"])).toEqual({ done: 2, texts: [large] });
+    expect(await scripts().documents(keys, ["id2", "gone"])).toEqual({ done: 2, texts: ["2"] });
   });
 
   it("scan on after the member that they are given, to the end", async () => {
     await bench.client.zadd(keys.ids, ...Array.from({ length: 300 }, (_, n) => [0, `id${n + 100}\0${owner}`]).flat());
     for (let n = 100; n < 400; n += 1) await bench.client.call("JSON.SET", keys.document(`id${n}`), "$", String(n));
-    const call = { keys, set: keys.ids, after: "", batch: 10 };
+    const call = { keys, set: keys.ids, after: "" };
     const first = await scripts().scan(call);
     expect([first.texts[0], first.texts.length, first.after]).toEqual(["100", 250, `id349\0${owner}`]);
     const second = await scripts().scan({ ...call, after: first.after ?? "" });

@@ -40,7 +40,7 @@ for at = 1, #members do
   ids[place] = id
   keys[place] = prefix .. id
 end
-local texts, done = read_texts(keys, budget, 10, set)
+local texts, done = read_texts(keys, budget, set)
 local rest = {}
 for at = done + 1, #ids do
   rest[#rest + 1] = ids[at]

@@ -67,7 +67,7 @@ for at = 1, length do
   ids[at] = id_of(members[at])
   keys[at] = prefix .. ids[at]
 end
-local texts, done = read_texts(keys, budget, 10, set)
+local texts, done = read_texts(keys, budget, set)
 local rest = {}
 for at = done + 1, length do
   rest[#rest + 1] = ids[at]
