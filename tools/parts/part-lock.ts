@@ -9,6 +9,8 @@ import { cacheFolder, type Environment } from "./cache.ts";
 
 const busy = 5;
 const retryMs = 250;
+/** A handle that nothing leads to any more is closed by the garbage collector, and its lock goes with it. */
+const held = new Set<DatabaseSync>();
 
 /** Runs `work` while this process holds the lock `name`; calls `onWait` once when another process holds it first. */
 export async function withPartLock<T>(
@@ -25,8 +27,10 @@ export async function withPartLock<T>(
       if (waits === 0) onWait();
       await sleep(retryMs);
     }
+    held.add(file);
     return await work();
   } finally {
+    held.delete(file);
     file.close();
   }
 }
