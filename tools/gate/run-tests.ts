@@ -2,8 +2,9 @@
 // side: each lane is a vitest of its own with a number of files at a time, so that files that start whole fleets have a bounded share
 // of the machine, and what waits most of its time leaves the processor to what computes.
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type FileTime, type PartStart, timeSummary } from "./times.ts";
@@ -86,8 +87,32 @@ async function vitest(root: string, lane: Lane, report: string): Promise<number 
     JSONPLANE_PART_STARTS: join(root, startsFile),
   };
   const child = spawn("vitest", args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
-  const [code] = await once(child, "close");
-  return code;
+  return await endOf(child, join(root, report));
+}
+
+/** What a test left running can keep vitest from ending, though it has written its report: it is ended then, and the run has failed. */
+export async function endOf(
+  child: ChildProcess,
+  report: string,
+  {
+    graceMs = 60_000,
+    tell = console.error,
+  }: { readonly graceMs?: number; readonly tell?: (line: string) => void } = {},
+): Promise<number | null> {
+  let reportedAt: number | undefined;
+  const look = setInterval(() => {
+    if (!existsSync(report)) return;
+    reportedAt ??= performance.now();
+    if (performance.now() - reportedAt < graceMs) return;
+    tell("vitest does not end: a test has left something running. It is killed.");
+    child.kill("SIGKILL");
+  }, graceMs / 60);
+  try {
+    const [code] = await once(child, "exit");
+    return code;
+  } finally {
+    clearInterval(look);
+  }
 }
 
 /** One kind of test as a person works on it: what vitest prints, and its exit code. Further arguments go to vitest. */
