@@ -16,7 +16,10 @@ import type { Watched } from "./watch/watched.ts";
 export interface Wakeups extends CacheListener {
   /** Takes over an object that was there before anybody listened. */
   found(object: CustomResource): void;
-  /** The same objects, but what is noted there wakes nobody: whoever notes an own write knows of it. */
+  /**
+   * The same objects, but what is noted there wakes nobody, for whoever notes an own write knows of it; unless it is a Secret that two
+   * objects want, of which the other one has to be told that it is taken.
+   */
   quiet(watched: Watched): Watched;
   /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
   takeDeleted(key: string): readonly CustomResource[];
@@ -79,7 +82,7 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
       noteRemoved: (object) => watched.noteRemoved(object),
     }),
     secretChanged({ metadata }: KubeObject) {
-      if (noting) return;
+      if (noting && !secretUsers.isShared(metadata.namespace, metadata.name)) return;
       for (const key of secretUsers.projectsOf(metadata.namespace, metadata.name)) add(key, laneOf(metadata));
     },
     takeDeleted(key) {

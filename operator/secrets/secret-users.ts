@@ -22,6 +22,8 @@ export interface SecretUsers {
   remove(object: CustomResource): void;
   /** Keys of the Projects, `<namespace>/<name>`, that a Secret matters to. */
   projectsOf(namespace: string, secretName: string): readonly string[];
+  /** Whether more than one object uses it: then one's write is news to another. */
+  isShared(namespace: string, secretName: string): boolean;
 }
 
 export function createSecretUsers(): SecretUsers {
@@ -56,6 +58,10 @@ export function createSecretUsers(): SecretUsers {
     },
     remove,
     projectsOf: (namespace, secretName) => [...(users.get(`${namespace}/${secretName}`)?.keys() ?? [])],
+    isShared(namespace, secretName) {
+      const counts = [...(users.get(`${namespace}/${secretName}`)?.values() ?? [])];
+      return counts.length > 1 || (counts[0] ?? 0) > 1;
+    },
   };
 }
 

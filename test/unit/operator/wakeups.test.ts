@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../operator/objects.ts";
 import type { Acknowledgements, Reach } from "../../../operator/publish/acknowledgements.ts";
 import { kindLabel, nameLabel } from "../../../operator/secret-names.ts";
-import { createWakeups } from "../../../operator/wakeups.ts";
+import { createWakeups, type Wakeups } from "../../../operator/wakeups.ts";
 import type { Watched } from "../../../operator/watch/watched.ts";
 import { stored } from "../../support/kubernetes/stored-crs.ts";
 import { manualTime } from "../../support/time/manual-time.ts";
@@ -25,6 +25,20 @@ function leader() {
 function secret(name: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
   const metadata = { namespace: "default", name, uid: name, resourceVersion: "1", labels };
   return { metadata } as unknown as KubeObject;
+}
+
+/** A cache that tells of what is noted in it, as the real one does. */
+function telling(wakeups: Pick<Wakeups, "secretChanged">, noted: string[]): Watched {
+  return {
+    get: () => undefined,
+    all: () => [],
+    synced: () => true,
+    note(object) {
+      noted.push(object.metadata.name);
+      wakeups.secretChanged(object);
+    },
+    noteRemoved: (object) => void noted.push(`-${object.metadata.name}`),
+  };
 }
 
 const ofGeneration = (generation: number) => stored("ApiResource", "books", { metadata: { generation } });
@@ -146,21 +160,22 @@ describe("a change of a Secret", () => {
     expect(woken()).toEqual(["default/shop bulk"]);
   });
 
+  it("that two objects want wakes their Projects also when it is noted after an own write: the other one is told that it is taken", () => {
+    const { wakeups, woken } = leader();
+    wakeups.found(stored("ApiKey", "ci"));
+    wakeups.found(stored("ApiKey", "other", { spec: { secretName: "ci-api-key" } }));
+    const quiet = wakeups.quiet(telling(wakeups, []));
+    quiet.note(secret("ci-api-key"));
+    expect(woken()).toEqual(["default/shop live"]);
+    quiet.note(secret("ci-key-hash"));
+    expect(woken()).toEqual([]);
+  });
+
   it("that is noted after an own write wakes nobody, and the next one does again", () => {
     const { wakeups, woken } = leader();
     wakeups.found(stored("ProjectUser", "ada"));
     const noted: string[] = [];
-    const watched: Watched = {
-      get: () => undefined,
-      all: () => [],
-      synced: () => true,
-      note(object) {
-        noted.push(object.metadata.name);
-        wakeups.secretChanged(object);
-      },
-      noteRemoved: (object) => void noted.push(`-${object.metadata.name}`),
-    };
-    const quiet = wakeups.quiet(watched);
+    const quiet = wakeups.quiet(telling(wakeups, noted));
     quiet.note(secret("ada-password"));
     quiet.noteRemoved(secret("ada-user-hash"));
     expect(woken()).toEqual([]);
