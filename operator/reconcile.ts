@@ -173,6 +173,7 @@ async function resolve(
     write: deps.secrets.write,
     tell: ({ subject, note }) => deps.recorder.record(subject, note),
   });
+  await deps.secrets.claim(objects);
   return { ...written.resolved, isComplete: written.refused.length === 0 };
 }
 

@@ -11,6 +11,10 @@ export const kindLabel = "jsonplane.io/kind";
 export const nameLabel = "jsonplane.io/name";
 /** Where the Secret was made: what copies Secrets to other namespaces copies labels too, and copies are left alone. */
 export const namespaceAnnotation = "jsonplane.io/namespace";
+/** Whose it is: the UID of the object. A later object of that name may be one of a later namespace. */
+export const ownerAnnotation = "jsonplane.io/owner-uid";
+/** The Project that it was made for: what lets into one Project never lets into another. */
+export const projectAnnotation = "jsonplane.io/project";
 /** Which rotation the value was made for. */
 export const rotationAnnotation = "jsonplane.io/rotation";
 
@@ -41,6 +45,12 @@ export function ownLabels(owner: CustomResource): Readonly<Record<string, string
     [kindLabel]: owner.kind,
     [nameLabel]: owner.metadata.name,
   };
+}
+
+/** Which object of which Project a Secret is for, beyond the name. */
+export function ownerMarks(owner: CustomResource): Readonly<Record<string, string>> {
+  const project = owner.kind === "Project" ? owner.metadata.name : owner.spec.projectRef.name;
+  return { [ownerAnnotation]: owner.metadata.uid, [projectAnnotation]: project };
 }
 
 export function isOwn(secret: Secret, owner: CustomResource): boolean {

@@ -2,7 +2,7 @@
 
 import type { Secret } from "../../core/manifests/object.ts";
 import type { CustomResource } from "../objects.ts";
-import { namespaceAnnotation, ownLabels, rotationAnnotation } from "../secret-names.ts";
+import { namespaceAnnotation, ownerMarks, ownLabels, rotationAnnotation } from "../secret-names.ts";
 
 export interface SecretWrite {
   /** `create` must fail where a Secret of that name exists; `replace` must fail where it has changed since it was read. */
@@ -36,7 +36,7 @@ export function writeOf(owner: CustomResource, found: Secret | undefined, conten
     name: content.name,
     type: content.type ?? "Opaque",
     labels: ownLabels(owner),
-    annotations: { [namespaceAnnotation]: namespace, ...(content.mark ?? presentMark(found)) },
+    annotations: { [namespaceAnnotation]: namespace, ...ownerMarks(owner), ...(content.mark ?? presentMark(found)) },
     entries: content.entries,
   };
 }

@@ -34,7 +34,10 @@ export function newSecret(write: SecretWrite): JsonObject {
 }
 
 /** The Secret as it is with what `write` says; labels, annotations and entries of others stay, and its type can't change. */
-export function changedSecret(live: KubeObject, { labels, annotations, entries }: SecretWrite): JsonObject {
+export function changedSecret(
+  live: KubeObject,
+  { labels, annotations, entries }: Pick<SecretWrite, "labels" | "annotations" | "entries">,
+): JsonObject {
   const { metadata } = live;
   const changed = {
     ...live,

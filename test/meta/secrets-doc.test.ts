@@ -4,7 +4,14 @@ import type { ApiKey, CustomResource, Project, ProjectUser } from "../../operato
 import { noticeCatalogue, reasonCatalogue } from "../../operator/reasons.ts";
 import { credentialEventCatalogue } from "../../operator/resolve/credential-event.ts";
 import { rotateSigningKeyAnnotation } from "../../operator/resolve/resolve-signing.ts";
-import { namespaceAnnotation, ownLabels, ownSecretNames, rotationAnnotation } from "../../operator/secret-names.ts";
+import {
+  namespaceAnnotation,
+  ownerAnnotation,
+  ownLabels,
+  ownSecretNames,
+  projectAnnotation,
+  rotationAnnotation,
+} from "../../operator/secret-names.ts";
 
 const text = readFileSync(new URL("../../docs/reference/secrets.md", import.meta.url), "utf8");
 const section = (title: string): string => text.split("\n## ").find((part) => part.startsWith(title)) ?? "";
@@ -21,7 +28,13 @@ describe("docs/reference/secrets.md", () => {
   });
 
   it("names the labels and annotations as they are", () => {
-    const words = [...Object.keys(ownLabels(object<ApiKey>("ApiKey"))), namespaceAnnotation, rotationAnnotation];
+    const words = [
+      ...Object.keys(ownLabels(object<ApiKey>("ApiKey"))),
+      namespaceAnnotation,
+      ownerAnnotation,
+      projectAnnotation,
+      rotationAnnotation,
+    ];
     for (const word of [...words, rotateSigningKeyAnnotation]) expect(text).toContain(word);
   });
 

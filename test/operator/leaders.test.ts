@@ -183,4 +183,22 @@ describe("a fleet without an operator", () => {
     expect((await replica.send(`/${namespace}/shop/api/items`, asked)).status).toBe(201);
     expect((await replica.send(`/${namespace}/shop/api/items`)).status).toBe(200);
   });
+
+  it("gives an ApiKey that was made anew under another Project meanwhile a key of its own: the former one lets in nowhere", async () => {
+    const former = await fleet.secret(namespace, "web-api-key", "apiKey");
+    await Promise.all(operators.map(({ process }) => process.stop("SIGKILL")));
+    operators = [];
+    await objectsOf(fleet.api, namespace).remove("ApiKey", "web");
+    await fleet.api.apply(shop({ name: "blog" }), { namespace });
+    await start(...shortLease);
+    await fleet.ready(namespace);
+    const create = async (project: string, key: string): Promise<number | undefined> => {
+      const asked = { method: "POST", body: { title: "Momo" }, as: `apikey ${key}` };
+      return (await fleet.replicas[0]?.send(`/${namespace}/${project}/api/items`, asked))?.status;
+    };
+    const key = await fleet.secret(namespace, "web-api-key", "apiKey");
+    await eventually(async () => expect(await create("blog", key)).toBe(201));
+    expect([await create("blog", former), await create("shop", key)]).toEqual([401, 401]);
+    await eventually(async () => expect(await create("shop", former)).toBe(401));
+  });
 });

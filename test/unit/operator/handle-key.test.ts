@@ -104,7 +104,7 @@ function leader(world: World = {}) {
       },
     },
     namespaces: { of: async () => undefined },
-    secrets: { prepare: async () => () => undefined, write: async () => undefined },
+    secrets: { prepare: async () => () => undefined, write: async () => undefined, claim: async () => undefined },
     statuses: {
       tell: async () => void calls.push(["tell"]),
       tellUnpublished: async (_, why) => void calls.push(["tellUnpublished", why]),
