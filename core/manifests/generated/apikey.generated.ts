@@ -184,7 +184,13 @@ export const apiKeySchema: SchemaNode = {
             "name": {
               "type": "string",
               "minLength": 1,
-              "maxLength": 63
+              "maxLength": 63,
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",
+                  "message": "projectRef.name may have lower-case letters, digits and -, and starts and ends with a letter or digit, as every Project's name does"
+                }
+              ]
             }
           }
         },
