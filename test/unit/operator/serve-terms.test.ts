@@ -92,6 +92,9 @@ describe("a process whose connections have died without a word", () => {
     const release = heldByAnother();
     standBy();
     await warm();
+    // A watch that began later would be on a connection that works.
+    const watches = () => server.requests.some(({ verb, collection: asked }) => verb === "watch" && asked === apiKeys);
+    await eventually(() => expect(watches()).toBe(true), patience);
     proxy.abandon();
     server.objects.remove(apiKeys, "default", "revoked");
     release();
