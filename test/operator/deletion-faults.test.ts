@@ -140,7 +140,7 @@ describe("a purge of several steps", () => {
     try {
       // Nobody else can be at it now. Its first step takes place, and it never hears of it.
       await eventually(async () => expect(await redis.zcard(configKeys.replicas)).toBe(1), within);
-      proxy.dropRepliesTo(new RegExp(`EVAL[^]*jp:\\{${place.namespace}/shop/books\\}`, "i"));
+      proxy.dropRepliesTo(new RegExp(`EVAL[^]*jp:\\{${place.namespace}/shop/books\\}:doc:`, "i"));
       await place.remove("ApiResource", "books");
       await proxy.dropped();
     } finally {
