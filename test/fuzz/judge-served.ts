@@ -6,6 +6,7 @@ import type { Fleet } from "../support/fleet/fleet.ts";
 import type { Reply } from "../support/http/http-client.ts";
 import { basic } from "../support/http/projects.ts";
 import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
+import { customResources } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { readyOf, type SeenObject } from "./seen-object.ts";
 
 export interface Served {
@@ -32,26 +33,39 @@ export async function judgeServed(fleet: Fleet, namespace: string, objects: read
   const faults: string[] = [];
   let asked = 0;
   for (const object of worthAsking(objects)) {
-    const spec = object.spec as unknown as Spec;
-    const answer = await asks[object.kind]({ fleet, namespace, object, spec });
+    const answer = await asks[object.kind](askedOf(fleet, namespace, object));
     if (answer === undefined) continue;
     asked += 1;
     const { reply, expected } = answer;
-    if (expected.includes(reply.status)) continue;
-    faults.push(await faultOf({ fleet, namespace, object, spec }, reply));
+    if (!expected.includes(reply.status)) faults.push(...(await wrongly(fleet, namespace, object, reply)));
   }
   return { asked, faults };
 }
 
-/** Whether the answer stays as it is tells a change that comes late from one that never comes. */
-async function faultOf(asked: Asked, { status, text }: Reply): Promise<string> {
-  const { kind, metadata, spec } = asked.object;
+/** What an object says may have been about to change when it was read: only then it is judged by what it says, and serves, later. */
+async function wrongly(
+  fleet: Fleet,
+  namespace: string,
+  { metadata }: SeenObject,
+  reply: Reply,
+): Promise<readonly string[]> {
   await sleep(laterMs);
-  const later = await asks[kind](asked);
-  const told = `${kind} ${metadata.name} is Ready and answered with ${status}: ${text.slice(0, 300)}`;
-  const { managedFields: _, ...rest } = metadata as Readonly<Record<string, unknown>>;
-  const seen = JSON.stringify({ metadata: rest, spec, status: asked.object.status }).slice(0, 3_000);
-  return `${told}; ${laterMs / 1_000} s later with ${later?.reply.status}\n${seen}`;
+  const now = (await customResources(fleet.api, namespace)) as unknown as readonly SeenObject[];
+  const object = worthAsking(now).find(({ metadata: { uid } }) => uid === metadata.uid);
+  if (object?.metadata.resourceVersion === metadata.resourceVersion) return [faultOf(object, reply)];
+  if (object === undefined) return [];
+  const answer = await asks[object.kind](askedOf(fleet, namespace, object));
+  return answer === undefined || answer.expected.includes(answer.reply.status) ? [] : [faultOf(object, answer.reply)];
+}
+
+function faultOf({ kind, metadata, spec, status }: SeenObject, reply: Reply): string {
+  const { managedFields: _, ...rest } = metadata as unknown as Readonly<Record<string, unknown>>;
+  const told = `${kind} ${metadata.name} is Ready and answered with ${reply.status}: ${reply.text.slice(0, 300)}`;
+  return `${told}\n${JSON.stringify({ metadata: rest, spec, status }).slice(0, 3_000)}`;
+}
+
+function askedOf(fleet: Fleet, namespace: string, object: SeenObject): Asked {
+  return { fleet, namespace, object, spec: object.spec as unknown as Spec };
 }
 
 function worthAsking(objects: readonly SeenObject[]): readonly SeenObject[] {
