@@ -32,7 +32,6 @@ export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   readonly onHandled: (key: string, outcome: { readonly done?: Reconciled; readonly published: boolean }) => void;
 }
 
-const terminatingMs = 2_000;
 const unknownMs = 2_000;
 
 export async function handleKey(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
@@ -105,9 +104,9 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
   // The session ends; whoever leads next looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
-    // Nothing can be made there any more; what could be published is.
+    // Nothing can be made there any more; what could be published is. It may take as long as somebody's finalizer.
     deps.onHandled(key, { published: true });
-    return { againAfterMs: terminatingMs };
+    return "later";
   }
   const ref = projectOfName(key);
   if (isUnwritten(error)) await deps.statuses.tellUnpublished(deps.objectsOf(ref), whyOf(error));

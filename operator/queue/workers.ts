@@ -4,8 +4,8 @@
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** Undefined = all is done. */
-export type Handled = { readonly againAfterMs?: number } | undefined;
+/** Undefined = all is done; `later` = to be tried again, ever more slowly, without being a failure. */
+export type Handled = { readonly againAfterMs?: number } | "later" | undefined;
 
 export type WorkObservation =
   | { readonly kind: "started" }
@@ -61,20 +61,25 @@ async function workOn(key: string, options: WorkersOptions): Promise<void> {
   const seconds = (): number => (monotonic() - since) / 1000;
   observe?.({ kind: "started" });
   try {
-    const againAfterMs = (await inTime(key, options))?.againAfterMs;
-    queue.forget(key);
-    if (againAfterMs !== undefined) queue.addAfter(key, againAfterMs);
-    observe?.({
-      kind: "ended",
-      key,
-      result: againAfterMs === undefined ? "success" : "requeue_after",
-      seconds: seconds(),
-    });
+    const isDone = scheduled(key, await inTime(key, options), queue);
+    observe?.({ kind: "ended", key, result: isDone ? "success" : "requeue_after", seconds: seconds() });
   } catch (error) {
     queue.retry(key);
     const result = options.signal?.aborted ? "abandoned" : "error";
     observe?.({ kind: "ended", key, result, seconds: seconds(), error });
   }
+}
+
+/** True when the key need not come again. */
+function scheduled(key: string, handled: Handled, queue: WorkQueue): boolean {
+  if (handled === "later") {
+    queue.retry(key);
+    return false;
+  }
+  queue.forget(key);
+  const { againAfterMs } = handled ?? {};
+  if (againAfterMs !== undefined) queue.addAfter(key, againAfterMs);
+  return againAfterMs === undefined;
 }
 
 async function inTime(key: string, options: WorkersOptions): Promise<Handled> {

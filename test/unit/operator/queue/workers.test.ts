@@ -100,6 +100,20 @@ describe("workers", () => {
     expect(results()).toEqual(["error", "requeue_after", "requeue_after"]);
   });
 
+  test("come back ever more slowly where the handler says that it may take long, which is no failure", async () => {
+    const starts: number[] = [];
+    const { time, queue, results } = start({
+      handle: async () => {
+        starts.push(time.monotonic());
+        return starts.length < 4 ? "later" : undefined;
+      },
+    });
+    queue.add("a");
+    await time.advance(600_000);
+    expect(starts).toEqual([0, 100, 300, 700]);
+    expect(results()).toEqual(["requeue_after", "requeue_after", "requeue_after", "success"]);
+  });
+
   test("abort a handler that outlives its time, and count it", async () => {
     const { time, queue, told } = start({ handle: (_, signal) => untilAborted(signal) });
     queue.add("a");
