@@ -1,4 +1,19 @@
-// The finalizer that keeps an object whose data go with it until they are gone. Only cluster-wide operators set it: in a single
-// namespace the operator's own rights may go first, and the namespace would hang.
+// The finalizers that keep an object whose data go with it until they are gone. Only cluster-wide operators set them: in a single
+// namespace the operator's own rights may go first, and the namespace would hang. Each class has one of its own, since several
+// operators may look after an object whose Project is missing, and none may let it go for another.
 
+/** Of the operator without a class; of every operator before classes had their own. */
 export const finalizer = "jsonplane.io/purge";
+
+export function finalizerOf(className: string | undefined): string {
+  return className === undefined ? finalizer : `${className}.${finalizer}`;
+}
+
+/** Those of an object that some operator of this kind has set. */
+export function purgeFinalizersOf({ metadata }: { readonly metadata: Finalized }): readonly string[] {
+  return (metadata.finalizers ?? []).filter((name) => name === finalizer || name.endsWith(`.${finalizer}`));
+}
+
+interface Finalized {
+  readonly finalizers?: readonly string[];
+}

@@ -3,7 +3,7 @@
 
 import type { Kind } from "../../core/manifests/object.ts";
 import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
-import { finalizer } from "../../operator/finalizer.ts";
+import { finalizer, purgeFinalizersOf } from "../../operator/finalizer.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import type { CustomResource } from "../../operator/objects.ts";
@@ -74,7 +74,7 @@ async function holders({ api, namespace }: ClearOptions, kind: Kind): Promise<re
       ...(namespace !== undefined && { namespace }),
       ...(next !== undefined && { continue: next }),
     });
-    found.push(...page.items.filter(hasFinalizer));
+    found.push(...page.items.filter((object) => purgeFinalizersOf(object).length > 0));
     next = page.continue;
   } while (next !== undefined && next !== "");
   return found;
@@ -110,10 +110,11 @@ async function removeFrom(options: ClearOptions, removal: Removal): Promise<Outc
   const { api } = options;
   const { kind, object, attempt, say } = removal;
   try {
-    const { outcome } = await applyFinalizer(api, asResource(kind, object), false);
+    const own = { mine: finalizer, droppable: new Set(purgeFinalizersOf(object)) };
+    const { outcome } = await applyFinalizer(api, asResource(kind, object), { wanted: false, own });
     if (outcome === "gone") return say("cleared", "its finalizer is removed, and the object is gone");
     if (outcome === "changed") return say("cleared", "its finalizer is removed");
-    return say("left", `something else set its finalizer; remove ${finalizer} with kubectl edit`);
+    return say("left", `something else set its finalizer; remove ${[...own.droppable].join(", ")} with kubectl edit`);
   } catch (error) {
     if (!isConflict(error) || attempt >= mostAttempts) throw error;
     const now = await api.get(customTypes[kind], object.metadata);
@@ -132,8 +133,4 @@ function reasonOf({ status, message }: ApiFailure): string {
 /** A list's items say no kind of their own. */
 function asResource(kind: Kind, object: KubeObject): CustomResource {
   return { ...object, kind } as unknown as CustomResource;
-}
-
-function hasFinalizer({ metadata }: KubeObject): boolean {
-  return metadata.finalizers?.includes(finalizer) === true;
 }

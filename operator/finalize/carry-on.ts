@@ -3,17 +3,19 @@
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
 import type { DataEntry, DataRecord } from "../data-record.ts";
+import { purgeFinalizersOf } from "../finalizer.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource, DeletionPolicy } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
-import { applyFinalizer, hasFinalizer, wantsFinalizer } from "./finalizers.ts";
+import { applyFinalizer, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
 import { type EndWait, type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
 
 export interface CarryOnDeps {
   readonly api: KubeApi;
   readonly mode: "cluster" | "namespaced";
+  readonly className: string | undefined;
   readonly sweep: SecretSweep;
   /** Takes over what an own write was answered with. */
   readonly note: (object: CustomResource, answer: KubeObject) => void;
@@ -47,7 +49,7 @@ export async function carryOn(
 ): Promise<CarriedOn> {
   const outcome = await purge(objects, record, config);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
-  const gone = await settleFinalizers(objects, outcome?.record, deps);
+  const gone = await settleFinalizers(objects, { before: record, now: outcome?.record }, deps);
   const subjects = isNamespaceGone ? [] : deleted;
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
@@ -76,23 +78,31 @@ async function purge(
 function heldBack(objects: ProjectObjects, { mode }: CarryOnDeps): readonly [string, EndWait][] {
   if (mode === "cluster") return [];
   const held = allOf(objects).filter(
-    (object) => object.metadata.deletionTimestamp !== undefined && hasFinalizer(object),
+    (object) => object.metadata.deletionTimestamp !== undefined && purgeFinalizersOf(object).length > 0,
   );
   return held.map(({ metadata }) => [metadata.uid, "rights"]);
 }
 
+interface Records {
+  readonly before: DataRecord | undefined;
+  /** After what was purged just now. */
+  readonly now: DataRecord | undefined;
+}
+
 async function settleFinalizers(
   objects: ProjectObjects,
-  record: DataRecord | undefined,
-  { api, mode, note }: CarryOnDeps,
+  records: Records,
+  { api, mode, className, note }: CarryOnDeps,
 ): Promise<ReadonlySet<string>> {
   const gone = new Set<string>();
   // There the operator has no right to touch the objects themselves, only their status.
   if (mode === "namespaced") return gone;
   for (const object of allOf(objects)) {
     const effectivePolicy = policyOf(object, objects);
-    const wanted = wantsFinalizer({ object, effectivePolicy, mode, record });
-    const result = await applyFinalizer(api, object, wanted);
+    const hasProject = objects.project !== undefined;
+    const own = ownFinalizers({ object, className, hasProject, record: records.before });
+    const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own });
+    const result = await applyFinalizer(api, object, { wanted, own });
     if (result.outcome === "gone") gone.add(object.metadata.uid);
     if (result.outcome === "changed") note(object, result.object);
   }

@@ -4,10 +4,33 @@
 import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import type { DataRecord } from "../data-record.ts";
-import { finalizer } from "../finalizer.ts";
+import { finalizer, finalizerOf, purgeFinalizersOf } from "../finalizer.ts";
 import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { CustomResource, DeletionPolicy } from "../objects.ts";
+
+/** Which finalizers are this operator's, on one object. */
+export interface OwnFinalizers {
+  readonly mine: string;
+  /** Those that it may take away, `mine` among them. */
+  readonly droppable: ReadonlySet<string>;
+}
+
+export interface Ownership {
+  readonly object: CustomResource;
+  readonly className: string | undefined;
+  /** Its Project is there, and of this operator's class: nobody else looks after the object. */
+  readonly hasProject: boolean;
+  /** As it was before anything was purged. */
+  readonly record: DataRecord | undefined;
+}
+
+/** The name of before classes had their own is this operator's where the object is, or where it keeps data of it. */
+export function ownFinalizers({ object, className, hasProject, record }: Ownership): OwnFinalizers {
+  const mine = finalizerOf(className);
+  const isOurs = hasProject || record?.entries.some(({ uid }) => uid === object.metadata.uid) === true;
+  return { mine, droppable: new Set(isOurs ? [mine, finalizer] : [mine]) };
+}
 
 export interface FinalizerInput {
   readonly object: CustomResource;
@@ -17,13 +40,14 @@ export interface FinalizerInput {
   readonly mode: "cluster" | "namespaced";
   /** As it is stored now. */
   readonly record: DataRecord | undefined;
+  readonly own: OwnFinalizers;
 }
 
-export function wantsFinalizer({ object, effectivePolicy, mode, record }: FinalizerInput): boolean {
+export function wantsFinalizer({ object, effectivePolicy, mode, record, own }: FinalizerInput): boolean {
   if (mode === "namespaced" || object.kind === "ProjectUser" || object.kind === "ApiKey") return false;
   if (object.metadata.deletionTimestamp === undefined) return effectivePolicy === "Delete";
   // The API server lets none be added now.
-  if (!hasFinalizer(object)) return false;
+  if (!holdsOneOf(object, own)) return false;
   const { uid } = object.metadata;
   const open = (record?.entries ?? []).filter((entry) => entry.doomedAt !== undefined);
   return object.kind === "Project" ? open.length > 0 : open.some((entry) => entry.uid === uid);
@@ -35,24 +59,42 @@ export type FinalizerOutcome =
   /** For the cache. */
   | { readonly outcome: "changed"; readonly object: KubeObject };
 
-/** A Conflict passes through: the object was made anew, or changed, and is looked at again. */
+/**
+ * Sets the finalizer, or takes away those that are this operator's; others' stay. A Conflict passes through: the object was made
+ * anew, or changed, and is looked at again, for what was decided from what stood there would take away what has come since.
+ */
 export async function applyFinalizer(
   api: Pick<KubeApi, "apply" | "replace">,
   object: CustomResource,
-  wanted: boolean,
+  { wanted, own }: { readonly wanted: boolean; readonly own: OwnFinalizers },
 ): Promise<FinalizerOutcome> {
-  if (hasFinalizer(object) === wanted) return { outcome: "unchanged" };
-  const { namespace, name, uid } = object.metadata;
-  const metadata = { namespace, name, uid, finalizers: wanted ? [finalizer] : [] };
+  if (isAsWanted(object, wanted, own)) return { outcome: "unchanged" };
+  const { namespace, name, uid, resourceVersion } = object.metadata;
+  // All operators apply under one name: what one leaves out is taken away, whoever of them has set it.
+  const others = purgeFinalizersOf(object).filter((each) => !own.droppable.has(each));
+  const finalizers = wanted ? [...others, own.mine] : others;
+  const metadata = { namespace, name, uid, resourceVersion, finalizers };
   const body = { apiVersion, kind: object.kind, metadata } as JsonObject;
   try {
     const applied = await api.apply(customTypes[object.kind], body);
-    if (wanted || !hasFinalizer(applied)) return outcomeOf(applied);
-    return await replaceWithout(api, object.kind, applied);
+    if (wanted || !holdsOneOf(applied, own)) return outcomeOf(applied);
+    return await replaceWithout(api, { kind: object.kind, applied, own });
   } catch (error) {
     if (isNotFound(error)) return { outcome: "gone" };
     throw error;
   }
+}
+
+function isAsWanted(object: CustomResource, wanted: boolean, own: OwnFinalizers): boolean {
+  if (!wanted) return !holdsOneOf(object, own);
+  // On its way out it keeps what it has: none can be added then.
+  return object.metadata.deletionTimestamp !== undefined || purgeFinalizersOf(object).includes(own.mine);
+}
+
+interface Replaced {
+  readonly kind: CustomResource["kind"];
+  readonly applied: KubeObject;
+  readonly own: OwnFinalizers;
 }
 
 /**
@@ -61,12 +103,11 @@ export async function applyFinalizer(
  */
 async function replaceWithout(
   api: Pick<KubeApi, "replace">,
-  kind: CustomResource["kind"],
-  applied: KubeObject,
+  { kind, applied, own }: Replaced,
 ): Promise<FinalizerOutcome> {
   // A replaced object loses the annotation that kubectl keeps and the cache does not; one that is going needs it no more.
   if (applied.metadata.deletionTimestamp === undefined) return { outcome: "unchanged" };
-  const finalizers = (applied.metadata.finalizers ?? []).filter((name) => name !== finalizer);
+  const finalizers = (applied.metadata.finalizers ?? []).filter((name) => !own.droppable.has(name));
   const replacement = { ...applied, apiVersion, kind, metadata: { ...applied.metadata, finalizers } };
   return outcomeOf(await api.replace(customTypes[kind], replacement as unknown as JsonObject));
 }
@@ -79,10 +120,6 @@ function outcomeOf(object: KubeObject): FinalizerOutcome {
     : { outcome: "changed", object };
 }
 
-export function hasFinalizer({
-  metadata,
-}: {
-  readonly metadata: { readonly finalizers?: readonly string[] };
-}): boolean {
-  return metadata.finalizers?.includes(finalizer) === true;
+function holdsOneOf(object: Parameters<typeof purgeFinalizersOf>[0], { droppable }: OwnFinalizers): boolean {
+  return purgeFinalizersOf(object).some((name) => droppable.has(name));
 }

@@ -103,8 +103,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "failure-swallowed-by-a-worker",
     harm: "A Project whose reconcile failed is not looked at again",
     file: "operator/queue/workers.ts",
-    find: "    queue.retry(key);\n",
-    replace: "",
+    find: "  } catch (error) {\n    queue.retry(key);\n",
+    replace: "  } catch (error) {\n",
     caughtBy: ["test/unit/operator/queue/workers.test.ts"],
   },
   {
@@ -121,6 +121,14 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/finalize/finalizers.ts",
     find: `return object.kind === "Project" ? open.length > 0 : open.some((entry) => entry.uid === uid);`,
     replace: `return object.kind === "Project" ? open.length > 1 : open.some((entry) => entry.uid === uid);`,
+    caughtBy: ["test/unit/operator/finalize/finalizers.test.ts"],
+  },
+  {
+    name: "finalizer-of-another-operator-dropped",
+    harm: "An operator lets an object go whose data another one still deletes",
+    file: "operator/finalize/finalizers.ts",
+    find: "const finalizers = wanted ? [...others, own.mine] : others;",
+    replace: "const finalizers = wanted ? [own.mine] : others.slice(0, 0);",
     caughtBy: ["test/unit/operator/finalize/finalizers.test.ts"],
   },
   {

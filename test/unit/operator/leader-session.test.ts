@@ -171,6 +171,20 @@ describe("a session that runs", () => {
     await session.stop();
   });
 
+  it("leaves an object that another operator's finalizer keeps to that operator, and takes its own away", async () => {
+    const theirs = "blue.jsonplane.io/purge";
+    const finalizers = (): readonly string[] | undefined =>
+      server.objects.get("jsonplane.io/apiresources", "default", "books")?.metadata.finalizers?.toSorted();
+    const spec = { projectRef: { name: "nowhere" }, deletionPolicy: "Delete" };
+    declare("ApiResource", "books", { spec, metadata: { finalizers: [theirs] } });
+    const session = await sessionOf(opened().open);
+    session.start();
+    await soon(() => expect(finalizers()).toEqual([theirs, "jsonplane.io/purge"]));
+    server.objects.remove("jsonplane.io/apiresources", "default", "books");
+    await soon(() => expect(finalizers()).toEqual([theirs]));
+    await session.stop();
+  });
+
   it("looks again at a Project once replicas have acknowledged what they had not while its status was written", async () => {
     declare("Project", "shop");
     let now: Reach = "waiting";

@@ -1,12 +1,22 @@
 import { describe, expect, it } from "vitest";
 import type { DataRecord } from "../../../../operator/data-record.ts";
-import { applyFinalizer, type FinalizerInput, wantsFinalizer } from "../../../../operator/finalize/finalizers.ts";
+import {
+  applyFinalizer,
+  type FinalizerInput,
+  type OwnFinalizers,
+  ownFinalizers,
+  wantsFinalizer,
+} from "../../../../operator/finalize/finalizers.ts";
 import { finalizer } from "../../../../operator/finalizer.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../../operator/objects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const finalizers = [finalizer];
+const bluesName = "blue.jsonplane.io/purge";
+const own: OwnFinalizers = { mine: finalizer, droppable: new Set([finalizer]) };
+const blue: OwnFinalizers = { mine: bluesName, droppable: new Set([bluesName]) };
+const blueUpgraded: OwnFinalizers = { mine: bluesName, droppable: new Set([bluesName, finalizer]) };
 const books = (metadata = {}) => stored("ApiResource", "books", { metadata });
 const shop = (metadata = {}) => stored("Project", "shop", { metadata });
 const common = { what: "resource", name: "books", uid: "ApiResource books", namespaceUid: "n" } as const;
@@ -19,6 +29,7 @@ describe("the finalizer", () => {
     effectivePolicy: "Delete",
     mode: "cluster",
     record: undefined,
+    own,
     ...more,
   });
   const going = { ...terminating, finalizers };
@@ -36,6 +47,12 @@ describe("the finalizer", () => {
       "an object that is going, the data of another one open",
       { object: books({ ...going, uid: "x" }), record: open },
       false,
+    ],
+    ["an object that is going, with only another operator's", { object: books(going), record: open, own: blue }, false],
+    [
+      "an object that is going, with the name of before its class had its own",
+      { object: books(going), record: open, own: blueUpgraded },
+      true,
     ],
     ["a Project that is going, data of a child open", { object: shop(going), record: open }, true],
     ["a Project that is going, nothing open", { object: shop(going), record: settled }, false],
@@ -82,40 +99,89 @@ const served = (object: CustomResource): KubeObject => object as unknown as Kube
 const applied = (list: readonly string[]) => ({
   apiVersion: "jsonplane.io/v1alpha1",
   kind: "ApiResource",
-  metadata: { namespace: "default", name: "books", uid: "ApiResource books", finalizers: list },
+  metadata: { namespace: "default", name: "books", uid: "ApiResource books", resourceVersion: "7", finalizers: list },
+});
+
+describe("whose a finalizer is", () => {
+  const of = (more: Partial<Parameters<typeof ownFinalizers>[0]>) => {
+    const { mine, droppable } = ownFinalizers({
+      object: books(),
+      className: "blue",
+      hasProject: false,
+      record: undefined,
+      ...more,
+    });
+    return [mine, ...[...droppable].filter((name) => name !== mine)];
+  };
+  it("is told by its name; the name of before counts where the object is this operator's, or its data are", () => {
+    expect(of({ className: undefined })).toEqual([finalizer]);
+    expect(of({ className: undefined, hasProject: true })).toEqual([finalizer]);
+    expect(of({})).toEqual([bluesName]);
+    expect(of({ hasProject: true })).toEqual([bluesName, finalizer]);
+    expect(of({ record: open })).toEqual([bluesName, finalizer]);
+    expect(of({ record: open, object: books({ uid: "another" }) })).toEqual([bluesName]);
+  });
 });
 
 describe("setting and dropping the finalizer", () => {
   it("does nothing when it is as it should be", async () => {
     const { api, calls } = answering();
-    expect(await applyFinalizer(api, books({ finalizers }), true)).toEqual({ outcome: "unchanged" });
-    expect(await applyFinalizer(api, books({ finalizers: ["another"] }), false)).toEqual({ outcome: "unchanged" });
+    expect(await applyFinalizer(api, books({ finalizers }), { wanted: true, own })).toEqual({ outcome: "unchanged" });
+    expect(await applyFinalizer(api, books({ finalizers: ["another"] }), { wanted: false, own })).toEqual({
+      outcome: "unchanged",
+    });
     expect(calls).toEqual([]);
   });
 
   it("applies nothing of the object but that", async () => {
     const answer = served(books({ finalizers }));
     const { api, calls } = answering(answer);
-    expect(await applyFinalizer(api, books(), true)).toEqual({ outcome: "changed", object: answer });
+    expect(await applyFinalizer(api, books(), { wanted: true, own })).toEqual({ outcome: "changed", object: answer });
     expect(calls).toEqual([{ verb: "apply", object: applied(finalizers) }]);
   });
 
   it("says that the object is gone with its last finalizer, so that no cache takes it back", async () => {
     const { api, calls } = answering(served(books({ ...terminating, finalizers: [] })));
-    expect(await applyFinalizer(api, books({ ...terminating, finalizers }), false)).toEqual({ outcome: "gone" });
+    expect(await applyFinalizer(api, books({ ...terminating, finalizers }), { wanted: false, own })).toEqual({
+      outcome: "gone",
+    });
     expect(calls).toEqual([{ verb: "apply", object: applied([]) }]);
+  });
+
+  it("is written beside that of another operator, by the version that was looked at, and leaves it there when it goes", async () => {
+    const both = served(books({ finalizers: [finalizer, bluesName] }));
+    const set = answering(both);
+    await applyFinalizer(set.api, books({ finalizers }), { wanted: true, own: blue });
+    expect(set.calls).toEqual([{ verb: "apply", object: applied([finalizer, bluesName]) }]);
+    const dropped = answering(served(books({ ...terminating, finalizers })));
+    const going = books({ ...terminating, finalizers: [finalizer, bluesName] });
+    expect(await applyFinalizer(dropped.api, going, { wanted: false, own: blue })).toMatchObject({
+      outcome: "changed",
+    });
+    expect(dropped.calls).toEqual([{ verb: "apply", object: applied(finalizers) }]);
+  });
+
+  it("takes the place of the name of before, and leaves that on an object that is going", async () => {
+    const { api, calls } = answering(served(books({ finalizers: [bluesName] })));
+    await applyFinalizer(api, books({ finalizers }), { wanted: true, own: blueUpgraded });
+    expect(calls).toEqual([{ verb: "apply", object: applied([bluesName]) }]);
+    const going = books({ ...terminating, finalizers });
+    expect(await applyFinalizer(api, going, { wanted: true, own: blueUpgraded })).toEqual({ outcome: "unchanged" });
   });
 
   it("leaves those of others", async () => {
     const answer = served(books({ ...terminating, finalizers: ["another"] }));
     const object = books({ ...terminating, finalizers: ["another", finalizer] });
-    expect(await applyFinalizer(answering(answer).api, object, false)).toEqual({ outcome: "changed", object: answer });
+    expect(await applyFinalizer(answering(answer).api, object, { wanted: false, own })).toEqual({
+      outcome: "changed",
+      object: answer,
+    });
   });
 
   it("drops one that somebody else set from an object that is going, by its present version", async () => {
     const stays = served(books({ ...terminating, finalizers: ["another", finalizer], resourceVersion: "8" }));
     const { api, calls } = answering(stays, served(books({ ...terminating, finalizers: ["another"] })));
-    await applyFinalizer(api, books({ ...terminating, finalizers: ["another", finalizer] }), false);
+    await applyFinalizer(api, books({ ...terminating, finalizers: ["another", finalizer] }), { wanted: false, own });
     expect(calls[1]).toMatchObject({
       verb: "replace",
       object: { metadata: { resourceVersion: "8", finalizers: ["another"] }, spec: stays["spec"] },
@@ -124,14 +190,14 @@ describe("setting and dropping the finalizer", () => {
 
   it("leaves one that somebody else set on an object that stays", async () => {
     const { api, calls } = answering(served(books({ finalizers })));
-    expect(await applyFinalizer(api, books({ finalizers }), false)).toEqual({ outcome: "unchanged" });
+    expect(await applyFinalizer(api, books({ finalizers }), { wanted: false, own })).toEqual({ outcome: "unchanged" });
     expect(calls.map(({ verb }) => verb)).toEqual(["apply"]);
   });
 
   it("takes an object for gone that is not there, and passes a conflict on", async () => {
     const gone = new ApiFailure(404, { reason: "NotFound", message: "no such apiresource" });
-    expect(await applyFinalizer(answering(gone).api, books(), true)).toEqual({ outcome: "gone" });
+    expect(await applyFinalizer(answering(gone).api, books(), { wanted: true, own })).toEqual({ outcome: "gone" });
     const conflict = new ApiFailure(409, { reason: "Conflict", message: "changed" });
-    await expect(applyFinalizer(answering(conflict).api, books(), true)).rejects.toBe(conflict);
+    await expect(applyFinalizer(answering(conflict).api, books(), { wanted: true, own })).rejects.toBe(conflict);
   });
 });
