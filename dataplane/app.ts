@@ -14,6 +14,7 @@ import type { Exchange } from "./exchange.ts";
 import { createHttpServer } from "./http-server.ts";
 import { createRateLimits } from "./limit/rate-limits.ts";
 import { createAccessLog } from "./observe/access-log.ts";
+import type { AdminPort } from "./observe/admin-port.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
 import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import { createRequestObserver } from "./observe/observe-request.ts";
@@ -40,7 +41,8 @@ export interface DataPlaneOptions {
   /** 0 picks a free port. */
   readonly port: number;
   readonly adminHost?: string;
-  readonly adminPort: number;
+  /** One that is open already stays its owner's to close. */
+  readonly adminPort: number | AdminPort;
   /**
    * What clients reach it by, a path included, without a trailing slash. Links lead below its path, and it begins the issuer of
    * tokens, which without it is the path base alone: every replica must name the same, wherever it listens.
@@ -193,6 +195,10 @@ async function listenOnBoth(
   admin: FastifyInstance,
 ): Promise<Pick<DataPlane, "url" | "adminUrl">> {
   const url = await server.listen({ host, port });
+  if (typeof adminPort !== "number") {
+    await adminPort.takeOver(admin);
+    return { url, adminUrl: adminPort.url };
+  }
   return { url, adminUrl: await admin.listen({ host: adminHost, port: adminPort }) };
 }
 

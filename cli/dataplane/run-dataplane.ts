@@ -13,6 +13,7 @@ import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
+import { openAdminPort } from "../../dataplane/observe/admin-port.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
@@ -55,12 +56,14 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     write: (text) => void process.stderr.write(text),
   });
   closers.push(() => logger.flush());
+  const adminPort = await openAdminPort({ host: options.host, port: options.adminPort });
+  closers.push(() => adminPort.close());
   const keyring = await openKeyring(file, logger);
   closers.push(() => keyring.stop());
   const { stopping } = closers;
   const config = await patiently(logger, stopping, () => follow(options, { url, keyring, logger }));
   closers.push(() => config.close());
-  const { host, port, adminPort, trustedProxies, publicUrl, logLevel } = options;
+  const { host, trustedProxies, publicUrl, logLevel } = options;
   const { commandTimeoutMs, ...planeLimits } = options.timeLimits ?? {};
   const storeLimits = commandTimeoutMs === undefined ? {} : { commandTimeoutMs };
   let store: Store | undefined;
@@ -73,7 +76,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
       return store;
     },
     host,
-    port,
+    port: options.port,
     adminPort,
     trustedProxies,
     logLevel,

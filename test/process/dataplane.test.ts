@@ -12,6 +12,7 @@ import { createPurges } from "../../operator/publish/purges.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { send } from "../support/http/http-client.ts";
 import {
   apikey,
   basic,
@@ -132,8 +133,9 @@ describe("a replica", () => {
   it("is not ready before a complete configuration, and becomes so by itself", async () => {
     await gateway.write("x", "FLUSHALL");
     const replica = await start("early", false);
-    await eventually(async () => expect(await replica.ready()).toBe(503));
-    expect((await replica.send(`${base}/api/books`)).code).toBe("project_unavailable");
+    // The port of probes is open before the other one.
+    await eventually(async () => expect((await replica.send(`${base}/api/books`)).code).toBe("project_unavailable"));
+    expect(await replica.ready()).toBe(503);
     await publisher.begin();
     await publisher.publish(shop);
     await publisher.complete();
@@ -144,6 +146,8 @@ describe("a replica", () => {
     await redis.kill();
     const replica = await start("patient", false);
     await eventually(() => expect(replica.log()).toContain("Redis unavailable at start"));
+    const probe = async (path: string) => (await send(replica.adminUrl, path)).status;
+    expect([await probe("/livez"), await probe("/readyz"), await probe("/startupz")]).toEqual([200, 503, 503]);
     await redis.restart();
     await publisher.begin().catch(() => undefined);
     await eventually(async () => {
@@ -152,6 +156,7 @@ describe("a replica", () => {
       await publisher.complete();
     });
     await eventually(async () => expect(await replica.ready()).toBe(200));
+    expect([await probe("/livez"), await probe("/startupz"), await probe("/metrics")]).toEqual([200, 200, 200]);
   });
 
   it("serves projects to a new replica from Redis alone, with nobody publishing", async () => {
