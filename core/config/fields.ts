@@ -8,6 +8,7 @@ import type {
   ProjectParts,
   ResourceConfig,
   RootKeyConfig,
+  SessionBounds,
   SigningRing,
   UserConfig,
 } from "./types.ts";
@@ -46,13 +47,14 @@ export type ProjectField =
 
 /** What projects have that were published before the setting was there. */
 const addedLater = { openapi: "Authenticated" } as const satisfies Partial<ProjectConfig>;
+const sessionsAddedLater = { maxPerUser: 100, maxPerProject: 10_000 } as const satisfies SessionBounds;
 
 /** Undefined for a field that this version does not know. The text was sealed by us, so its shape is not checked again. */
 export function readProjectField(field: string, text: string): ProjectField | undefined {
   const kind = field.split(":", 1)[0];
   switch (kind) {
     case "project":
-      return { kind, value: { ...addedLater, ...(JSON.parse(text) as ProjectConfig) } };
+      return { kind, value: withAddedLater(JSON.parse(text) as ProjectConfig) };
     case "signing":
       return { kind, value: JSON.parse(text) as SigningRing };
     case "resource":
@@ -62,6 +64,10 @@ export function readProjectField(field: string, text: string): ProjectField | un
     default:
       return undefined;
   }
+}
+
+function withAddedLater(config: ProjectConfig): ProjectConfig {
+  return { ...addedLater, ...config, sessions: { ...sessionsAddedLater, ...config.sessions } };
 }
 
 export function readUser(text: string): UserConfig {

@@ -68,13 +68,26 @@ export interface CorsConfig {
   readonly maxAgeSeconds: number;
 }
 
+/** How many live sessions there may be. */
+export interface SessionBounds {
+  /** 1,000 at most. The one refreshed least recently goes for another. */
+  readonly maxPerUser: number;
+  /** Further logins are refused. */
+  readonly maxPerProject: number;
+}
+
+export interface SessionSettings extends SessionBounds {
+  readonly accessTokenSeconds: number;
+  readonly refreshTokenSeconds: number;
+}
+
 export interface ProjectConfig extends ProjectRef {
   /** UID of the Project; in dev mode one generated and stored. Audience of its tokens. */
   readonly uid: string;
   readonly authentication: "Enabled" | "Disabled";
   readonly serving: "ReadWrite" | "ReadOnly" | "Off";
   readonly hosts: readonly string[];
-  readonly sessions: { readonly accessTokenSeconds: number; readonly refreshTokenSeconds: number };
+  readonly sessions: SessionSettings;
   readonly limits: ProjectLimits;
   readonly cors: CorsConfig;
   readonly openapi: DescriptionPermission;

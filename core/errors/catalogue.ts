@@ -51,6 +51,7 @@ export const errorCatalogue = {
   idempotency_key_reused: { status: 422, title: "The idempotency key was used for another body" },
   login_throttled: { status: 429, title: "Too many failed logins" },
   write_throttled: { status: 429, title: "Too many anonymous writes" },
+  too_many_sessions: { status: 429, title: "The project has as many sessions as it may" },
   rate_limited: { status: 429, title: "Too many requests" },
   headers_too_large: { status: 431, title: "The request's headers are too large" },
   internal_error: { status: 500, title: "The service failed" },

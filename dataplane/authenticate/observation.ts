@@ -6,8 +6,8 @@ export type AuthenticationObservation =
   | {
       readonly kind: "login";
       readonly project: ProjectRef;
-      /** `failed`: neither judged nor refused, the store or the directory did not answer. */
-      readonly outcome: "opened" | "refused" | "throttled" | "busy" | "failed";
+      /** `limited`: right, but the project has as many sessions as it may. `failed`: neither judged nor refused, the store or the directory did not answer. */
+      readonly outcome: "opened" | "refused" | "throttled" | "limited" | "busy" | "failed";
     }
   | { readonly kind: "refresh"; readonly project: ProjectRef; readonly outcome: "refreshed" | "refused" | "failed" }
   | { readonly kind: "session_ended"; readonly project: ProjectRef }

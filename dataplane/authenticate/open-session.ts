@@ -20,6 +20,7 @@ import {
   loginRequired,
   refreshTokenExpired,
   refreshTokenRequired,
+  tooManySessions,
 } from "./refusals.ts";
 import type { LoginAttempt, Throttle } from "./throttle.ts";
 import type { TokenClaims, Tokens } from "./tokens.ts";
@@ -70,9 +71,10 @@ export function createSessionOpener(deps: OpenSessionDeps): SessionOpener {
   };
 }
 
-function loginOutcome(error: unknown): "refused" | "throttled" | "busy" | "failed" {
+function loginOutcome(error: unknown): "refused" | "throttled" | "limited" | "busy" | "failed" {
   if (!(error instanceof Problem) || error.code === "project_unavailable") return "failed";
   if (error.code === "login_throttled") return "throttled";
+  if (error.code === "too_many_sessions") return "limited";
   return error.code === "login_busy" ? "busy" : "refused";
 }
 
@@ -130,14 +132,9 @@ async function openSession(deps: OpenSessionDeps, project: LiveProject, user: Us
     mintAccessToken(deps, project, session),
     deps.tokens.mint(project, "refresh", { ...session, jti: deps.newId(), iat: now, exp: expires }),
   ]);
-  await deps.store.putSession(project.config, {
-    id: session.sid,
-    username: session.sub,
-    credentialRevision: session.cv,
-    created: now,
-    lastRefresh: now,
-    expires,
-  });
+  const { sid: id, sub: username, cv: credentialRevision } = session;
+  const record = { id, username, credentialRevision, created: now, lastRefresh: now, expires };
+  if ((await deps.store.putSession(project.config, record, sessions)) === "full") throw tooManySessions(project.config);
   return { access_token, refresh_token, session_id: session.sid, message: "Successfully logged in" };
 }
 

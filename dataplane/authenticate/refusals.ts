@@ -1,7 +1,7 @@
 // The problems that authentication answers with, each 401 with the challenge that RFC 9110 asks for. Bodies of one code
 // are one and the same, so that nobody learns which part of a credential was wrong.
 
-import type { ProjectRef } from "../../core/config/types.ts";
+import type { ProjectConfig, ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, type StoreUnavailable } from "../../core/errors/store-errors.ts";
 
@@ -77,6 +77,12 @@ export function loginThrottled(retryAfterSeconds: number): Problem {
   return new Problem("login_throttled", "Too many logins failed. Wait as long as Retry-After says, then try again.", {
     headers: retryAfter(retryAfterSeconds),
   });
+}
+
+/** Without Retry-After: nobody knows when a session ends. */
+export function tooManySessions({ sessions }: ProjectConfig): Problem {
+  const detail = `The project has ${sessions.maxPerProject} sessions, and no more may be opened. End one, or wait until one expires.`;
+  return new Problem("too_many_sessions", detail);
 }
 
 export function loginBusy(): Problem {

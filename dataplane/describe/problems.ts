@@ -36,7 +36,7 @@ export const problemsOf = {
   partWrite: ["parent_not_found", "not_a_container", "invalid_index"],
   partPut: ["document_too_large", "quota_exceeded", "index_not_found"],
   partInsert: ["document_too_large", "quota_exceeded", "key_exists", "index_out_of_range"],
-  login: ["login_throttled", "login_busy"],
+  login: ["login_throttled", "too_many_sessions", "login_busy"],
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>;
 
 export type ProblemSource = keyof typeof problemsOf;

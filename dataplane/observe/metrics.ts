@@ -120,11 +120,11 @@ function requestMetrics(registry: Registry): RequestMetrics {
 
 function authenticationObserver(registry: Registry): (observation: AuthenticationObservation) => void {
   const counter = countersOn(registry);
-  const logins = counter("jsonplane_logins_total", "Logins by outcome (opened, refused, throttled, busy, failed)", [
-    "namespace",
-    "project",
-    "outcome",
-  ]);
+  const logins = counter(
+    "jsonplane_logins_total",
+    "Logins by outcome (opened, refused, throttled, limited, busy, failed)",
+    ["namespace", "project", "outcome"],
+  );
   const refreshes = counter(
     "jsonplane_session_refreshes_total",
     "Refreshes of access tokens by outcome (refreshed, refused, failed)",

@@ -3,7 +3,7 @@
 // (nothing was sent, nothing happened) or OutcomeUnknown (a write was sent and its answer never came); no adapter sends a write twice.
 // An adapter is done when it passes test/store/contract/.
 
-import type { IndexField, ProjectRef } from "../../core/config/types.ts";
+import type { IndexField, ProjectRef, SessionBounds } from "../../core/config/types.ts";
 import type { ValueRange } from "./ranges.ts";
 
 // ---------------------------------------------------------------------------------------------------------- objects
@@ -305,7 +305,8 @@ export interface SessionRecord {
 }
 
 export interface SessionStore {
-  putSession(project: ProjectRef, session: SessionRecord): Promise<void>;
+  /** Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on. */
+  putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): Promise<"stored" | "full">;
   session(project: ProjectRef, id: string): Promise<SessionRecord | undefined>;
   /** False when the session is gone. */
   touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;

@@ -21,6 +21,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
   if (faults.length === 0) faults.push(...sessionFaults(accessTokenSeconds, refreshTokenSeconds));
   if (faults.length > 0) return refuseAll("InvalidSpec", faults);
   const { maxBodyBytes, maxObjectBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, quota } = spec.limits;
+  const { maxPerUser, maxPerProject } = spec.sessions;
   const value: ProjectConfig = {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -28,7 +29,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
     authentication: spec.authentication.policy,
     serving: spec.serving,
     hosts: hosts.granted,
-    sessions: { accessTokenSeconds, refreshTokenSeconds },
+    sessions: { accessTokenSeconds, refreshTokenSeconds, maxPerUser, maxPerProject },
     limits: {
       ...{ maxBodyBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute },
       ...(maxObjectBytes !== undefined && { maxObjectBytes }),

@@ -122,7 +122,7 @@ describe("the data folder of an embedded store", () => {
       lastRefresh: now,
       expires: now + 600,
     };
-    await first.putSession(project, session);
+    await first.putSession(project, session, { maxPerUser: 100, maxPerProject: 1_000 });
     await first.endSession(project, "s1", now + 300);
     await first.close();
     const heard: unknown[] = [];

@@ -14,6 +14,8 @@ import { eventually } from "../support/time/eventually.ts";
 import { offBy } from "../support/time/manual-clock.ts";
 import { freshProject } from "./contract/fixture.ts";
 
+const ample = { maxPerUser: 100, maxPerProject: 1_000 };
+
 /** What a follower hears of, it hears of by a hint. */
 const never = 3_600_000;
 /** Without one, by reading the whole. */
@@ -49,7 +51,7 @@ async function begin(project: ProjectRef): Promise<string> {
   const created = Math.floor(Date.now() / 1000);
   const id = `session-${made}`;
   const session = { id, username: "al", credentialRevision: "r", created, lastRefresh: created };
-  await direct.putSession(project, { ...session, expires: created + 72 * 3_600 });
+  await direct.putSession(project, { ...session, expires: created + 72 * 3_600 }, ample);
   return id;
 }
 
@@ -150,14 +152,18 @@ describe("a store that is closed", () => {
     const heard: string[] = [];
     await store.followEndedSessions((id) => heard.push(id));
     expect(await connections()).toBe(before + 1);
-    const writing = store.putSession(freshProject(), {
-      id: "last",
-      username: "al",
-      credentialRevision: "r",
-      created: 1,
-      lastRefresh: 1,
-      expires: 4e9,
-    });
+    const writing = store.putSession(
+      freshProject(),
+      {
+        id: "last",
+        username: "al",
+        credentialRevision: "r",
+        created: 1,
+        lastRefresh: 1,
+        expires: 4e9,
+      },
+      ample,
+    );
     const closing = store.close();
     await expect(store.count({ project: freshProject(), resource: "r" }, {})).rejects.toBeInstanceOf(StoreUnavailable);
     await Promise.all([writing, closing, store.close()]);

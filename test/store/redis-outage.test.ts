@@ -99,7 +99,7 @@ describe("a connection that ends between a write and its answer", () => {
   const writes: Readonly<Record<string, () => Promise<unknown>>> = {
     "a create": () => store.create(collection, objectOf(1, { a: "1" }), plenty),
     "a replace": () => store.replace(collection, objectOf(1, { a: "2" }), objectOf(1, { a: "1" })),
-    "a session": () => store.putSession(project, session),
+    "a session": () => store.putSession(project, session, { maxPerUser: 100, maxPerProject: 1_000 }),
     "a spending": () => store.spend([{ name: "login:lost/shop:1", limit: 5, windowSeconds: 60 }]),
     "a purge of a document": () => store.purgeDocument({ project, rootKey: "flags" }, "its name"),
   };
@@ -250,7 +250,7 @@ describe("a Redis that refuses", () => {
           () => store.putAt(document, ["a"], "2", { ...roomy, mayCreate: false }),
           () => store.initialise(freshDocument(), "{}"),
           () => store.declareIndexes(collection, [], 2),
-          () => store.putSession(project, session),
+          () => store.putSession(project, session, { maxPerUser: 100, maxPerProject: 1_000 }),
           () => store.spend([{ name: `login:${project.namespace}/shop:1`, limit: 5, windowSeconds: 60 }]),
         ]) {
           await eventually(async () => expect(store.health().reachable).toBe(true));

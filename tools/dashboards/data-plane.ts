@@ -93,7 +93,7 @@ export const dataPlane: Dashboard = {
     {
       title: "Logins and everything else",
       panels: [
-        lines("Logins by outcome", "short", "Within five minutes: opened, refused, throttled, busy, failed.", [
+        lines("Logins by outcome", "short", "Within five minutes: opened, refused, throttled, limited, busy, failed.", [
           {
             expr: counted({ metric: "jsonplane_logins_total", selector, by: ["outcome"], window: "5m" }),
             legend: "{{outcome}}",

@@ -34,7 +34,7 @@ export interface ProjectSpec {
    */
   readonly hosts: readonly string[];
   /**
-   * How long logins last.
+   * How long logins last, and how many there may be.
    */
   readonly sessions: {
     /**
@@ -45,6 +45,14 @@ export interface ProjectSpec {
      * How long a client can go on refreshing before the user must log in again. Default: 72h.
      */
     readonly refreshTokenTTL: string;
+    /**
+     * Sessions that one user may have. A further login ends the one that was refreshed least recently: its refresh token gets 401, its access token is good until it expires. Default: 100.
+     */
+    readonly maxPerUser: number;
+    /**
+     * Sessions that all users together may have. Further logins get 429, and no session is ended for them. Default: 10000.
+     */
+    readonly maxPerProject: number;
   };
   /**
    * What one request or one document may take.
@@ -346,6 +354,20 @@ export const projectSchema: SchemaNode = {
                   "message": "refreshTokenTTL is a duration such as 90s, 5m or 12h30m, from 1m to 8760h"
                 }
               ]
+            },
+            "maxPerUser": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 1000,
+              "default": 100
+            },
+            "maxPerProject": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 1000000,
+              "default": 10000
             }
           }
         },

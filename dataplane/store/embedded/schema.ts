@@ -105,5 +105,14 @@ CREATE INDEX receipts_by_expiry ON receipts (expires);
 /** Tells a document from the one that is stored under its root key after its purge; '' = stored before there was such a name. */
 const identitiesOfDocuments = "ALTER TABLE documents ADD COLUMN identity TEXT NOT NULL DEFAULT '';";
 
+/** For counting a project's live sessions. */
+const sessionsByProject = "CREATE INDEX sessions_by_project ON sessions (namespace, project, expires);";
+
 /** The n-th step leads from version n to n + 1. */
-export const schemaSteps: readonly string[] = [first, bytesOfOwners, receipts, identitiesOfDocuments];
+export const schemaSteps: readonly string[] = [
+  first,
+  bytesOfOwners,
+  receipts,
+  identitiesOfDocuments,
+  sessionsByProject,
+];

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
-import type { ProjectRef } from "../../../core/config/types.ts";
+import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
 import type { SessionRecord, SessionStore } from "../port.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -11,6 +11,9 @@ type Follower = (sessionId: string, tokensExpire: number) => void;
 
 /** Expired rows go a few at a time, with each login: no timer, and no login that pays for thousands. */
 const sweptPerWrite = 20;
+/** Of a user with more sessions than one may have, a few go with each login, among the oldest ones: no setting allows more. */
+const endedPerWrite = 20;
+const compared = 1_000;
 
 const columns =
   "id, username, credential_revision AS credentialRevision, created, last_refresh AS lastRefresh, expires";
@@ -20,10 +23,17 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
   const followers = new Set<Follower>();
   const seconds = () => Math.floor(clock.now() / 1_000);
 
-  function putSession({ namespace, name }: ProjectRef, session: SessionRecord): void {
+  function putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): "stored" | "full" {
+    const { namespace, name } = project;
     const { id, username, credentialRevision, created, lastRefresh, expires } = session;
-    statements.sweep.run(seconds(), sweptPerWrite);
+    const now = seconds();
+    statements.sweep.run(now, sweptPerWrite);
+    if (countOf(statements.count.get(namespace, name, now, most.maxPerProject)) >= most.maxPerProject) return "full";
+    const ofUser = countOf(statements.countOfUser.get(namespace, name, username, now));
+    const surplus = Math.min(ofUser + 1 - most.maxPerUser, endedPerWrite);
+    if (surplus > 0) statements.endLeastRecent.run(namespace, name, namespace, name, username, now, compared, surplus);
     statements.put.run(namespace, name, id, username, credentialRevision, created, lastRefresh, expires);
+    return "stored";
   }
 
   function endSession({ namespace, name }: ProjectRef, id: string, tokensExpire: number): boolean {
@@ -35,7 +45,7 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
   }
 
   return {
-    putSession: (project, session) => transactions.write("putSession", () => putSession(project, session)),
+    putSession: (project, session, most) => transactions.write("putSession", () => putSession(project, session, most)),
 
     session: ({ namespace, name }, id) =>
       transactions.read("session", () => asRecord(statements.get.get(namespace, name, id, seconds()))),
@@ -89,6 +99,18 @@ function prepare(database: DatabaseSync) {
     listOfUser: database.prepare(
       `SELECT ${columns} FROM sessions WHERE ${inProject} AND username = ? AND expires > ? ORDER BY created DESC, id DESC LIMIT ?`,
     ),
+    count: database.prepare(
+      `SELECT COUNT(*) AS count FROM (SELECT 1 FROM sessions WHERE ${inProject} AND expires > ? LIMIT ?)`,
+    ),
+    countOfUser: database.prepare(
+      `SELECT COUNT(*) AS count FROM sessions WHERE ${inProject} AND username = ? AND expires > ?`,
+    ),
+    endLeastRecent: database.prepare(
+      `DELETE FROM sessions WHERE ${inProject} AND id IN (SELECT id FROM
+        (SELECT id, created, last_refresh FROM sessions WHERE ${inProject} AND username = ? AND expires > ?
+          ORDER BY created, id LIMIT ?)
+        ORDER BY last_refresh, created, id LIMIT ?)`,
+    ),
     sweep: database.prepare(
       `DELETE FROM sessions WHERE (namespace, project, id) IN
         (SELECT namespace, project, id FROM sessions WHERE expires <= ? LIMIT ?)`,
@@ -99,6 +121,10 @@ function prepare(database: DatabaseSync) {
       "DELETE FROM ended_sessions WHERE id IN (SELECT id FROM ended_sessions WHERE tokens_expire <= ? LIMIT ?)",
     ),
   };
+}
+
+function countOf(row: unknown): number {
+  return (row as { readonly count: number }).count;
 }
 
 /** Rows have no prototype; a record is a plain object. */

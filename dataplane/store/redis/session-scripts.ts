@@ -1,5 +1,6 @@
 // Typed wrappers of the scripts that keep sessions: the only place that knows the positions of their keys and arguments.
 
+import type { SessionBounds } from "../../../core/config/types.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { fieldsOf, listOf, textOf } from "../../../core/redis/reply.ts";
 import type { SessionRecord } from "../port.ts";
@@ -23,6 +24,7 @@ export interface PutSession {
   /** Unix seconds. */
   readonly now: number;
   readonly millisecondsToLive: number;
+  readonly most: SessionBounds;
 }
 
 export interface ListSessions {
@@ -50,7 +52,7 @@ export interface RevokeSession {
 }
 
 export interface SessionScripts {
-  put(call: PutSession): Promise<void>;
+  put(call: PutSession): Promise<"stored" | "full">;
   read(keys: SessionKeys, id: string): Promise<SessionRecord | undefined>;
   touch(keys: SessionKeys, id: string, times: { readonly lastRefresh: number; readonly now: number }): Promise<boolean>;
   remove(keys: SessionKeys, place: SessionPlace): Promise<boolean>;
@@ -71,10 +73,12 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
   const allKeys = (keys: SessionKeys, id: string) => [keys.session(id), keys.byCreation, keys.byUser, keys.byExpiry];
 
   return {
-    async put({ keys, session, sortable, now, millisecondsToLive }) {
+    async put({ keys, session, sortable, now, millisecondsToLive, most }) {
       const { id, username, credentialRevision, created, lastRefresh, expires } = session;
       const record = [id, username, credentialRevision, created, sortable, lastRefresh, expires];
-      await gateway.run(put, allKeys(keys, id), [...record, now, millisecondsToLive]);
+      const bounds = [keys.session(""), most.maxPerUser, most.maxPerProject];
+      const reply = await gateway.run(put, allKeys(keys, id), [...record, now, millisecondsToLive, ...bounds]);
+      return scriptReply(reply).code === code.done ? "stored" : "full";
     },
     async read(keys, id) {
       const key = keys.session(id);

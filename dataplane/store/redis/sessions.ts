@@ -22,11 +22,11 @@ export function createSessions(scripts: SessionScripts, clock: Clock): Sessions 
   };
 
   return {
-    async putSession(project, session) {
+    async putSession(project, session, most) {
       const millisecondsToLive = Math.round(session.expires * 1000 - clock.now());
-      if (millisecondsToLive <= 0) return;
+      if (millisecondsToLive <= 0) return "stored";
       const { sortable } = placeOf(session);
-      await scripts.put({ keys: sessionKeys(project), session, sortable, now: now(), millisecondsToLive });
+      return scripts.put({ keys: sessionKeys(project), session, sortable, now: now(), millisecondsToLive, most });
     },
     session: (project, id) => live(sessionKeys(project), id),
     touchSession: (project, id, lastRefresh) => scripts.touch(sessionKeys(project), id, { lastRefresh, now: now() }),

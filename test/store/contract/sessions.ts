@@ -1,6 +1,7 @@
 // The promises of SessionStore: records that expire by themselves, lists, and the news of ended sessions.
 
 import { describe, expect, it } from "vitest";
+import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
 import type { SessionRecord, Store } from "../../../dataplane/store/port.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import {
@@ -20,10 +21,12 @@ export function describeSessionStore(name: string, make: MakeStore): void {
     const subject = useStore(make);
     describeRecords(subject);
     describeExpiry(subject);
+    describeBounds(subject);
     describeEnded(subject);
   });
 }
 
+const ample = { maxPerUser: 100, maxPerProject: 1_000 };
 let made = 0;
 
 function sessionAt(subject: StoreUnderTest, changes: Partial<SessionRecord> = {}): SessionRecord {
@@ -45,7 +48,7 @@ function describeRecords(subject: Subject): void {
     const [one, other] = await twoReplicas(subject());
     const [project, foreign] = [freshProject(), freshProject()];
     const session = sessionAt(subject(), { username: 'a:b "c"\\d\u0001 é😀', credentialRevision: "__proto__" });
-    await one.putSession(project, session);
+    await one.putSession(project, session, ample);
     expect(await other.session(project, session.id)).toEqual(session);
     expect(await one.session(foreign, session.id)).toBeUndefined();
     expect(await one.sessions(foreign, { limit: 10 })).toEqual([]);
@@ -60,7 +63,7 @@ function describeRecords(subject: Subject): void {
     const session = sessionAt(subject());
     expect(await store.touchSession(project, session.id, session.created + 5)).toBe(false);
     expect(await store.session(project, session.id)).toBeUndefined();
-    await store.putSession(project, session);
+    await store.putSession(project, session, ample);
     expect(await store.touchSession(project, session.id, session.created + 5)).toBe(true);
     expect(await store.session(project, session.id)).toEqual({ ...session, lastRefresh: session.created + 5 });
     expect(await store.sessions(project, { limit: 10 })).toEqual([{ ...session, lastRefresh: session.created + 5 }]);
@@ -79,7 +82,7 @@ function describeRecords(subject: Subject): void {
     );
     for (const at of [3, 11, 0, 7, 5, 1, 10, 2, 9, 4, 8, 6]) {
       const session = sessions[at];
-      if (session !== undefined) await store.putSession(project, session);
+      if (session !== undefined) await store.putSession(project, session, ample);
     }
     const newest = [...sessions].reverse();
     expect(await store.sessions(project, { limit: 100 })).toEqual(newest);
@@ -97,8 +100,8 @@ function describeRecords(subject: Subject): void {
     const { store } = subject();
     const project = freshProject();
     const [session, other] = [sessionAt(subject()), sessionAt(subject())];
-    await store.putSession(project, session);
-    await store.putSession(project, other);
+    await store.putSession(project, session, ample);
+    await store.putSession(project, other, ample);
     expect(await store.endSession(project, session.id, secondsNow(subject()) + 300)).toBe(true);
     expect(await store.endSession(project, session.id, secondsNow(subject()) + 300)).toBe(false);
     expect(await store.session(project, session.id)).toBeUndefined();
@@ -118,8 +121,8 @@ function describeExpiry(subject: Subject): void {
       sessionAt(subject(), { expires: now + 2 }),
       sessionAt(subject(), { created: now - 1, lastRefresh: now - 1 }),
     ];
-    await store.putSession(project, short);
-    await store.putSession(project, long);
+    await store.putSession(project, short, ample);
+    await store.putSession(project, long, ample);
     expect(await store.session(project, short.id)).toEqual(short);
     expect(await store.sessions(project, { limit: 10 })).toEqual([short, long]);
     await pass(subject(), 2_000);
@@ -134,10 +137,123 @@ function describeExpiry(subject: Subject): void {
     const { store } = subject();
     const project = freshProject();
     const session = sessionAt(subject(), { expires: secondsNow(subject()) + 2 });
-    await store.putSession(project, session);
+    await store.putSession(project, session, ample);
     await store.touchSession(project, session.id, session.created + 1);
     await pass(subject(), 2_000);
     await eventually(async () => expect(await store.session(project, session.id)).toBeUndefined());
+  });
+}
+
+function describeBounds(subject: Subject): void {
+  const put = async (project: ProjectRef, most: SessionBounds, changes: Partial<SessionRecord>) => {
+    const session = sessionAt(subject(), changes);
+    expect(await subject().store.putSession(project, session, most)).toBe("stored");
+    return session;
+  };
+  const idsOf = async (project: ProjectRef, username?: string) => {
+    const found = await subject().store.sessions(project, {
+      limit: 3_000,
+      ...(username !== undefined && { username }),
+    });
+    return found.map(({ id }) => id);
+  };
+
+  it("gives up a user's session that was refreshed least recently for one too many, without ending it for its tokens", async () => {
+    const { store } = subject();
+    const [project, most] = [freshProject(), { maxPerUser: 3, maxPerProject: 1_000 }];
+    const start = secondsNow(subject()) - 100;
+    const at = (n: number) => ({ created: start + n, lastRefresh: start + n });
+    const { heard, stop } = await follow(store);
+    const [one, two, three] = [
+      await put(project, most, at(1)),
+      await put(project, most, at(2)),
+      await put(project, most, at(3)),
+    ];
+    const others = [
+      await put(project, most, { username: "alic", ...at(0) }),
+      await put(project, most, { username: "bob", ...at(0) }),
+    ];
+    expect(await store.touchSession(project, one.id, start + 50)).toBe(true);
+    const four = await put(project, most, at(60));
+    expect(await idsOf(project, "alice")).toEqual([four.id, three.id, one.id]);
+    expect(await store.session(project, two.id)).toBeUndefined();
+    expect(await store.touchSession(project, two.id, start + 70)).toBe(false);
+    const five = await put(project, most, at(80));
+    expect(await idsOf(project, "alice")).toEqual([five.id, four.id, one.id]);
+    for (const { id, username } of others) expect(await idsOf(project, username)).toEqual([id]);
+    expect(await idsOf(project)).toHaveLength(5);
+    // Told after whatever the calls before may have told.
+    await store.endSession(project, five.id, secondsNow(subject()) + 300);
+    await eventually(() => expect(heard.has(five.id)).toBe(true));
+    expect([two.id, three.id].filter((id) => heard.has(id))).toEqual([]);
+    await stop();
+  });
+
+  it("takes the oldest of those that were refreshed at the same time", async () => {
+    const [project, most] = [freshProject(), { maxPerUser: 2, maxPerProject: 1_000 }];
+    const lastRefresh = secondsNow(subject());
+    const [young, old, next] = [lastRefresh - 3, lastRefresh - 5, lastRefresh - 4].map((created) => ({
+      created,
+      lastRefresh,
+    }));
+    const kept = await put(project, most, young ?? {});
+    await put(project, most, old ?? {});
+    const last = await put(project, most, next ?? {});
+    expect(await idsOf(project)).toEqual([kept.id, last.id]);
+  });
+
+  it("comes down to a smaller bound a few sessions at a time", async () => {
+    const project = freshProject();
+    const start = secondsNow(subject()) - 100;
+    const at = (n: number) => ({ created: start + n, lastRefresh: start + n });
+    for (let n = 0; n < 50; n += 1) await put(project, ample, at(n));
+    const left: number[] = [];
+    for (let n = 50; n < 54; n += 1) {
+      await put(project, { ...ample, maxPerUser: 5 }, at(n));
+      left.push((await idsOf(project)).length);
+    }
+    expect(left).toEqual([31, 12, 5, 5]);
+    expect(await subject().store.sessions(project, { limit: 9 })).toMatchObject([53, 52, 51, 50, 49].map(at));
+  });
+
+  it("stores none beyond the project's bound, and ends none for it", async () => {
+    const { store } = subject();
+    const [project, most] = [freshProject(), { maxPerUser: 2, maxPerProject: 3 }];
+    const start = secondsNow(subject()) - 100;
+    const own = [await put(project, most, { created: start }), await put(project, most, { created: start + 1 })];
+    const other = await put(project, most, { created: start + 2, username: "bob" });
+    for (const username of ["alice", "bob", "carol"]) {
+      const refused = sessionAt(subject(), { username });
+      expect(await store.putSession(project, refused, most)).toBe("full");
+      expect(await store.session(project, refused.id)).toBeUndefined();
+    }
+    expect(await idsOf(project)).toEqual([other.id, own[1]?.id, own[0]?.id]);
+    await put(freshProject(), most, {});
+    await store.endSession(project, other.id, secondsNow(subject()) + 300);
+    await put(project, most, { username: "carol" });
+  });
+
+  it("counts no session that has expired", async () => {
+    const [project, most] = [freshProject(), { maxPerUser: 2, maxPerProject: 2 }];
+    const now = secondsNow(subject());
+    const long = await put(project, most, { created: now - 9, lastRefresh: now - 9 });
+    const short = await put(project, most, { created: now - 8, expires: now + 2 });
+    await pass(subject(), 2_000);
+    await eventually(async () => expect(await subject().store.session(project, short.id)).toBeUndefined());
+    const next = await put(project, most, { created: now });
+    expect(await idsOf(project)).toEqual([next.id, long.id]);
+  });
+
+  it("holds its bounds among logins at once", async () => {
+    const [one, other] = await twoReplicas(subject());
+    const [project, most] = [freshProject(), { maxPerUser: 3, maxPerProject: 5 }];
+    const logins = Array.from({ length: 20 }, (_, n) => {
+      const session = sessionAt(subject(), { username: n % 2 === 0 ? "alice" : "bob" });
+      return (n % 3 === 0 ? one : other).putSession(project, session, most);
+    });
+    expect(new Set(await Promise.all(logins))).toEqual(new Set(["stored", "full"]));
+    expect(await idsOf(project)).toHaveLength(5);
+    for (const username of ["alice", "bob"]) expect((await idsOf(project, username)).length).toBeLessThanOrEqual(3);
   });
 }
 
@@ -149,7 +265,7 @@ function describeEnded(subject: Subject): void {
     const session = sessionAt(subject());
     const began = performance.now();
     const tokensExpire = secondsNow(subject()) + 300;
-    await stores[0].putSession(project, session);
+    await stores[0].putSession(project, session, ample);
     await stores[1].endSession(project, session.id, tokensExpire);
     for (const { heard } of followers) await eventually(() => expectAbout(heard.get(session.id), tokensExpire, began));
     for (const { stop } of followers) await stop();
@@ -162,7 +278,7 @@ function describeEnded(subject: Subject): void {
     const now = secondsNow(subject());
     const sessions = [now + 1, now + 300].map((tokensExpire) => ({ session: sessionAt(subject()), tokensExpire }));
     for (const { session, tokensExpire } of sessions) {
-      await stores[0].putSession(project, session);
+      await stores[0].putSession(project, session, ample);
       await stores[0].endSession(project, session.id, tokensExpire);
     }
     await pass(subject(), 2_000);
@@ -177,7 +293,7 @@ function describeEnded(subject: Subject): void {
     const project = freshProject();
     const [stopped, following] = [await follow(store), await follow(store)];
     const [live, first, second] = [sessionAt(subject()), sessionAt(subject()), sessionAt(subject())];
-    for (const session of [live, first, second]) await store.putSession(project, session);
+    for (const session of [live, first, second]) await store.putSession(project, session, ample);
     await store.endSession(project, first.id, secondsNow(subject()) + 300);
     await eventually(() => expect(stopped.heard.has(first.id)).toBe(true));
     await stopped.stop();

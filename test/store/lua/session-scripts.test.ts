@@ -14,9 +14,17 @@ function sessionOf(id: string, expires = 2_000): SessionRecord {
   return { id, username: "al", credentialRevision: "r", created: 1_000, lastRefresh: 1_000, expires };
 }
 
-function put(id: string, expires = 2_000, now = 1_000): Promise<void> {
-  const session = sessionOf(id, expires);
-  return scripts().put({ keys, session, sortable: "0001000", now, millisecondsToLive: 60_000 });
+const hour = 3_600_000;
+
+function put(id: string, expires = 2_000, now = 1_000): Promise<"stored" | "full"> {
+  return putAs(sessionOf(id, expires), { now });
+}
+
+function putAs(
+  session: SessionRecord,
+  { now = 1_000, millisecondsToLive = 60_000, most = { maxPerUser: 10, maxPerProject: 1_000 } } = {},
+): Promise<"stored" | "full"> {
+  return scripts().put({ keys, session, sortable: "0001000", now, millisecondsToLive, most });
 }
 
 describe("put-session", () => {
@@ -42,6 +50,86 @@ describe("put-session", () => {
     for (const key of [keys.byCreation, keys.byUser, keys.byExpiry]) {
       expect((await bench.client.zrange(key, "0", "-1")).map((member) => member.slice(-2))).toEqual(["s2", "s3"]);
     }
+  });
+});
+
+describe("put-session, of a user with as many as one may have", () => {
+  const most = { maxPerUser: 2, maxPerProject: 10_000 };
+
+  it("leaves nothing of the one refreshed least recently, and the others as they are", async () => {
+    await put("s1");
+    await put("s2");
+    await putAs({ ...sessionOf("t1"), username: "al2" });
+    await scripts().touch(keys, "s1", { lastRefresh: 1_001, now: 1_001 });
+    expect(await putAs(sessionOf("s3"), { most })).toBe("stored");
+    const {
+      [keys.session("s1")]: one,
+      [keys.session("s3")]: three,
+      [keys.session("t1")]: other,
+      ...lists
+    } = await bench.contents();
+    expect([one, three, other]).not.toContain(undefined);
+    expect(lists).toEqual({
+      [keys.byCreation]: "0001000␀s1 | 0001000␀s3 | 0001000␀t1",
+      [keys.byUser]: "al␀0001000␀s1 | al␀0001000␀s3 | al2␀0001000␀t1",
+      [keys.byExpiry]: "al␀0001000␀s1 | al␀0001000␀s3 | al2␀0001000␀t1",
+    });
+  });
+
+  it("drops entries of sessions that Redis has let go before any other", async () => {
+    await put("s1");
+    await put("s2");
+    await bench.client.del(keys.session("s2"));
+    await putAs(sessionOf("s3"), { most });
+    expect(await scripts().read(keys, "s1")).toEqual(sessionOf("s1"));
+    expect(await bench.client.zrange(keys.byUser, "0", "-1")).toEqual(["al\u00000001000\0s1", "al\u00000001000\0s3"]);
+  });
+
+  it("compares a thousand, of however many an earlier version let one have", async () => {
+    const entries = Array.from({ length: 3_000 }, (_, n) => `al\0${String(n).padStart(7, "0")}\0s${n}`);
+    await bench.client.zadd(keys.byUser, ...entries.flatMap((entry) => [0, entry]));
+    await bench.client.zadd(keys.byExpiry, ...entries.flatMap((entry) => [2_000, entry]));
+    await bench.client.zadd(keys.byCreation, ...entries.flatMap((entry) => [0, entry.slice(3)]));
+    await bench.client.hset(keys.session("s0"), "last_refresh", 1_500);
+    expect(await putAs(sessionOf("new"), { most })).toBe("stored");
+    for (const key of [keys.byCreation, keys.byUser, keys.byExpiry]) expect(await bench.client.zcard(key)).toBe(2_981);
+    expect(await bench.client.zscore(keys.byUser, entries[0] ?? "")).toBe("0");
+  });
+});
+
+describe("put-session, of a project with as many as it may have", () => {
+  it("stores nothing and says so, and drops what has expired first", async () => {
+    const most = { maxPerUser: 10, maxPerProject: 2 };
+    await put("s1");
+    await put("s2", 1_500);
+    const before = await bench.contents();
+    expect(await putAs(sessionOf("s3"), { most })).toBe("full");
+    expect(await bench.contents()).toEqual(before);
+    expect(await putAs(sessionOf("s3"), { most, now: 1_500 })).toBe("stored");
+  });
+});
+
+describe("the lists of sessions", () => {
+  const left = () => Promise.all([keys.byCreation, keys.byUser, keys.byExpiry].map((key) => bench.client.pttl(key)));
+  const within = (found: readonly number[], least: number, most: number) => {
+    expect(Math.min(...found)).toBeGreaterThan(least);
+    expect(Math.max(...found)).toBeLessThanOrEqual(most);
+  };
+
+  it("live an hour longer than the session that lives longest", async () => {
+    await put("s1", 1_060);
+    within(await left(), hour, hour + 60_000);
+    await putAs(sessionOf("s2"), { millisecondsToLive: 3 * hour });
+    within(await left(), 4 * hour - 60_000, 4 * hour);
+    await putAs(sessionOf("s3"), { millisecondsToLive: 5_000 });
+    within(await left(), 4 * hour - 60_000, 4 * hour);
+  });
+
+  it("of an earlier version, which have no end, get that of their last session", async () => {
+    await put("s1", 1_000 + 72 * 3_600);
+    for (const key of [keys.byCreation, keys.byUser, keys.byExpiry]) await bench.client.persist(key);
+    await put("s2");
+    within(await left(), 73 * hour - 60_000, 73 * hour);
   });
 });
 

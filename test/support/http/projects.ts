@@ -29,7 +29,7 @@ export function project(name: string, ...modifiers: readonly Modifier[]): Projec
       authentication: "Enabled",
       serving: "ReadWrite",
       hosts: [],
-      sessions: { accessTokenSeconds: 300, refreshTokenSeconds: 72 * 3600 },
+      sessions: { accessTokenSeconds: 300, refreshTokenSeconds: 72 * 3600, maxPerUser: 100, maxPerProject: 10_000 },
       limits: {
         maxBodyBytes: 1 << 20,
         maxDocumentBytes: 1 << 20,

@@ -19,7 +19,8 @@ const puts = call(
     subject.made += 1;
     const id = `${subject.project.namespace}.${subject.made}`;
     const times = { created: now + subject.made, lastRefresh: now, expires: now + life };
-    await subject.store.putSession(subject.project, { id, username: name, credentialRevision: "1", ...times });
+    const session = { id, username: name, credentialRevision: "1", ...times };
+    return subject.store.putSession(subject.project, session, { maxPerUser: 3, maxPerProject: 6 });
   },
 );
 

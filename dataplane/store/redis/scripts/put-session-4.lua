@@ -1,13 +1,81 @@
--- Purpose: stores a session until it expires, and forgets some that did.
--- KEYS: 1 session, 2 sessions by creation, 3 by user, 4 by expiry
+-- Purpose: stores a session until it expires, unless the project has as many as it may. Of a user who has as many as one may, those
+--          refreshed least recently go. Forgets some that expired.
+-- KEYS: 1 session, 2 sessions by creation, 3 by user, 4 by expiry; the keys of the user's other sessions are derived: which they are,
+--       only the set knows, and they share its slot
 -- ARGV: 1 id, 2 user name, 3 credential revision, 4 created, 5 created so that it sorts, 6 last refresh, 7 expires,
---       8 now, all in Unix seconds, 9 milliseconds to live
--- Returns: {done}
-local code = { done = 0 }
+--       8 now, all in Unix seconds, 9 milliseconds to live, 10 prefix of the sessions' keys, 11 most sessions of a user,
+--       12 most of the project
+-- Returns: {done} | {quota_exceeded}
+local code = { done = 0, quota_exceeded = 2 }
 local session, by_creation, by_user, by_expiry = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, username, revision, created, sortable = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local last_refresh, expires, now, milliseconds = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
-local trimmed = 20
+local last_refresh, expires, now, milliseconds = ARGV[6], ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
+local prefix, most_of_user, most_of_project = ARGV[10], tonumber(ARGV[11]), tonumber(ARGV[12])
+-- Per login: one adds one, so that the lists shrink to what they may hold within a few.
+local expired_at_once, ended_at_once = 200, 20
+-- No setting allows a user more.
+local compared = 1000
+-- An hour: what replicas' clocks differ by, and how long some of an earlier version, which set no end, may add to the lists.
+local slack = 3600000
+
+local function unlist(entries)
+  local by_time = {}
+  for at, entry in ipairs(entries) do
+    by_time[at] = string.match(entry, "^%Z*%z(.*)$")
+  end
+  redis.call("ZREM", by_expiry, unpack(entries))
+  redis.call("ZREM", by_user, unpack(entries))
+  redis.call("ZREM", by_creation, unpack(by_time))
+end
+
+local function key_of(entry)
+  return prefix .. string.match(entry, "^.*%z(.*)$")
+end
+
+-- One that is gone comes before all others.
+local function refreshed(entry)
+  return tonumber(redis.call("HGET", key_of(entry), "last_refresh") or -1)
+end
+
+local function end_least_recent(count)
+  local found = redis.call("ZRANGE", by_user, "[" .. username .. "\0", "(" .. username .. "\1", "BYLEX", "LIMIT", 0, compared)
+  local ranked = {}
+  for at, entry in ipairs(found) do
+    ranked[at] = { entry = entry, refreshed = refreshed(entry), at = at }
+  end
+  table.sort(ranked, function(one, other)
+    if one.refreshed == other.refreshed then
+      return one.at < other.at
+    end
+    return one.refreshed < other.refreshed
+  end)
+  local entries, keys = {}, {}
+  for at = 1, math.min(count, ended_at_once, #ranked) do
+    entries[at] = ranked[at].entry
+    keys[at] = key_of(ranked[at].entry)
+  end
+  redis.call("DEL", unpack(keys))
+  unlist(entries)
+end
+
+local function keep_lists(longest)
+  for _, list in ipairs({ by_creation, by_user, by_expiry }) do
+    redis.call("PEXPIRE", list, longest + slack)
+  end
+end
+
+local expired = redis.call("ZRANGE", by_expiry, "-inf", now, "BYSCORE", "LIMIT", 0, expired_at_once)
+if #expired > 0 then
+  unlist(expired)
+end
+-- Where more have expired than can be dropped at once, the next logins go on, and none is refused.
+if #expired < expired_at_once and redis.call("ZCARD", by_expiry) >= most_of_project then
+  return { code.quota_exceeded }
+end
+local surplus = redis.call("ZLEXCOUNT", by_user, "[" .. username .. "\0", "(" .. username .. "\1") + 1 - most_of_user
+if surplus > 0 then
+  end_least_recent(surplus)
+end
 
 redis.call(
   "HSET", session,
@@ -20,9 +88,12 @@ local entry = username .. "\0" .. by_time
 redis.call("ZADD", by_creation, 0, by_time)
 redis.call("ZADD", by_user, 0, entry)
 redis.call("ZADD", by_expiry, expires, entry)
-for _, old in ipairs(redis.call("ZRANGE", by_expiry, "-inf", now, "BYSCORE", "LIMIT", 0, trimmed)) do
-  redis.call("ZREM", by_expiry, old)
-  redis.call("ZREM", by_user, old)
-  redis.call("ZREM", by_creation, string.match(old, "^%Z*%z(.*)$"))
+-- All three begin and end together.
+if redis.call("PEXPIRE", by_expiry, milliseconds, "GT") == 1 then
+  keep_lists(milliseconds)
+elseif redis.call("PEXPIRE", by_expiry, milliseconds, "NX") == 1 then
+  -- New, or of a version that let them stand for ever: then another session may live longer.
+  local last = redis.call("ZRANGE", by_expiry, 0, 0, "REV", "WITHSCORES")
+  keep_lists(math.max(milliseconds, (tonumber(last[2]) - now) * 1000))
 end
 return { code.done }

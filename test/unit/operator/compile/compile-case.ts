@@ -119,7 +119,7 @@ const usual: Readonly<Record<string, unknown>> = {
   authentication: "Enabled",
   serving: "ReadWrite",
   hosts: [],
-  sessions: { accessTokenSeconds: 300, refreshTokenSeconds: 259_200 },
+  sessions: { accessTokenSeconds: 300, refreshTokenSeconds: 259_200, maxPerUser: 100, maxPerProject: 10_000 },
   limits: { maxBodyBytes: 1 << 20, maxDocumentBytes: 1 << 20, maxPageSize: 100, anonymousWritesPerMinute: 600 },
   cors: { allowedOrigins: ["*"], maxAgeSeconds: 600 },
   openapi: "Authenticated",
