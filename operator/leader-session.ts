@@ -16,6 +16,7 @@ import { createSealedConfig } from "./keyring/sealed-config.ts";
 import type { KubeApi } from "./kube/api.ts";
 import { fencedApi } from "./lead/fenced-api.ts";
 import type { Leadership } from "./lead/leadership.ts";
+import { createAcknowledgementLog } from "./observe/acknowledgement-log.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
@@ -137,7 +138,7 @@ export class LeaderSession {
   }
 
   async #open(): Promise<OpenConfig> {
-    const { settings, clock, timers } = this.#context;
+    const { settings, clock, timers, monotonic, logger } = this.#context;
     const opened = await this.#openConfig({
       api: this.#api,
       redis: settings.redis,
@@ -147,6 +148,7 @@ export class LeaderSession {
       random: randomBytes,
       clock,
       timers,
+      observeLook: createAcknowledgementLog(logger, monotonic),
       onAcknowledged: () => this.#wakeups.acknowledged(opened.acknowledgements),
     });
     this.#opened = opened;

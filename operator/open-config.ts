@@ -11,7 +11,7 @@ import type { Timers } from "../core/timers.ts";
 import { ensureFleetRing } from "./keyring/fleet-ring.ts";
 import type { HeldRing } from "./keyring/rotate-fleet-ring.ts";
 import type { KubeApi } from "./kube/api.ts";
-import { createAcknowledgements } from "./publish/acknowledgements.ts";
+import { createAcknowledgements, type LookObservation } from "./publish/acknowledgements.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
 import { createPublisher } from "./publish/publisher.ts";
 import { createPurges } from "./publish/purges.ts";
@@ -31,6 +31,8 @@ export interface OpenConfigDeps {
   readonly timers: Timers;
   /** Told after replicas have acknowledged something, come or gone. */
   readonly onAcknowledged: () => void;
+  /** Told of every look at what replicas have acknowledged. */
+  readonly observeLook: (observation: LookObservation) => void;
 }
 
 export interface OpenedConfig extends OpenConfig {
@@ -54,7 +56,7 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
     gateway,
     publisher,
     purges: createPurges(gateway, publisher),
-    acknowledgements: createAcknowledgements({ gateway, timers, onChange: onAcknowledged }),
+    acknowledgements: createAcknowledgements({ gateway, timers, onChange: onAcknowledged, observe: deps.observeLook }),
     ring: {
       current: () => ring,
       adopt(adopted) {

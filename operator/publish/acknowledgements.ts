@@ -40,12 +40,21 @@ export interface Acknowledgements {
   stop(): void;
 }
 
+export type LookObservation =
+  | { readonly kind: "looked" }
+  /** The last look stands. */
+  | { readonly kind: "failed"; readonly error: unknown }
+  /** Nothing in these fields of its acknowledgement counts. */
+  | { readonly kind: "unreadable"; readonly replica: string; readonly fields: readonly string[] };
+
 export interface AcknowledgementsDeps {
   readonly gateway: Gateway;
   readonly timers: Timers;
   readonly monotonic?: Monotonic;
   /** Told after a look that saw something else than the one before. */
   readonly onChange?: () => void;
+  /** Told of every look, and before it of what could not be read. */
+  readonly observe?: (observation: LookObservation) => void;
 }
 
 const eagerMs = 25;
@@ -54,7 +63,7 @@ const idleMs = 1_000;
 const usesMs = 10_000;
 
 export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgements {
-  const { gateway, timers, monotonic = systemMonotonic, onChange } = deps;
+  const { gateway, timers, monotonic = systemMonotonic, onChange, observe = () => undefined } = deps;
   const quotas = createQuotaBook(gateway, monotonic);
   let usesAt = Number.NEGATIVE_INFINITY;
   /** Undefined until Redis has said it once: not to know of any is not the same as that there is none. */
@@ -81,12 +90,18 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       .then(
         (found) => {
           replicas = found;
+          for (const { replica, unreadable } of found) {
+            if (unreadable.length > 0) observe({ kind: "unreadable", replica, fields: unreadable });
+          }
+          observe({ kind: "looked" });
           const now = JSON.stringify(found) + usesText;
           if (now === seen || stopped) return;
           seen = now;
           onChange?.();
         },
-        () => undefined,
+        (error: unknown) => {
+          if (!stopped) observe({ kind: "failed", error });
+        },
       )
       .finally(() => {
         looking = undefined;

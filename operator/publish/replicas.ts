@@ -1,5 +1,5 @@
 // Reads what the live replicas have acknowledged, in order of their names. Live = heartbeat younger than fifteen seconds by
-// Redis' clock.
+// Redis' clock. What one of them says that can't be read counts as not said, and is named: it costs the others nothing.
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
@@ -14,6 +14,8 @@ export interface ReplicaState {
   /** Key ids of the fleet ring that it has. */
   readonly kids: readonly string[];
   readonly building: readonly BuildingIndexes[];
+  /** Fields of its acknowledgement that can't be read. */
+  readonly unreadable: readonly string[];
 }
 
 const liveMilliseconds = 15_000;
@@ -30,11 +32,51 @@ async function stateOf(gateway: Gateway, replica: string): Promise<ReplicaState>
   const key = acknowledgementKey(replica);
   const reply = await gateway.read(key, "HMGET", key, "revision", "nacks", "kids", "building");
   const [revision, nacks, kids, building] = listOf(reply).map(optionalText);
+  const unreadable: string[] = [];
+  const listIn = <T>(
+    field: string,
+    text: string | undefined,
+    isEntry: (entry: unknown) => entry is T,
+  ): readonly T[] => {
+    const found = text === undefined ? [] : listOfJson(text);
+    if (found?.every(isEntry)) return found;
+    unreadable.push(field);
+    return [];
+  };
+  const isRevision = /^[0-9]{1,15}$/.test(revision ?? "0");
+  if (!isRevision) unreadable.push("revision");
   return {
     replica,
-    revision: Number(revision ?? 0),
-    nacks: JSON.parse(nacks ?? "[]") as ReplicaState["nacks"],
-    kids: JSON.parse(kids ?? "[]") as ReplicaState["kids"],
-    building: JSON.parse(building ?? "[]") as ReplicaState["building"],
+    revision: isRevision ? Number(revision ?? 0) : 0,
+    nacks: listIn("nacks", nacks, isNack),
+    kids: listIn("kids", kids, isText),
+    building: listIn("building", building, isBuilding),
+    unreadable,
   };
+}
+
+type Nack = ReplicaState["nacks"][number];
+
+function listOfJson(text: string): readonly unknown[] | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return Array.isArray(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isNack(value: unknown): value is Nack {
+  const { project, field, reason } = (value ?? {}) as Partial<Nack>;
+  return [project, field, reason].every(isText);
+}
+
+function isBuilding(value: unknown): value is BuildingIndexes {
+  const { project, resource, indexes } = (value ?? {}) as Partial<BuildingIndexes>;
+  return [project, resource].every(isText) && Array.isArray(indexes) && indexes.every(isText);
 }

@@ -9,7 +9,11 @@ import { textsOf } from "../../core/redis/reply.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
-import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
+import {
+  type Acknowledgements,
+  createAcknowledgements,
+  type LookObservation,
+} from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { changed, project, withResource, withRootKey } from "../support/http/projects.ts";
@@ -191,6 +195,58 @@ describe("while Redis is away", () => {
     expect(await looking.reached(6, 100)).toBe("waiting");
     looking.stop();
     through.disconnect();
+  });
+});
+
+describe("what can't be read", () => {
+  const look = (observed: LookObservation[]): Acknowledgements => {
+    acknowledgements.stop();
+    acknowledgements = createAcknowledgements({
+      gateway,
+      timers: oftenLooking,
+      observe: (observation) => void observed.push(observation),
+    });
+    return acknowledgements;
+  };
+
+  it.each([
+    ["no JSON", "{"],
+    ["no list", '{"a":1}'],
+    ["a list of something else", "[7]"],
+  ])("of one replica holds up no other, and is told: %s", async (_, text) => {
+    await heartbeat("bad", 9);
+    for (const field of ["nacks", "kids", "building"]) {
+      await gateway.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), field, text);
+    }
+    await heartbeat("good", 1);
+    const observed: LookObservation[] = [];
+    const looking = look(observed);
+    await eventually(() => expect(looking.figures()).toEqual({ live: 2, refusals: 0 }));
+    expect(looking.reachOf(9)).toBe("waiting");
+    await heartbeat("good", 9);
+    await eventually(() => expect(looking.reachOf(9)).toBe("programmed"));
+    expect(observed).toContainEqual({ kind: "unreadable", replica: "bad", fields: ["nacks", "kids", "building"] });
+  });
+
+  it("is waited for, where it is the revision", async () => {
+    await heartbeat("bad", 9);
+    await gateway.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), "revision", "nine");
+    const observed: LookObservation[] = [];
+    const looking = look(observed);
+    await eventually(() =>
+      expect(observed).toContainEqual({ kind: "unreadable", replica: "bad", fields: ["revision"] }),
+    );
+    expect(looking.reachOf(9)).toBe("waiting");
+  });
+
+  it("at all is told, and once it can be, that too", async () => {
+    await gateway.write(configKeys.meta, "SET", configKeys.replicas, "no sorted set");
+    const observed: LookObservation[] = [];
+    const looking = look(observed);
+    await eventually(() => expect(observed).toContainEqual({ kind: "failed", error: expect.any(Error) }));
+    expect(looking.reachOf(1)).toBe("waiting");
+    await gateway.write(configKeys.meta, "DEL", configKeys.replicas);
+    await eventually(() => expect(observed.at(-1)).toEqual({ kind: "looked" }));
   });
 });
 

@@ -1,0 +1,41 @@
+// Tells of acknowledgements that can't be read: at once and then once a minute, for they are looked at many times a second while somebody
+// waits for them.
+
+import type { Logger } from "../../core/log/logger.ts";
+import { wordsOf } from "../../core/log/words-of.ts";
+import type { Monotonic } from "../../core/timers.ts";
+import type { LookObservation } from "../publish/acknowledgements.ts";
+
+const againMs = 60_000;
+
+export function createAcknowledgementLog(
+  logger: Pick<Logger, "warn">,
+  monotonic: Monotonic,
+): (observation: LookObservation) => void {
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let unreadableAt = Number.NEGATIVE_INFINITY;
+  return (observation) => {
+    const now = monotonic();
+    if (observation.kind === "looked") failedAt = Number.NEGATIVE_INFINITY;
+    if (observation.kind === "failed" && now - failedAt >= againMs) {
+      failedAt = now;
+      const { error } = observation;
+      logger.warn("Acknowledgements of replicas not read", { error: wordsOf(error), ...adviceOn(error) });
+    }
+    if (observation.kind === "unreadable" && now - unreadableAt >= againMs) {
+      unreadableAt = now;
+      const { replica, fields } = observation;
+      logger.warn("Acknowledgement of a replica can't be read", { replica, fields: fields.join(", ") });
+    }
+  };
+}
+
+function adviceOn(error: unknown): { readonly advice?: string } {
+  // The store's errors carry what Redis said as their cause.
+  const said = [error, (error as { readonly cause?: unknown } | undefined)?.cause]
+    .map((each) => wordsOf(each))
+    .join(" ");
+  return said.includes("NOPERM")
+    ? { advice: "The operator's Redis user lacks rights: see docs/reference/redis.md" }
+    : {};
+}

@@ -1,0 +1,27 @@
+// What is logged of acknowledgements that can't be read.
+
+import { expect, it } from "vitest";
+import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { createAcknowledgementLog } from "../../../../operator/observe/acknowledgement-log.ts";
+
+it("says at once and then once a minute that replicas' acknowledgements can't be read, and what to do where rights are missing", () => {
+  let now = 0;
+  const lines: unknown[][] = [];
+  const log = createAcknowledgementLog({ warn: (...line) => void lines.push(line) }, () => now);
+  const failed = {
+    kind: "failed",
+    error: new StoreUnavailable("Redis", { cause: new Error("NOPERM no rights") }),
+  } as const;
+  for (let look = 0; look < 3; look += 1) log(failed);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.[1]).toMatchObject({ advice: expect.stringContaining("docs/reference/redis.md") });
+  now = 60_000;
+  log(failed);
+  expect(lines).toHaveLength(2);
+  log({ kind: "looked" });
+  log(failed);
+  expect(lines).toHaveLength(3);
+  const unreadable = { kind: "unreadable", replica: "a", fields: ["nacks"] } as const;
+  for (let look = 0; look < 3; look += 1) log(unreadable);
+  expect(lines.slice(3)).toEqual([[expect.any(String), { replica: "a", fields: "nacks" }]]);
+});
