@@ -18,7 +18,7 @@ export interface Comparison {
 
 export function createComparison(kept: Pick<Watched, "get" | "all">): Comparison {
   const listed = new Set<string>();
-  let otherwise: readonly KubeObject[] = [];
+  let otherwise: KubeObject[] = [];
   const ended = new Set<string>();
 
   const isBehind = (item: KubeObject): boolean => {
@@ -36,7 +36,7 @@ export function createComparison(kept: Pick<Watched, "get" | "all">): Comparison
     },
     page(items) {
       for (const item of items) listed.add(keyOf(item));
-      otherwise = [...otherwise, ...items.filter(isBehind).map(({ metadata }) => ({ metadata }))];
+      otherwise.push(...items.filter(isBehind).map(({ metadata }) => ({ metadata })));
     },
     removed: ({ metadata }) => void ended.add(metadata.uid),
     behind(listVersion) {

@@ -178,8 +178,9 @@ class Run {
     const isOwn = caller.kind === "own" || caller.kind === "login";
     const hidden = this.#tenants.flatMap((tenant, index) => {
       if (index !== asked || !isOwn) return [...tenant.secrets, ...markersOf(tenant)];
-      const { owners } = tenant.projects[at] as FuzzedProject;
-      const me = this.#creator(planned, tenant.projects[at] as FuzzedProject);
+      const project = tenant.projects[at] as FuzzedProject;
+      const { owners } = project;
+      const me = this.#creator(planned, project);
       const others = owners.has(me) ? [...owners].filter(([owner]) => owner !== me) : [];
       return [...tenant.secrets, ...others.map(([, marker]) => marker)];
     });

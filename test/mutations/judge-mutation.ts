@@ -1,8 +1,9 @@
 // Runs the tests that are meant for a mutation, and tells whether they noticed it. A test that fails notices; a file that can't even be
 // loaded has tested nothing.
 
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { reportOrNothing, verdictsOf } from "../../tools/gate/vitest-report.ts";
 import { lastWords, runCommand } from "../../tools/parts/run-command.ts";
 import type { Mutation } from "./mutation.ts";
 import { MutationOutdated, type WorkingCopy } from "./working-copy.ts";
@@ -14,12 +15,6 @@ export type Verdict =
   | { readonly outcome: "survived" }
   /** The mutation tested nothing: its text is gone, or the mutated code can't be loaded. */
   | { readonly outcome: "unusable"; readonly why: string };
-
-interface Report {
-  readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
-  }[];
-}
 
 /** Long enough for a test that waits for what never comes: its own limit ends it. */
 const mostMilliseconds = 900_000;
@@ -65,20 +60,11 @@ async function runTests({ path }: WorkingCopy, files: readonly string[]): Promis
   ];
   const vitest = join(path, "node_modules/.bin/vitest");
   const done = await runCommand(vitest, args, { cwd: path, timeout: mostMilliseconds });
-  const tests = (await readReport(report)).testResults.flatMap(({ assertionResults }) => assertionResults);
+  const { tests } = verdictsOf(await reportOrNothing(report), path, files);
   return {
     code: done.code,
-    passed: tests.filter(({ status }) => status === "passed").length,
-    failed: tests.filter(({ status }) => status === "failed").map(({ fullName }) => fullName),
+    passed: tests.filter((test) => test.passed).length,
+    failed: tests.filter((test) => !test.passed).map(({ name }) => name),
     said: lastWords(done),
   };
-}
-
-async function readReport(path: string): Promise<Report> {
-  try {
-    return JSON.parse(await readFile(path, "utf8")) as Report;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { testResults: [] };
-    throw error;
-  }
 }

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeTree } from "../../tools/gate/tree-state.ts";
-import { lastWords, runCommand } from "../../tools/parts/run-command.ts";
+import { runOrThrow } from "../../tools/parts/run-command.ts";
 import type { Mutation } from "./mutation.ts";
 
 export interface WorkingCopy {
@@ -23,8 +23,8 @@ export class MutationOutdated extends Error {
 export async function copyWorkingTree(root: string): Promise<WorkingCopy> {
   const path = await mkdtemp(join(tmpdir(), "jsonplane-mutations-"));
   const archive = join(path, "tree.tar");
-  await succeed("git", ["archive", "--format=tar", `--output=${archive}`, await writeTree(root)], root);
-  await succeed("tar", ["-xf", archive], path);
+  await runOrThrow("git", ["archive", "--format=tar", `--output=${archive}`, await writeTree(root)], { cwd: root });
+  await runOrThrow("tar", ["-xf", archive], { cwd: path });
   await rm(archive);
   await symlink(join(root, "node_modules"), join(path, "node_modules"));
   return {
@@ -49,9 +49,4 @@ export function mutatedText(text: string, { find, replace, file }: Mutation): st
     throw new MutationOutdated(`the text to replace stands ${pieces.length - 1} times in ${file}, not once`);
   }
   return pieces.join(replace);
-}
-
-async function succeed(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const done = await runCommand(command, args, { cwd });
-  if (done.code !== 0) throw new Error(`${command} ${args[0]} failed: ${lastWords(done)}`);
 }

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type FileTime, type PartStart, timeSummary } from "./times.ts";
-import { joinVerdicts, type Report, readReport, type Verdicts, verdictsOf } from "./vitest-report.ts";
+import { joinVerdicts, reportOrNothing, type Verdicts, verdictsOf } from "./vitest-report.ts";
 
 export const projects = [
   "unit",
@@ -61,7 +61,7 @@ async function runLane(root: string, lane: Lane): Promise<Verdicts> {
   await rm(path, { force: true });
   const code = await vitest(root, lane, path);
   const expected = await testFiles(root, lane.projects);
-  const verdicts = verdictsOf(await reportOr(path), root, expected);
+  const verdicts = verdictsOf(await reportOrNothing(path), root, expected);
   const empty = lane.projects.filter((project) => !expected.some((file) => file.startsWith(`test/${project}/`)));
   const complaints = empty.map((project) => `There is no test in test/${project}`);
   if (code !== 0 && verdicts.failed + complaints.length === 0) complaints.push(`vitest ended with code ${code}`);
@@ -120,14 +120,6 @@ export async function runGroup(root: string, project: Project, args: readonly st
   const child = spawn("vitest", ["run", "--project", project, ...args], { cwd: root, stdio: "inherit" });
   const [code] = await once(child, "close");
   return code ?? 1;
-}
-
-/** A run that wrote no report has passed nothing. */
-function reportOr(path: string): Promise<Report> {
-  return readReport(path).catch((error: unknown) => {
-    console.error(`vitest left no report: ${error instanceof Error ? error.message : error}`);
-    return { success: false, testResults: [] };
-  });
 }
 
 /** Empty where there is no such file. */

@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lastWords, runCommand } from "../parts/run-command.ts";
+import { runOrThrow } from "../parts/run-command.ts";
 
 export interface TreeState {
   readonly commit: string;
@@ -33,7 +33,5 @@ export async function writeTree(root: string, ...without: readonly string[]): Pr
 }
 
 async function git(root: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
-  const done = await runCommand("git", args, { cwd: root, env });
-  if (done.code !== 0) throw new Error(`git ${args[0]} failed in ${root}: ${lastWords(done)}`);
-  return done.stdout.trim();
+  return (await runOrThrow("git", args, { cwd: root, env })).stdout.trim();
 }

@@ -56,6 +56,17 @@ export function runCommand(command: string, args: readonly string[], options: Ru
   });
 }
 
+/** Runs a program that has to succeed; throws its last words when it doesn't. */
+export async function runOrThrow(
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Finished> {
+  const done = await runCommand(command, args, options);
+  if (done.code === 0) return done;
+  throw new Error(`${command} ${args[0]} failed in ${options.cwd ?? process.cwd()}: ${lastWords(done)}`);
+}
+
 /** The last lines of what a failed program said, for an error message. */
 export function lastWords(finished: Finished, lines = 6): string {
   const said = `${finished.stdout}\n${finished.stderr}`.split("\n").filter((line) => line.trim() !== "");

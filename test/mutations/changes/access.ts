@@ -6,29 +6,30 @@ const authorize = "dataplane/authorize/authorize.ts";
 const authorizeTests = "test/unit/dataplane/authorize/authorize.test.ts";
 const ownership = "test/http/ownership.test.ts";
 
+/** One fault, which tests of three kinds notice each by themselves. */
+const noOwnerScopes = {
+  file: authorize,
+  find: `return reach === "All" ? everything : { owner: ownerOf(caller) };`,
+  replace: `return reach === "All" || caller ? everything : { owner: ownerOf(caller) };`,
+};
+
 export const accessMutations: readonly Mutation[] = [
   {
     name: "owner-scopes-ignored",
     harm: "Users read and change each other's objects",
-    file: authorize,
-    find: `return reach === "All" ? everything : { owner: ownerOf(caller) };`,
-    replace: `return reach === "All" || caller ? everything : { owner: ownerOf(caller) };`,
+    ...noOwnerScopes,
     caughtBy: [authorizeTests],
   },
   {
     name: "owner-scopes-ignored-over-http",
     harm: "Users read and change each other's objects",
-    file: authorize,
-    find: `return reach === "All" ? everything : { owner: ownerOf(caller) };`,
-    replace: `return reach === "All" || caller ? everything : { owner: ownerOf(caller) };`,
+    ...noOwnerScopes,
     caughtBy: [ownership],
   },
   {
     name: "owner-scopes-ignored-under-fuzz",
     harm: "The fuzzer sees users read each other's objects and says nothing",
-    file: authorize,
-    find: `return reach === "All" ? everything : { owner: ownerOf(caller) };`,
-    replace: `return reach === "All" || caller ? everything : { owner: ownerOf(caller) };`,
+    ...noOwnerScopes,
     caughtBy: ["test/security/fuzz.test.ts"],
   },
   {
