@@ -16,6 +16,7 @@ export const landings = [
   "51126fa4a034ee1f442bbc7890b765b12196d4da",
   "f171225d7e1adaa58200837d9eddd829f0d6efa8",
   "4fdaa20fa07976d8c388c6f45b66daa455f8f83f",
+  "bfa0c454bf517e30117956bf86fade83b4d1680e",
 ] as const;
 export const lastLanding: string = landings.at(-1) ?? landings[0];
 
