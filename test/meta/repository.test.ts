@@ -45,6 +45,32 @@ it("the Node that is fetched is one that package.json and the command line accep
   expect(await read("cli/main.ts")).toContain(`const oldest = ${needed};`);
 });
 
+it("no file whose tests run side by side polls with expect(…).rejects: Vitest may hold an attempt that failed against a test beside it", async () => {
+  const listed = execFileSync("git", ["grep", "-lE", "\\b(describe|it|test)\\.concurrent\\b", "--", "test"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const files = listed.trim().split("\n");
+  expect(files.length).toBeGreaterThan(5);
+  const texts = await Promise.all(files.map(read));
+  const polls = (text: string) => callsOf("eventually", text).some((call) => /\.(rejects|resolves)\b/.test(call));
+  expect(files.filter((_, at) => polls(texts[at] ?? ""))).toEqual([]);
+});
+
+/** What stands between the parentheses of each call. */
+function callsOf(name: string, text: string): readonly string[] {
+  return [...text.matchAll(new RegExp(`\\b${name}\\(`, "g"))].map(({ index }) => {
+    const begin = index + name.length;
+    let depth = 0;
+    for (let at = begin; at < text.length; at += 1) {
+      if (text[at] === "(") depth += 1;
+      if (text[at] === ")") depth -= 1;
+      if (depth === 0) return text.slice(begin, at);
+    }
+    return text.slice(begin);
+  });
+}
+
 it("no committed file names a package registry's host or a place on one machine", () => {
   const hosts = ["registry.npmjs", "files.pythonhosted", "pypi"].map((host) => `${host}\\.org`);
   // In parts, so that this file is not found itself.

@@ -130,7 +130,7 @@ describe("the bookshop, applied", () => {
     const { namespace } = place;
     const key = await fleet.secret(namespace, "back-office-api-key", "apiKey");
     await place.remove("Project", "bookshop");
-    await eventually(async () => expect(place.get("Project", "bookshop")).rejects.toThrow("NotFound"));
+    await place.gone("Project", "bookshop");
     for (const { kind, metadata } of children) {
       await place.said(kind as DeclaredKind, metadata.name, "ProjectNotFound");
     }

@@ -85,12 +85,6 @@ async function counted(place: Place, count: number): Promise<void> {
   await place.everywhere("/api/books", {}, expectCount, within);
 }
 
-async function gone(place: Place, kind: string, name: string): Promise<void> {
-  await eventually(async () => {
-    await expect(place.get(kind, name)).rejects.toThrow("NotFound");
-  }, within);
-}
-
 /** While it is held, orders wait: what comes next happens in the middle of a purge. */
 const holdPurges = () => redis.set(configKeys.purgeLock, "a test");
 const letPurgesGo = () => redis.del(configKeys.purgeLock);
@@ -116,7 +110,7 @@ describe("a purge of little data", () => {
     const place = await served({}, openBooks({ deletionPolicy: "Delete" }));
     await write(place, 10);
     await place.remove("ApiResource", "books");
-    await gone(place, "ApiResource", "books");
+    await place.gone("ApiResource", "books");
     expect(await stored(place)).toBe(0);
   });
 });
@@ -152,7 +146,7 @@ describe("a purge of several steps", () => {
     expect((await place.get("ApiResource", "books")).metadata.finalizers).toEqual([finalizer]);
 
     await fleet.addReplica();
-    await gone(place, "ApiResource", "books");
+    await place.gone("ApiResource", "books");
     expect(await objectsOf(place)).toBe(0);
     await place.everywhere("/json/kept", { as: await clerkOf(place) }, (reply) => expect(reply.status).toBe(200));
     // Nobody has to wait any longer for what has died to be taken for dead.
@@ -175,7 +169,7 @@ describe("a name that is declared anew while its data are purged", () => {
     expect(await objectsOf(place)).toBe(20);
     await letPurgesGo();
     await place.said("ApiResource", "novels", "Ready", within);
-    await gone(place, "ApiResource", "books");
+    await place.gone("ApiResource", "books");
     await counted(place, 0);
     await write(place, 3);
     await eventually(async () => expect(await redis.exists(configKeys.purges, configKeys.purged)).toBe(0), within);
@@ -195,7 +189,7 @@ describe("a purge whose record somebody removed", () => {
     for (const operator of fleet.operators.splice(0)) await operator.stop();
     await redis.hdel(configKeys.data, `${place.namespace}/shop`);
     await fleet.addOperator();
-    await gone(place, "ApiResource", "books");
+    await place.gone("ApiResource", "books");
     await place.create(openBooks());
     await place.said("ApiResource", "books", "Ready", within);
     await letPurgesGo();
@@ -215,7 +209,7 @@ describe("a Project that is being deleted", () => {
     expect(Ready?.message).toContain("once all data-plane replicas have stopped serving it");
     await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"));
     await place.edit("Project", "shop", { deletionPolicy: "Retain" });
-    await gone(place, "Project", "shop");
+    await place.gone("Project", "shop");
     await laggardGoes();
     await place.create(declared("Project", "shop"));
     await place.said("ApiResource", "books", "Ready", within);
@@ -229,8 +223,8 @@ describe("a Project that is being deleted", () => {
     await put(place, "films", "flags");
     await place.remove("ApiResource", "books");
     await place.remove("RootKey", "films");
-    await gone(place, "ApiResource", "books");
-    await gone(place, "RootKey", "films");
+    await place.gone("ApiResource", "books");
+    await place.gone("RootKey", "films");
     // A later change of the policy concerns the living.
     await place.edit("Project", "shop", { deletionPolicy: "Delete" });
     await place.said("Project", "shop", "Ready");
@@ -238,7 +232,7 @@ describe("a Project that is being deleted", () => {
     await place.said("RootKey", "flags", "Ready");
     expect(await objectsOf(place)).toBe(2);
     await place.remove("Project", "shop");
-    await gone(place, "Project", "shop");
+    await place.gone("Project", "shop");
     expect(await objectsOf(place)).toBe(0);
     expect([await isStored(place, "flags"), await isStored(place, "films")]).toEqual([false, true]);
   });
@@ -298,10 +292,10 @@ describe("without a replica", () => {
       expect(Ready?.message).toContain("none is running");
     }, within);
     await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
-    await gone(place, "ApiResource", "books");
+    await place.gone("ApiResource", "books");
     expect((await place.get("RootKey", "flags")).metadata.deletionTimestamp).toBeDefined();
     await fleet.addReplica();
-    await gone(place, "RootKey", "flags");
+    await place.gone("RootKey", "flags");
   });
 });
 
@@ -319,8 +313,8 @@ describe("while Redis is away", () => {
     expect((await place.get("ApiResource", "books")).metadata.finalizers).toEqual([finalizer]);
     await fleet.redis.restart();
     await redis.connect();
-    await gone(place, "ApiResource", "books");
-    await gone(place, "Secret", "web-api-key");
+    await place.gone("ApiResource", "books");
+    await place.gone("Secret", "web-api-key");
     await eventually(async () => expect(await stored(place)).toBe(0), within);
   });
 });

@@ -42,12 +42,6 @@ async function counted(place: Place, count: number): Promise<void> {
   );
 }
 
-async function gone(place: Place, kind: string, name: string): Promise<void> {
-  await eventually(async () => {
-    await expect(place.get(kind, name)).rejects.toThrow("404");
-  }, within);
-}
-
 const finalizersOf = async (place: Place, kind: string, name: string) =>
   (await place.get(kind, name)).metadata.finalizers ?? [];
 
@@ -57,7 +51,7 @@ describe.concurrent("deletionPolicy Retain", () => {
     await write(place, 3);
     expect(await finalizersOf(place, "ApiResource", "books")).toEqual([]);
     await place.remove("ApiResource", "books");
-    await gone(place, "ApiResource", "books");
+    await place.gone("ApiResource", "books");
     await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
     await place.create(openBooks());
     await place.said("ApiResource", "books", "Ready");
@@ -71,7 +65,7 @@ describe.concurrent("deletionPolicy Delete", () => {
     await write(place, 250);
     expect(await finalizersOf(place, "ApiResource", "books")).toEqual([finalizer]);
     await place.remove("ApiResource", "books");
-    await gone(place, "ApiResource", "books");
+    await place.gone("ApiResource", "books");
     await place.create(openBooks());
     await place.said("ApiResource", "books", "Ready");
     await counted(place, 0);
@@ -91,7 +85,7 @@ describe.concurrent("deletionPolicy Delete", () => {
     await write(place, 2);
     await fleet.replicas[0]?.send(`/${place.namespace}/shop/json/kept/a`, { method: "PUT", body: 2 });
     await place.remove("Project", "shop");
-    await gone(place, "Project", "shop");
+    await place.gone("Project", "shop");
     await place.said("ApiResource", "books", "ProjectNotFound");
     await place.create(declared("Project", "shop", { authentication: { policy: "Disabled" } }));
     await place.said("ApiResource", "books", "Ready");
@@ -120,7 +114,7 @@ describe.concurrent("deletionPolicy Delete", () => {
     await write(place, 1);
     const names = ["rootkey/flags", "project/shop", "apiresource/books"];
     await fleet.api.kubectl(["delete", ...names, "--namespace", place.namespace, "--timeout=30s"]);
-    await gone(place, "Project", "shop");
+    await place.gone("Project", "shop");
   });
 
   it("goes with its namespace", async () => {
@@ -143,8 +137,8 @@ describe.concurrent("a deleted ApiKey", () => {
     await place.everywhere("/api/books", { as }, (reply) => expect(reply.status).toBe(200));
     await place.remove("ApiKey", "web");
     await place.everywhere("/api/books", { as }, (reply) => expect(reply.status).toBe(401));
-    await gone(place, "Secret", "web-api-key");
-    await gone(place, "Secret", "web-key-hash");
+    await place.gone("Secret", "web-api-key");
+    await place.gone("Secret", "web-key-hash");
     expect((await place.get("Secret", "web-notes")).metadata.name).toBe("web-notes");
   });
 });

@@ -82,7 +82,7 @@ describe("an object that said Retain before it went", () => {
     await fleet.redis.kill("SIGTERM");
     await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
     await place.remove("ApiResource", "books");
-    await eventually(() => expect(place.get("ApiResource", "books")).rejects.toThrow("NotFound"), within);
+    await place.gone("ApiResource", "books", within);
     await fleet.redis.restart();
     await redis.connect();
     await withdrawn(place);

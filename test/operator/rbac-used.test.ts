@@ -22,9 +22,7 @@ const within = { withinMs: 90_000 };
 const withData = ["Project", "ApiResource", "RootKey"] as const;
 async function gone(place: Place, ...objects: readonly (readonly [kind: string, name: string])[]): Promise<void> {
   for (const [kind, name] of objects) {
-    await eventually(async () => {
-      await expect(place.get(kind, name)).rejects.toThrow("NotFound");
-    }, within);
+    await place.gone(kind, name, within);
   }
 }
 

@@ -20,12 +20,6 @@ afterAll(() => redis?.disconnect());
 
 const objectsOf = ({ namespace }: Place) => redis.zcard(`jp:{${namespace}/shop/books}:ids`);
 
-async function gone(place: Place, kind: string, name: string): Promise<void> {
-  await eventually(async () => {
-    await expect(place.get(kind, name)).rejects.toThrow("NotFound");
-  }, within);
-}
-
 describe.concurrent("data of an earlier namespace", () => {
   it("are found only once somebody says so: they may be another team's", async () => {
     const place = await namespaceThatCameBack(fleet);
@@ -48,8 +42,8 @@ describe.concurrent("data of an earlier namespace", () => {
     expect(Ready?.message).toContain('jsonplane.io/adopt-data: "true"');
     await place.remove("ApiResource", "books");
     await place.remove("Project", "shop");
-    await gone(place, "ApiResource", "books");
-    await gone(place, "Project", "shop");
+    await place.gone("ApiResource", "books");
+    await place.gone("Project", "shop");
     expect(await objectsOf(place)).toBe(1);
 
     const annotations = { "jsonplane.io/adopt-data": "true" };
@@ -63,7 +57,7 @@ describe.concurrent("data of an earlier namespace", () => {
     }, within);
     // They are this namespace's now, and go as its others do.
     await place.remove("Project", "shop");
-    await gone(place, "Project", "shop");
+    await place.gone("Project", "shop");
     expect(await objectsOf(place)).toBe(0);
   });
 

@@ -71,6 +71,10 @@ describe("a store behind a Sentinel", () => {
 
   it("goes on with the new primary after a failover", async () => {
     const document = await documentOf(store, '{"l":[]}');
+    // Replication is asynchronous: a document that the new primary has never seen would be lost, as is documented.
+    await eventually(async () => {
+      expect(await askRedis(sentinel.replica.port, `EXISTS ${documentKeys(document).value}`)).toContain(":1");
+    });
     let isOver = false;
     const writing = insertUntil(store, document, () => isOver);
     await askRedis(sentinel.port, "SENTINEL FAILOVER main");

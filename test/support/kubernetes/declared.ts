@@ -44,6 +44,8 @@ export interface Place extends NamespaceObjects {
   edit(kind: DeclaredKind, name: string, spec: object): Promise<void>;
   /** Waits until the condition Ready speaks of the newest generation and has this reason; returns all conditions by type. */
   said(kind: DeclaredKind, name: string, reason: string, patience?: Patience): Promise<Conditions>;
+  /** Waits until the API server has no such object. */
+  gone(kind: string, name: string, patience?: Patience): Promise<void>;
   /** Reasons of the Events about the object. */
   events(kind: string, name: string): Promise<readonly EventSeen[]>;
   /** A request below /<namespace>/shop to every replica, until each answers as expected; for a second or so. */
@@ -80,6 +82,13 @@ export function placeAt(fleet: Fleet, namespace: string): Place {
         if (JSON.stringify(told) === JSON.stringify(wanted)) return conditions;
         throw new Error(`${kind} ${name} says ${JSON.stringify(ready)}, and not ${JSON.stringify(wanted)}`);
       }, patience),
+    async gone(kind, name, patience = { withinMs: 90_000 }) {
+      // By names: tests of one file that run side by side must not poll with `expect(…).rejects`, see test/meta/repository.test.ts.
+      await eventually(async () => {
+        const { names } = objects;
+        if ((await names(kind)).includes(name)) throw new Error(`${kind} ${name} is still there`);
+      }, patience);
+    },
     async events(kind, name) {
       const events = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
       const { items } = (await apiObject(
