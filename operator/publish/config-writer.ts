@@ -4,6 +4,7 @@
 
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
+import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
@@ -34,42 +35,59 @@ export interface ConfigWriterDeps {
   readonly takeOver: boolean;
   /** Told after each beginning, before anything is written: everything has to be published. */
   readonly onBegun: (config: OpenConfig) => Promise<void>;
+  readonly monotonic?: Monotonic;
 }
 
-export function createConfigWriter({ open, confirm, takeOver, onBegun }: ConfigWriterDeps): ConfigWriter {
+/** After an opening that failed, the next one waits, unless a look asks for it: ten thousand Projects ask meanwhile. */
+const firstBackoffMs = 250;
+const longestBackoffMs = 5_000;
+
+export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
+  const { open, confirm, takeOver, onBegun, monotonic = systemMonotonic } = deps;
   let opening: Promise<OpenConfig> | undefined;
   let beginning: Promise<OpenConfig> | undefined;
   let current: OpenConfig | undefined;
   let closed = false;
 
-  const opened = (): Promise<OpenConfig> => {
-    opening ??= open().catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
+  let refusal: { readonly error: unknown; readonly until: number; readonly backoffMs: number } | undefined;
+
+  const opened = (isDue: boolean): Promise<OpenConfig> => {
+    if (refusal !== undefined && !isDue && monotonic() < refusal.until) return Promise.reject(refusal.error);
+    opening ??= open().then(
+      (config) => {
+        refusal = undefined;
+        return config;
+      },
+      (error: unknown) => {
+        opening = undefined;
+        const backoffMs = Math.min((refusal?.backoffMs ?? firstBackoffMs / 2) * 2, longestBackoffMs);
+        refusal = { error, backoffMs, until: monotonic() + backoffMs };
+        throw error;
+      },
+    );
     return opening;
   };
-  const begin = async (): Promise<OpenConfig> => {
-    const config = await opened();
+  const begin = async (isDue: boolean): Promise<OpenConfig> => {
+    const config = await opened(isDue);
     await config.publisher.begin({ confirm, takeOver });
     await onBegun(config);
     current = config;
     return config;
   };
-  const begun = async (): Promise<OpenConfig> => {
+  const begunAt = async (isDue: boolean): Promise<OpenConfig> => {
     if (closed) throw new StoreUnavailable("Configuration is not written any more");
     if (beginning === undefined && current?.publisher.writes()) return current;
-    beginning ??= begin().finally(() => {
+    beginning ??= begin(isDue).finally(() => {
       beginning = undefined;
     });
     return await beginning;
   };
 
   return {
-    begun,
+    begun: () => begunAt(false),
     async verify() {
-      const { publisher } = await begun();
-      if ((await publisher.verify()) === "lost") await begun();
+      const { publisher } = await begunAt(true);
+      if ((await publisher.verify()) === "lost") await begunAt(true);
     },
     close() {
       closed = true;

@@ -1,0 +1,33 @@
+// How often Redis is opened while it can't be.
+
+import { expect, it } from "vitest";
+import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { createConfigWriter } from "../../../../operator/publish/config-writer.ts";
+
+it("whoever asks while Redis is away costs one opening per backoff, all together, and the look opens in any case", async () => {
+  let now = 0;
+  let openings = 0;
+  const away = new StoreUnavailable("Redis is away");
+  const writer = createConfigWriter({
+    open: async () => {
+      openings += 1;
+      throw away;
+    },
+    confirm: async () => true,
+    takeOver: false,
+    onBegun: async () => undefined,
+    monotonic: () => now,
+  });
+  const ask = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time += 1) await expect(writer.begun()).rejects.toBe(away);
+  };
+  const opened: number[] = [];
+  for (const moment of [0, 249, 250, 749, 750, 1_750, 3_750, 8_750, 13_749, 13_750]) {
+    now = moment;
+    await ask(100);
+    opened.push(openings);
+  }
+  expect(opened).toEqual([1, 1, 2, 2, 3, 4, 5, 6, 6, 7]);
+  await expect(writer.verify()).rejects.toBe(away);
+  expect(openings).toBe(8);
+});
