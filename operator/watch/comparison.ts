@@ -22,7 +22,7 @@ export function createComparison(kept: Pick<Watched, "get" | "all">): Comparison
   const ended = new Set<string>();
 
   const isBehind = (item: KubeObject): boolean => {
-    const present = kept.get(item.metadata.namespace, item.metadata.name);
+    const present = kept.get(item.metadata.namespace ?? "", item.metadata.name);
     if (present === undefined) return !ended.has(item.metadata.uid);
     return !isSame(present, item) && !(versionOf(present) > versionOf(item));
   };

@@ -56,6 +56,21 @@ describe("what is kept", () => {
     await reflector.stop();
   });
 
+  test("is confirmed likewise where objects have no namespace, as Namespaces", async () => {
+    const { answer, observed, options } = parts();
+    const reflector = createReflector({ ...options, scope: {} });
+    reflector.start();
+    const { namespace: _, ...metadata } = served("one", 1).metadata;
+    const without = { metadata } as unknown as KubeObject;
+    answer(page(10, [without]));
+    await settled();
+    const confirmed = reflector.confirm(never);
+    answer(page(500, [without]));
+    expect(await confirmed).toBe(true);
+    expect(observed).toContainEqual({ what: "compared", behind: 0 });
+    await reflector.stop();
+  });
+
   test("is waited for while the watch tells what the server has newer", async () => {
     const { answer, asked, send, names, reflector, time } = await watching();
     const confirmed = reflector.confirm(never);
