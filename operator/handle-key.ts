@@ -14,7 +14,8 @@ import { ForeignInstance, NotTheWriter, RecordUnreadable } from "./publish/refus
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
 import { RedisSecretUnusable } from "./redis-users/redis-secret.ts";
-import { NamespaceTerminating, SecretChanged } from "./secrets/secret-book.ts";
+import { NamespaceTerminating } from "./secrets/secret-book.ts";
+import { SecretChanged } from "./secrets/secret-object.ts";
 
 export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   readonly className: string | undefined;

@@ -201,6 +201,7 @@ export class LeaderSession {
     await rotateFleetRing({
       api: this.#api,
       namespace: settings.namespace,
+      className: settings.className,
       random: randomBytes,
       clock,
       ring,
@@ -241,7 +242,15 @@ export class LeaderSession {
         api,
         watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
       }),
-      secrets: createSecretBook({ api, own: this.#wakeups.quiet(caches.ownSecrets), foreign: caches.foreignSecrets }),
+      secrets: createSecretBook({
+        api,
+        own: this.#wakeups.quiet(caches.ownSecrets),
+        foreign: caches.foreignSecrets,
+        installation: () => this.#opened?.installation,
+        seesNamespace: (name) => caches.namespaces?.get("", name) !== undefined,
+        adopt: settings.adopt,
+        monotonic: this.#context.monotonic,
+      }),
       grantOf: this.#hosts.grantOf,
       onPublished: (ref, parts) => {
         for (const key of this.#hosts.published(ref, parts)) this.#queue.add(key);
@@ -264,10 +273,11 @@ export class LeaderSession {
   }
 
   #statusTeller(note: HandleDeps["note"]): HandleDeps["statuses"] {
-    const { clock, settings, metrics, logger } = this.#context;
+    const { clock, monotonic, settings, metrics, logger } = this.#context;
     return createStatusTeller({
       api: this.#api,
       clock,
+      monotonic,
       recorder: this.#recorder,
       note,
       baseUrlOf: settings.baseUrlOf,

@@ -2,13 +2,17 @@
 // with StoreUnavailable while Redis is away, and with what the API server said.
 
 import type { Clock } from "../core/clock.ts";
+import { configKeys } from "../core/config/config-keys.ts";
 import { type Keyring, keyedHash } from "../core/config/keyring.ts";
 import { connect } from "../core/redis/connect.ts";
-import { createGateway } from "../core/redis/gateway.ts";
+import { createGateway, type Gateway } from "../core/redis/gateway.ts";
 import { parseRedisUrl } from "../core/redis/redis-url.ts";
+import { optionalText } from "../core/redis/reply.ts";
 import { requireJson } from "../core/redis/require-json.ts";
 import type { Timers } from "../core/timers.ts";
+import { type Installation, installationOf } from "./installation.ts";
 import { ensureFleetRing } from "./keyring/fleet-ring.ts";
+import { ringSecretNameOf } from "./keyring/ring-secret.ts";
 import type { HeldRing } from "./keyring/rotate-fleet-ring.ts";
 import type { KubeApi } from "./kube/api.ts";
 import { createAcknowledgements, type LookObservation } from "./publish/acknowledgements.ts";
@@ -36,35 +40,69 @@ export interface OpenConfigDeps {
 }
 
 export interface OpenedConfig extends OpenConfig {
+  /** This one, as it names itself to others. */
+  readonly installation: Installation;
   readonly ring: HeldRing;
 }
 
 const commandTimeoutMs = 5_000;
 
 export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
-  const { clock, timers, onAcknowledged } = deps;
-  let ring = await ensureFleetRing(deps);
+  const { clock, timers, onAcknowledged, namespace, className } = deps;
+  let connecting: Promise<Gateway> | undefined;
+  const connected = (): Promise<Gateway> => {
+    connecting ??= connectToRedis(deps);
+    return connecting;
+  };
+  try {
+    const isInUse = async (ring: Keyring) => (await ownerIn(await connected())) === ownerOf(ring, className);
+    let ring = await ensureFleetRing({ ...deps, isInUse });
+    const gateway = await connected();
+    const publisher = createPublisher({ gateway, keyring: ring, clock, owner: ownerOf(ring, className) });
+    return {
+      installation: installationOf(ring, { namespace, name: ringSecretNameOf(className) }),
+      gateway,
+      publisher,
+      purges: createPurges(gateway, publisher),
+      acknowledgements: createAcknowledgements({
+        gateway,
+        timers,
+        onChange: onAcknowledged,
+        observe: deps.observeLook,
+      }),
+      ring: {
+        current: () => ring,
+        adopt(adopted) {
+          ring = adopted;
+          publisher.setKeyring(adopted);
+        },
+      },
+    };
+  } catch (error) {
+    const gateway = await connecting?.catch(() => undefined);
+    gateway?.disconnect();
+    throw error;
+  }
+}
+
+/** Rejects with StoreUnavailable while Redis is away, and where it has no JSON. */
+async function connectToRedis(deps: OpenConfigDeps): Promise<Gateway> {
   const target = parseRedisUrl(await redisUrl(deps));
-  const client = await connect({ target, name: "jsonplane-operator", commandTimeout: commandTimeoutMs });
-  const gateway = createGateway(client);
-  await requireJson(gateway).catch((error: unknown) => {
+  const gateway = createGateway(
+    await connect({ target, name: "jsonplane-operator", commandTimeout: commandTimeoutMs }),
+  );
+  try {
+    await requireJson(gateway);
+  } catch (error) {
     gateway.disconnect();
     throw error;
-  });
-  const publisher = createPublisher({ gateway, keyring: ring, clock, owner: ownerOf(ring, deps.className) });
-  return {
-    gateway,
-    publisher,
-    purges: createPurges(gateway, publisher),
-    acknowledgements: createAcknowledgements({ gateway, timers, onChange: onAcknowledged, observe: deps.observeLook }),
-    ring: {
-      current: () => ring,
-      adopt(adopted) {
-        ring = adopted;
-        publisher.setKeyring(adopted);
-      },
-    },
-  };
+  }
+  return gateway;
+}
+
+/** Whose configuration a Redis holds; undefined = nobody's. */
+async function ownerIn(gateway: Gateway): Promise<string | undefined> {
+  return optionalText(await gateway.read(configKeys.meta, "HGET", configKeys.meta, "owner"));
 }
 
 async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConfigDeps): Promise<string> {

@@ -9,7 +9,10 @@ interface ReasonEntry {
 export const reasonCatalogue = {
   ProjectNotFound: { heals: "by itself", meaning: "The Project that it refers to does not exist or is not accepted" },
   SecretNotFound: { heals: "by itself", meaning: "The Secret that it refers to, or the key in it, does not exist" },
-  SecretNotWritten: { heals: "by itself", meaning: "Its Secret could not be written: a quota or a policy forbids it" },
+  SecretNotWritten: {
+    heals: "by itself",
+    meaning: "Its Secret could not be written: a quota or a policy forbids it, or something else keeps changing it",
+  },
   PublishFailed: { heals: "by itself", meaning: "The configuration could not be written to Redis" },
   WaitingForReplicas: { heals: "by itself", meaning: "Some data-plane replicas still serve older configuration" },
   NoReplicas: { heals: "by itself", meaning: "No data-plane replica is running" },

@@ -13,6 +13,7 @@ import { type CarriedOn, type CarryOnDeps, carryOn } from "./finalize/carry-on.t
 import { type DataJudgement, judgeData, planData } from "./finalize/data-plan.ts";
 import type { NamespaceUids } from "./finalize/namespace-uids.ts";
 import { forgetUnrecorded, orderedPurges } from "./finalize/purge-doomed.ts";
+import type { Installation } from "./installation.ts";
 import { isForbidden } from "./kube/api.ts";
 import type { CustomResource, Project } from "./objects.ts";
 import type { ProjectObjects } from "./project-objects.ts";
@@ -72,6 +73,8 @@ const unprovenAgainMs = 5_000;
 const purgeAgainMs = 500;
 const refusedAgainMs = 30_000;
 const ringAgainMs = 500;
+/** Whether the other installation is still there. */
+const rivalAgainMs = 60_000;
 
 export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
   const objects = deps.objectsOf(ref);
@@ -94,7 +97,8 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
   const reach = await acknowledgements.reached(published.revision, acknowledgedWithinMs, signal);
   signal.throwIfAborted();
   const isNamespaceGone = namespaceUid === undefined;
-  const carried = await carryOn({ objects, isNamespaceGone, deleted, record: published.data }, config, deps);
+  const { rival } = resolved;
+  const carried = await carryOn({ objects, isNamespaceGone, deleted, rival, record: published.data }, config, deps);
   const { adopted } = data;
   for (const { subject, note } of dataEventsOf({
     objects,
@@ -104,8 +108,8 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
     adopted,
   }))
     deps.recorder.record(subject, note);
-  await tell({ objects, verdicts, resolved, parts, reach, carried }, config, deps);
-  return next({ resolved, reach, carried, revision: published.revision }, deps);
+  const untold = await tell({ objects, verdicts, resolved, parts, reach, carried }, config, deps);
+  return next({ resolved, reach, carried, revision: published.revision, untold }, deps);
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
@@ -147,7 +151,11 @@ async function judged(
 }
 
 /** `isComplete` is false when the API server refused a Secret: another attempt may find it in a better mood. */
-type WrittenResolution = ProjectResolution & { readonly isComplete: boolean };
+type WrittenResolution = ProjectResolution & {
+  readonly isComplete: boolean;
+  /** The other installation that looks after the Project; undefined = this one does. */
+  readonly rival: Installation | undefined;
+};
 
 interface ResolveTools {
   readonly config: OpenConfig;
@@ -160,8 +168,9 @@ async function resolve(
   { parts, revision }: PublishedProject,
   { config, deps }: ResolveTools,
 ): Promise<WrittenResolution> {
+  const { find, rival } = await deps.secrets.prepare(objects);
   const resolved = await resolveProject(objects, parts, {
-    findSecret: await deps.secrets.prepare(objects),
+    findSecret: find,
     random: deps.random,
     now: deps.clock.now(),
     hashPassword: deps.hashPassword,
@@ -173,8 +182,8 @@ async function resolve(
     write: deps.secrets.write,
     tell: ({ subject, note }) => deps.recorder.record(subject, note),
   });
-  await deps.secrets.claim(objects);
-  return { ...written.resolved, isComplete: written.refused.length === 0 };
+  if (rival === undefined) await deps.secrets.claim(objects);
+  return { ...written.resolved, isComplete: written.refused.length === 0, rival };
 }
 
 interface Compiling {
@@ -238,15 +247,15 @@ async function publish(
 interface Telling {
   readonly objects: ProjectObjects;
   readonly verdicts: readonly Verdict[];
-  readonly resolved: ProjectResolution;
+  readonly resolved: WrittenResolution;
   readonly parts: ProjectParts | undefined;
   readonly reach: Reach;
   readonly carried: CarriedOn;
 }
 
-async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: ReconcileDeps): Promise<void> {
+async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: ReconcileDeps): Promise<number> {
   const { objects, verdicts, resolved, parts, reach, carried } = telling;
-  await deps.statuses.tell({
+  return await deps.statuses.tell({
     objects,
     verdicts,
     facts: resolved.statuses,
@@ -257,6 +266,7 @@ async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: Re
     dataWaits: carried.waiting,
     baseUrl: deps.baseUrlOf(objects.ref),
     gone: carried.gone,
+    ...(resolved.rival !== undefined && { rival: resolved.rival }),
     ...(parts !== undefined && { parts }),
     ...(carried.waitingFor !== undefined && { projectWait: carried.waitingFor }),
   });
@@ -267,14 +277,18 @@ interface Done {
   readonly reach: Reach;
   readonly carried: CarriedOn;
   readonly revision: number;
+  /** Milliseconds until a status may be told again that something else keeps changing; 0 = all are told. */
+  readonly untold: number;
 }
 
-function next({ resolved, reach, carried, revision }: Done, { clock }: ReconcileDeps): Reconciled {
+function next({ resolved, reach, carried, revision, untold }: Done, { clock }: ReconcileDeps): Reconciled {
   const moments: number[] = [];
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - clock.now()));
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
   if (carried.purged.length > 0) moments.push(0);
+  if (untold > 0) moments.push(untold);
   if (!resolved.isComplete) moments.push(refusedAgainMs);
+  if (resolved.rival !== undefined) moments.push(rivalAgainMs);
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
   if (resolved.ringWaits) moments.push(ringAgainMs);
   if (carried.waitingFor === "purge") moments.push(purgeAgainMs);

@@ -15,6 +15,8 @@ export const namespaceAnnotation = "jsonplane.io/namespace";
 export const ownerAnnotation = "jsonplane.io/owner-uid";
 /** The Project that it was made for: what lets into one Project never lets into another. */
 export const projectAnnotation = "jsonplane.io/project";
+/** Which installation made it; see installation.ts. */
+export const installationAnnotation = "jsonplane.io/installation";
 /** Which rotation the value was made for. */
 export const rotationAnnotation = "jsonplane.io/rotation";
 

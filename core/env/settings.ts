@@ -172,7 +172,7 @@ export const adoptData = {
   flag: "adopt-data",
   placeholder: "",
   isSwitch: true,
-  help: "Disaster recovery: let Projects take over data of earlier namespaces of their name",
+  help: "Disaster recovery: take over data of earlier namespaces, and the Redis and the Projects of another installation",
   fallback: "false",
   read: readSwitch,
 } as const satisfies Setting<boolean>;

@@ -4,6 +4,7 @@
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
 import type { DataEntry, DataRecord } from "../data-record.ts";
 import { purgeFinalizersOf } from "../finalizer.ts";
+import type { Installation } from "../installation.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource, DeletionPolicy } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
@@ -40,16 +41,19 @@ interface Deletions {
   readonly isNamespaceGone: boolean;
   readonly deleted: readonly CustomResource[];
   readonly record: DataRecord | undefined;
+  /** The other installation that looks after the Project, whose deletions are its own to carry on; undefined = this one does. */
+  readonly rival: Installation | undefined;
 }
 
 export async function carryOn(
-  { objects, isNamespaceGone, deleted, record }: Deletions,
+  { objects, isNamespaceGone, deleted, record, rival }: Deletions,
   config: OpenConfig,
   deps: CarryOnDeps,
 ): Promise<CarriedOn> {
   const outcome = await purge(objects, record, config);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
-  const gone = await settleFinalizers(objects, { before: record, now: outcome?.record }, deps);
+  const records = { before: record, now: outcome?.record };
+  const gone = rival === undefined ? await settleFinalizers(objects, records, deps) : new Set<string>();
   const subjects = isNamespaceGone ? [] : deleted;
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {

@@ -5,37 +5,57 @@ import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/ke
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
-import { newRingSecret, readRingSecret, ringSecretName } from "./ring-secret.ts";
+import { classlessRingSecret, newRingSecret, readRingSecret, ringSecretNameOf } from "./ring-secret.ts";
 
 export interface FleetRingDeps {
   /** Not bound to leadership: a standby needs the ring, too. */
   readonly api: Pick<KubeApi, "get" | "create">;
   /** The operator's own. */
   readonly namespace: string;
+  /** The operator's class; absent = none. */
+  readonly className?: string | undefined;
   readonly random: Random;
+  /** Whether configuration was written with this ring by an operator of this class; asked only by one with a class that has no ring yet. */
+  readonly isInUse?: (ring: Keyring) => Promise<boolean>;
   readonly signal?: AbortSignal;
 }
 
 export async function ensureFleetRing(deps: FleetRingDeps): Promise<Keyring> {
-  const secret = await ensureRingSecret(deps, () => parseKeyring(newKeyringText(deps.random)));
+  const secret = await ensureRingSecret(deps, async () => {
+    return (await earlierRing(deps)) ?? parseKeyring(newKeyringText(deps.random));
+  });
   return readRingSecret(secret).keyring;
 }
 
 /** The Secret as it is; made with `ring` when there is none. */
 export async function ensureRingSecret(
-  { api, namespace, signal }: Pick<FleetRingDeps, "api" | "namespace" | "signal">,
-  ring: () => Keyring,
+  { api, namespace, className, signal }: Omit<FleetRingDeps, "random" | "isInUse">,
+  ring: () => Promise<Keyring>,
 ): Promise<KubeObject> {
-  const name: ObjectName = { namespace, name: ringSecretName };
+  const name: ObjectName = { namespace, name: ringSecretNameOf(className) };
   const options = signal === undefined ? {} : { signal };
   const found = await api.get(secretType, name, options);
   if (found !== undefined) return found;
   try {
-    return await api.create(secretType, newRingSecret(namespace, ring()), options);
+    return await api.create(secretType, newRingSecret(name, await ring()), options);
   } catch (error) {
     if (!isConflict(error)) throw error;
     const made = await api.get(secretType, name, options);
     if (made === undefined) throw error;
     return made;
   }
+}
+
+/**
+ * Before each class had a ring of its own, an operator with a class kept its ring in the Secret of those without one, and goes on with
+ * what it had. To a new one beside others the ring there means nothing.
+ */
+async function earlierRing(deps: FleetRingDeps): Promise<Keyring | undefined> {
+  const { api, namespace, className, isInUse, signal } = deps;
+  if (className === undefined || isInUse === undefined) return undefined;
+  const name = { namespace, name: classlessRingSecret };
+  const found = await api.get(secretType, name, signal === undefined ? {} : { signal });
+  if (found === undefined) return undefined;
+  const { keyring } = readRingSecret(found);
+  return (await isInUse(keyring)) ? keyring : undefined;
 }

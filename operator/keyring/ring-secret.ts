@@ -3,10 +3,16 @@
 
 import { InvalidKeyring, type Keyring, keyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { JsonObject } from "../../core/config/types.ts";
-import type { KubeObject } from "../kube/api.ts";
+import type { KubeObject, ObjectName } from "../kube/api.ts";
 
-export const ringSecretName = "jsonplane-keyring";
+/** Of the operators without a class. */
+export const classlessRingSecret = "jsonplane-keyring";
 export const ringEntry = "keyring.json";
+
+/** Each class has a ring of its own, as it has a Lease of its own: two that rotate one ring would drop keys that the other still needs. */
+export function ringSecretNameOf(className: string | undefined): string {
+  return className === undefined ? classlessRingSecret : `${classlessRingSecret}-${className}`;
+}
 
 export const ringAnnotations = {
   /** Any new value asks for a rotation. */
@@ -62,11 +68,11 @@ export function unusableRing(secret: string, what: string): FleetRingUnusable {
 }
 
 /** A Secret for POST. It has no label `jsonplane.io/kind`: it belongs to no custom resource, and no sweep takes it away. */
-export function newRingSecret(namespace: string, keyring: Keyring): JsonObject {
+export function newRingSecret({ namespace, name }: ObjectName, keyring: Keyring): JsonObject {
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name: ringSecretName, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } },
+    metadata: { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } },
     type: "Opaque",
     data: { [ringEntry]: Buffer.from(keyringText(keyring)).toString("base64") },
   };

@@ -40,6 +40,8 @@ export interface RotationDeps {
   readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   /** The operator's own. */
   readonly namespace: string;
+  /** The operator's class; absent = none. */
+  readonly className?: string | undefined;
   readonly random: Random;
   readonly clock: Clock;
   readonly ring: HeldRing;
@@ -59,7 +61,7 @@ export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // Somebody deleted it: what is in use comes back, not a new one.
-  const secret = await ensureRingSecret(deps, () => deps.ring.current());
+  const secret = await ensureRingSecret(deps, async () => deps.ring.current());
   const state = readRingSecret(secret);
   await takeOver(deps, secret, state.keyring);
   const step = nextRingStep(state, await factsOf(deps, state));

@@ -4,12 +4,18 @@
 import type { KeyObject } from "node:crypto";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Resolved } from "../credentials.ts";
+import type { Installation } from "../installation.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import type { Random } from "./mint.ts";
 import type { SecretWrite } from "./secret-write.ts";
 
+export interface FoundSecret extends Secret {
+  /** Another installation that looks after it, so that this one leaves it alone. */
+  readonly heldBy?: Installation;
+}
+
 /** The Secret of this name in the namespace of the Project, as it is now. */
-export type FindSecret = (name: string) => Secret | undefined;
+export type FindSecret = (name: string) => FoundSecret | undefined;
 
 export interface ResolveTools {
   readonly findSecret: FindSecret;

@@ -6,7 +6,7 @@ import type { KeyConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { LiveKeys } from "../credentials.ts";
 import type { ApiKey } from "../objects.ts";
-import { isOwn, keyHashSecretName, keySecretName } from "../secret-names.ts";
+import { keyHashSecretName, keySecretName } from "../secret-names.ts";
 import { type Notice, refuse } from "../verdict.ts";
 import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
 import { rebuildKeyRecord, type ShownKey } from "./key-rebuild.ts";
@@ -15,6 +15,7 @@ import { keyIdOf, mintApiKey, sha256Hex } from "./mint.ts";
 import { earliest, type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
 import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
 import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
+import { secretConflict } from "./secret-conflict.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 
 export interface KeyStatus {
@@ -51,10 +52,9 @@ export function resolveKey(
 ): Resolution<LiveKeys, KeyStatus> {
   const secret = tools.findSecret(keySecretName(key));
   const hashSecret = tools.findSecret(keyHashSecretName(key));
-  const foreign = [secret, hashSecret].find((found) => found !== undefined && !isOwn(found, key));
-  if (foreign !== undefined) {
-    const message = `Secret "${foreign.metadata.name}" was not made for this ApiKey; delete it or choose another spec.secretName`;
-    return { credential: refuse("SecretConflict", message), writes: [], events: [] };
+  for (const found of [secret, hashSecret]) {
+    const conflict = found && secretConflict(found, key);
+    if (conflict !== undefined) return { credential: refuse("SecretConflict", conflict), writes: [], events: [] };
   }
   const sealing: Sealing = { key: tools.projectKey, owner: key };
   const settled = settle({

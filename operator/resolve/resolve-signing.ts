@@ -9,7 +9,7 @@ import { isOwn, signingSecretName } from "../secret-names.ts";
 import { type Judged, refuse } from "../verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
-import { earliest, type FindSecret } from "./resolution.ts";
+import { earliest, type FindSecret, type ResolveTools } from "./resolution.ts";
 import {
   advanceRing,
   type RingState,
@@ -18,6 +18,7 @@ import {
   readRingState,
   retiresAt,
 } from "./ring-rotation.ts";
+import { secretConflict } from "./secret-conflict.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 
 /** A new value of this annotation of a Project makes a new signing key. */
@@ -41,11 +42,7 @@ export interface SigningResolution {
   readonly nextAt?: number;
 }
 
-export interface SigningTools {
-  readonly findSecret: FindSecret;
-  readonly random: Random;
-  /** Unix milliseconds. */
-  readonly now: number;
+export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now"> {
   /** Every live replica has acknowledged the revision that published `published`, or a newer one. */
   readonly ringAcknowledged: boolean;
 }
@@ -58,9 +55,8 @@ export function resolveSigning(
 ): SigningResolution {
   const name = signingSecretName(project);
   const secret = tools.findSecret(name);
-  if (secret !== undefined && !isOwn(secret, project)) {
-    return refused(`Secret "${name}" was not made for this Project; delete it, or rename the Project`);
-  }
+  const conflict = secret && secretConflict(secret, project);
+  if (conflict !== undefined) return refused(conflict);
   const found = findKeys(secret, published);
   const tokenSeconds = durationSeconds(project.spec.sessions.refreshTokenTTL) ?? 0;
   const wanted = project.metadata.annotations?.[rotateSigningKeyAnnotation];

@@ -7,13 +7,14 @@ import { PasswordRefused } from "../../core/password/hash-password.ts";
 import { usernameOf } from "../claimed-name.ts";
 import type { PasswordCredential, Resolved } from "../credentials.ts";
 import type { ProjectUser } from "../objects.ts";
-import { isOwn, passwordSecretName, userHashSecretName } from "../secret-names.ts";
+import { passwordSecretName, userHashSecretName } from "../secret-names.ts";
 import { type Notice, refuse } from "../verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
 import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
 import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
 import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
+import { secretConflict } from "./secret-conflict.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 import { macOf, passwordRevision, readUserRecord, type UserRecord } from "./user-record.ts";
 
@@ -42,7 +43,8 @@ export async function resolveUser(
   tools: ResolveTools,
 ): Promise<UserResolution> {
   const hashSecret = tools.findSecret(userHashSecretName(user));
-  if (hashSecret !== undefined && !isOwn(hashSecret, user)) return conflict(hashSecret);
+  const conflict = hashSecret && secretConflict(hashSecret, user);
+  if (conflict !== undefined) return conflicting(conflict);
   const sealing: Sealing = { key: tools.projectKey, owner: user };
   const known = readUserRecord(hashSecret, sealing);
   const situation: Situation = { user, tools, sealing, hashSecret, known, published };
@@ -70,7 +72,8 @@ async function referenced(
 async function generated(situation: Situation): Promise<UserResolution> {
   const { user, tools, known } = situation;
   const secret = tools.findSecret(passwordSecretName(user));
-  if (secret !== undefined && !isOwn(secret, user)) return conflict(secret);
+  const conflict = secret && secretConflict(secret, user);
+  if (conflict !== undefined) return conflicting(conflict);
   const password = entryText(secret, "password");
   if (password !== undefined) return await shown(situation, secret, password);
   // The password of a Secret that the spec names no longer is in force until there is one to take its place.
@@ -295,7 +298,6 @@ function missing(message: string, pointer: string): UserResolution {
   return { credential: refuse("SecretNotFound", message, pointer), writes: [], events: [] };
 }
 
-function conflict(secret: Secret): UserResolution {
-  const message = `Secret "${secret.metadata.name}" was not made for this ProjectUser; delete it, or rename the ProjectUser`;
+function conflicting(message: string): UserResolution {
   return { credential: refuse("SecretConflict", message), writes: [], events: [] };
 }

@@ -1,8 +1,9 @@
 // Does the writes of a resolution: the Project's own first, then those of its children, of each child in their order and of several
-// children at once. What the API server refuses for good (a quota, a policy) costs the object it is about its new credential, and
-// nobody else anything; everything else that goes wrong ends the run and is thrown, once what was under way has ended.
+// children at once. What the API server refuses for good (a quota, a policy), or something else keeps changing, costs the object it
+// is about its new credential, and nobody else anything; everything else that goes wrong ends the run and is thrown, once what was under way has ended.
 
 import { ApiFailure } from "../kube/api.ts";
+import { SecretContested } from "../repairs.ts";
 import { kindLabel, nameLabel } from "../secret-names.ts";
 import { type Judged, refuse } from "../verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
@@ -19,12 +20,14 @@ export interface WrittenSecrets {
   /** What holds now: objects whose Secrets were refused have no credential, and nothing is told of them. */
   readonly resolved: ProjectResolution;
   /** Not empty: try again later. */
-  readonly refused: readonly ApiFailure[];
+  readonly refused: readonly Refusal[];
 }
+
+type Refusal = ApiFailure | SecretContested;
 
 interface Refused {
   readonly write: SecretWrite;
-  readonly failure: ApiFailure;
+  readonly failure: Refusal;
 }
 
 /** By owner, `<kind>/<name>`. */
@@ -118,11 +121,14 @@ function withoutAll(resolved: ProjectResolution, refused: Refused): ProjectResol
 }
 
 /** 403 of a quota or of missing rights, 413 and 422 of a policy: the same request fails again until somebody acts. */
-function isRefusal(error: unknown): error is ApiFailure {
+function isRefusal(error: unknown): error is Refusal {
+  if (error instanceof SecretContested) return true;
   return error instanceof ApiFailure && [400, 403, 413, 422].includes(error.status);
 }
 
-function notWritten({ write, failure: { status, reason } }: Refused): ReturnType<typeof refuse> {
+function notWritten({ write, failure }: Refused): ReturnType<typeof refuse> {
+  if (failure instanceof SecretContested) return refuse("SecretNotWritten", failure.message);
+  const { status, reason } = failure;
   const answer = reason === "" ? String(status) : `${status} ${reason}`;
   const message = `Secret "${write.name}" can't be written: the API server answered ${answer}; look for a quota or a policy of the namespace`;
   return refuse("SecretNotWritten", message);

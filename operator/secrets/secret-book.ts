@@ -1,11 +1,11 @@
-// Reads and writes Secrets for the resolve stage: its own from the watched cache, foreign ones by GET, once per version. An own one
-// that doesn't say that it is this very object's is asked for: the cache may still show those of a namespace that is gone.
+// Reads and writes Secrets for the resolve stage: its own from the watched cache, foreign ones by GET, once per version.
 // A write is refused with SecretChanged when the Secret is no longer the one that the write was decided from, and with
 // NamespaceTerminating when the namespace is on its way out.
 
 import type { Secret } from "../../core/manifests/object.ts";
+import type { Monotonic } from "../../core/timers.ts";
+import type { Installation } from "../installation.ts";
 import {
-  ApiFailure,
   isConflict,
   isNamespaceTerminating,
   isNotFound,
@@ -16,37 +16,41 @@ import {
 import { secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
-import type { FindSecret } from "../resolve/resolution.ts";
+import { createRepairs, SecretContested } from "../repairs.ts";
+import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
-import { isOwn, kindLabel, ownerMarks, ownSecretNames, projectAnnotation } from "../secret-names.ts";
+import { installationAnnotation, isOwn, kindLabel, ownSecretNames, signingSecretName } from "../secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
 import { createRememberedSecrets } from "./remembered-secrets.ts";
-import { changedSecret, newSecret, secretOf, unreadSecret } from "./secret-object.ts";
+import { createSecretClaims, type SecretClaimsDeps } from "./secret-claims.ts";
+import { changed, changedSecret, newSecret, secretOf, unreadSecret } from "./secret-object.ts";
 import { givenSecretNames, secretNamesOf } from "./secret-users.ts";
 
+export interface PreparedSecrets {
+  /** Knows the Secrets that may matter to the Project, and throws at other names. */
+  readonly find: FindSecret;
+  /** The other installation that looks after the Project; absent = this one does. */
+  readonly rival?: Installation;
+}
+
 export interface SecretBook {
-  /** Reads whatever Secret may matter to a Project; what it answers with knows those names and throws at others. */
-  prepare(objects: ProjectObjects): Promise<FindSecret>;
-  /** Throws SecretChanged, NamespaceTerminating, or what the API server said. */
+  /** Reads whatever Secret may matter to a Project. */
+  prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
+  /** Throws SecretChanged, SecretContested, NamespaceTerminating, or what the API server said. */
   write(write: SecretWrite): Promise<void>;
   /**
-   * Says on own Secrets whose they are, where they don't say so: they come from a backup, or from an earlier version. What the
-   * API server refuses stays as it is. Throws where it doesn't answer.
+   * Says on own Secrets of a Project without a rival whose they are, where they don't say so: they come from a backup, or from an
+   * earlier version. What the API server refuses stays as it is. Throws where it doesn't answer.
    */
   claim(objects: ProjectObjects): Promise<void>;
 }
 
-export interface SecretBookDeps {
-  readonly api: KubeApi;
+export interface SecretBookDeps extends Omit<SecretClaimsDeps, "gone"> {
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   /** Metadata of all other Secrets. */
   readonly foreign: Watched;
-}
-
-/** The Secret was made, changed or deleted since it was read: look again, and decide anew. */
-export class SecretChanged extends Error {
-  override readonly name = "SecretChanged";
+  readonly monotonic: Monotonic;
 }
 
 /** Nothing can be made in the namespace any more. Its objects go, and then nothing is left to do. */
@@ -57,7 +61,9 @@ export class NamespaceTerminating extends Error {
 const mostRememberedBytes = 32 * 1024 * 1024;
 const readsAtATime = 16;
 
-export function createSecretBook({ api, own, foreign }: SecretBookDeps): SecretBook {
+export function createSecretBook(deps: SecretBookDeps): SecretBook {
+  const { api, own, foreign } = deps;
+  const repairs = createRepairs(deps.monotonic);
   const remembered = createRememberedSecrets(mostRememberedBytes);
 
   const readForeign = async (metadata: KubeObject): Promise<Secret | undefined> => {
@@ -84,53 +90,63 @@ export function createSecretBook({ api, own, foreign }: SecretBookDeps): SecretB
     return given || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
   };
 
-  const gone = (object: KubeObject): undefined => {
-    const { namespace, name } = object.metadata;
+  const gone = ({ namespace, name }: ObjectName): void => {
     remembered.forget(`${namespace}/${name}`);
-    for (const watched of [own, foreign]) watched.noteRemoved(object);
+    for (const watched of [own, foreign]) {
+      const known = watched.get(namespace, name);
+      if (known !== undefined) watched.noteRemoved(known);
+    }
   };
 
-  /** Of an object that this one is not: the caches may be those of an earlier namespace, and the Secret of another Project. */
-  const settled = async (secret: Secret | undefined, owner: CustomResource): Promise<Secret | undefined> => {
-    if (secret === undefined || !isOwn(secret, owner) || isMarkedFor(secret, owner)) return secret;
-    const { namespace } = owner.metadata;
-    const { name } = secret.metadata;
-    const live = await api.get(secretType, { namespace, name });
-    if (live === undefined) return gone((own.get(namespace, name) ?? foreign.get(namespace, name)) as KubeObject);
-    if (own.get(namespace, name) !== undefined) own.note(live);
-    const found = secretOf(live);
-    const project = found.metadata.annotations?.[projectAnnotation];
-    if (!isOwn(found, owner) || project === undefined || project === ownerMarks(owner)[projectAnnotation]) return found;
-    await removeLive(api, live);
-    return gone(live);
+  const claims = createSecretClaims({ ...deps, gone });
+
+  const rivalOf = async ({ ref, project }: ProjectObjects): Promise<Installation | undefined> => {
+    if (project === undefined) return undefined;
+    return await claims.rivalOf(ref, await read(ref.namespace, signingSecretName(project), false));
+  };
+
+  const found = async (secret: Secret | undefined): Promise<FoundSecret | undefined> => {
+    if (secret?.metadata.annotations?.[installationAnnotation] === undefined) return secret;
+    const heldBy = await claims.holderOf(secret);
+    return heldBy === undefined ? secret : { ...secret, heldBy };
   };
 
   return {
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);
-      const owners = ownersIn(objects);
+      const rival = await rivalOf(objects);
+      const owners = rival === undefined ? ownersIn(objects) : nobodys;
       const names = [...new Set([...secretNamesOf(objects), ...given])];
-      const found = new Map<string, Secret | undefined>();
+      const secrets = new Map<string, FoundSecret | undefined>();
       for (let at = 0; at < names.length; at += readsAtATime) {
         const some = names.slice(at, at + readsAtATime);
-        const secrets = await Promise.all(
+        const batch = await Promise.all(
           some.map(async (name) => {
             let secret = await read(namespace, name, given.has(name));
-            for (const owner of owners.get(name) ?? []) secret = await settled(secret, owner);
-            return secret;
+            for (const owner of owners.get(name) ?? []) secret = await claims.settled(secret, owner);
+            return await found(secret);
           }),
         );
-        for (const [index, name] of some.entries()) found.set(name, secrets[index]);
+        for (const [index, name] of some.entries()) secrets.set(name, batch[index]);
       }
-      return (name) => {
-        if (!found.has(name)) throw new Error(`Secret "${name}" was not read before it was asked for`);
-        return found.get(name);
+      return {
+        find(name) {
+          if (!secrets.has(name)) throw new Error(`Secret "${name}" was not read before it was asked for`);
+          return secrets.get(name);
+        },
+        ...(rival !== undefined && { rival }),
       };
     },
     async write(write) {
+      const { namespace, name, annotations: notes, entries } = write;
+      const [place, text] = [`${namespace}/${name}`, JSON.stringify([notes, entries])];
+      if (repairs.waitMs(place, text) > 0) throw contested(name);
       try {
-        own.note(write.mode === "create" ? await api.create(secretType, newSecret(write)) : await replace(api, write));
+        const annotations = { ...write.annotations, ...claims.signature() };
+        const whole = { ...write, annotations };
+        own.note(write.mode === "create" ? await api.create(secretType, newSecret(whole)) : await replace(api, whole));
+        repairs.wrote(place, text);
       } catch (error) {
         throw translated(error, write);
       }
@@ -140,10 +156,7 @@ export function createSecretBook({ api, own, foreign }: SecretBookDeps): SecretB
         const secret = own.get(objects.ref.namespace, name);
         if (secret === undefined) continue;
         const owner = owners.find((each) => isOwn(secretOf(secret), each));
-        if (owner === undefined || isMarkedFor(secretOf(secret), owner)) continue;
-        const marked = changedSecret(secret, { labels: {}, annotations: ownerMarks(owner), entries: {} });
-        const written = await unlessRefused(api.replace(secretType, marked));
-        if (written !== undefined) own.note(written);
+        if (owner !== undefined) await claims.claim(secret, owner);
       }
     },
   };
@@ -159,35 +172,19 @@ function ownersIn({ project, users, keys }: ProjectObjects): ReadonlyMap<string,
   return owners;
 }
 
-function isMarkedFor({ metadata }: Secret, owner: CustomResource): boolean {
-  return Object.entries(ownerMarks(owner)).every(([name, value]) => metadata.annotations?.[name] === value);
-}
-
-/** Its object is gone, as the one of its name says that there is now. */
-async function removeLive(api: KubeApi, { metadata }: KubeObject): Promise<void> {
-  const { namespace, name, uid, resourceVersion } = metadata;
-  try {
-    await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
-  } catch (error) {
-    throw isConflict(error) ? changed({ namespace, name }, error) : error;
-  }
-}
-
-/** Without the mark the Secret is asked for each time, which costs a call and changes nothing. */
-async function unlessRefused(writing: Promise<KubeObject>): Promise<KubeObject | undefined> {
-  try {
-    return await writing;
-  } catch (error) {
-    if (error instanceof ApiFailure && [400, 403, 404, 409, 413, 422].includes(error.status)) return undefined;
-    throw error;
-  }
-}
+const nobodys: ReadonlyMap<string, readonly CustomResource[]> = new Map();
 
 async function replace(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
   const { namespace, name, resourceVersion } = write;
   const live = await api.get(secretType, { namespace, name });
   if (live === undefined || live.metadata.resourceVersion !== resourceVersion) throw changed(write);
   return await api.replace(secretType, changedSecret(live, write));
+}
+
+function contested(name: string): SecretContested {
+  return new SecretContested(
+    `Secret "${name}" is changed by something else as often as it is put right, which is done ever more seldom; look for another installation of jsonplane, or a tool that copies or restores Secrets`,
+  );
 }
 
 function isLabelled({ metadata }: KubeObject): boolean {
@@ -198,8 +195,4 @@ function translated(error: unknown, write: SecretWrite): unknown {
   if (isConflict(error) || isNotFound(error)) return changed(write, error);
   if (!isNamespaceTerminating(error)) return error;
   return new NamespaceTerminating(`Namespace "${write.namespace}" is being deleted`, { cause: error });
-}
-
-function changed({ namespace, name }: ObjectName, cause?: unknown): SecretChanged {
-  return new SecretChanged(`Secret "${namespace}/${name}" has changed since it was read`, { cause });
 }

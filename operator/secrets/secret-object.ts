@@ -3,8 +3,17 @@
 
 import type { JsonObject } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { KubeObject } from "../kube/api.ts";
+import type { KubeObject, ObjectName } from "../kube/api.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
+
+/** The Secret was made, changed or deleted since it was read: look again, and decide anew. */
+export class SecretChanged extends Error {
+  override readonly name = "SecretChanged";
+}
+
+export function changed({ namespace, name }: ObjectName, cause?: unknown): SecretChanged {
+  return new SecretChanged(`Secret "${namespace}/${name}" has changed since it was read`, { cause });
+}
 
 export function secretOf(object: KubeObject): Secret {
   const data = Object.entries(dataOf(object)).map(([entry, text]) => [entry, Buffer.from(text, "base64")] as const);

@@ -8,6 +8,7 @@ import type { Verdict } from "../verdict.ts";
 import {
   acceptedMessage,
   clipped,
+  contestedMessage,
   deletingMessage,
   mostCharacters,
   programmedMessages,
@@ -17,7 +18,7 @@ import {
   unprogrammedMessage,
 } from "./messages.ts";
 
-export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Stalled";
+export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Stalled" | "Contested";
 
 export interface Condition {
   readonly type: ConditionType;
@@ -86,6 +87,17 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
   return programmed?.status === "True" && programmed.observedGeneration === generation;
 }
 
+/** Of a Project that the installation in `namespace` looks after. */
+export function contestedCondition(namespace: string, generation: number, now: number): Condition {
+  const reason: Reason = "SecretConflict";
+  const said = { status: "True", observedGeneration: generation, lastTransitionTime: timeOf(now) } as const;
+  return { type: "Contested", ...said, reason, message: clipped(contestedMessage(namespace), mostCharacters) };
+}
+
+function timeOf(now: number): string {
+  return new Date(now).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
+}
+
 function acceptedOf({ verdict, deleting, dataWait, progress }: Observation): Said {
   // An object whose Project has gone too is told of its own end, not of that.
   if (deleting) return { status: "False", reason: "Deleting", message: deletionOf(progress, dataWait) };
@@ -146,8 +158,7 @@ function isLive(verdict: Verdict): boolean {
 function dated(type: ConditionType, { status, reason, message }: Said, observation: Observation): Condition {
   const { generation, previous, now } = observation;
   const before = previous.find((condition) => condition.type === type);
-  const lastTransitionTime =
-    before?.status === status ? before.lastTransitionTime : new Date(now).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeOf(now);
   return {
     type,
     status,

@@ -8,6 +8,11 @@ export type DataWait = EndWait;
 export const readyMessage = "It is valid and reached every data-plane replica";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
 
+/** `namespace`: of the installation that looks after the Project. */
+export function contestedMessage(namespace: string): string {
+  return `The installation of jsonplane in namespace "${namespace}" looks after this Project, and another one would serve it too; give one of the two a class (--class-name), or take the Project over with --adopt-data`;
+}
+
 export const programmedMessages = {
   Programmed: "It reached every data-plane replica",
   PublishFailed: "The configuration could not be written to Redis; it is tried again until it can",

@@ -4,20 +4,23 @@
 import type { Clock } from "../../core/clock.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
+import type { Monotonic } from "../../core/timers.ts";
+import type { Installation } from "../installation.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { Reach, ReplicaRefusal } from "../publish/acknowledgements.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
+import { createRepairs } from "../repairs.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
 import type { Verdict } from "../verdict.ts";
-import { type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
+import { contestedCondition, type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
 import type { DataWait } from "./messages.ts";
 import { quotaEventsOf } from "./quota-status.ts";
 import { refusalsByUid, type Status, statusOf } from "./status-of.ts";
-import { writeStatus } from "./write-status.ts";
+import { differs, writeStatus } from "./write-status.ts";
 
 export interface ProjectFindings {
   readonly objects: ProjectObjects;
@@ -37,10 +40,13 @@ export interface ProjectFindings {
   readonly parts?: ProjectParts;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
+  /** The other installation that looks after the Project, and says of all objects what became of them; absent = this one does. */
+  readonly rival?: Installation;
 }
 
 export interface StatusTeller {
-  tell(findings: ProjectFindings): Promise<void>;
+  /** Answers with milliseconds to wait before telling again, where something else keeps changing a status; 0 = all is told. */
+  tell(findings: ProjectFindings): Promise<number>;
   /** That nothing could be written to Redis; what is served already stays as it is said. */
   tellUnpublished(objects: ProjectObjects, why: string): Promise<void>;
 }
@@ -48,6 +54,7 @@ export interface StatusTeller {
 export interface StatusTellerDeps {
   readonly api: Pick<KubeApi, "apply" | "get">;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly recorder: EventRecorder;
   /** Field of a user in Redis, as replicas name it when they refuse one. */
   readonly userField: (username: string) => string;
@@ -61,13 +68,14 @@ export interface StatusTellerDeps {
 }
 
 const writesAtATime = 8;
+const freshMs = 60_000;
 
 export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
-  const write = async (object: CustomResource, status: Status): Promise<void> => {
-    const answer = await writeStatus(deps.api, object, status);
-    if (answer === undefined) return;
+  const repairs = createRepairs(deps.monotonic);
+
+  const told = (object: CustomResource, status: Status, answer: KubeObject): void => {
     deps.note(object, answer);
-    deps.onTold(object, status.conditions.find(({ type }) => type === "Ready")?.reason ?? "");
+    deps.onTold(object, reasonOf(status));
     const former = formerConditions(object);
     const { kind } = object;
     const { namespace, name, uid } = object.metadata;
@@ -77,25 +85,42 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
     if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
   };
 
-  const writeAll = async (statuses: readonly (readonly [CustomResource, Status])[]): Promise<void> => {
+  /** Answers with milliseconds to wait, 0 when it is done. */
+  const write = async (object: CustomResource, status: Status): Promise<number> => {
+    if (!differs(status, object.status ?? {})) return 0;
+    const text = textOf(status);
+    const wait = repairs.waitMs(object.metadata.uid, text);
+    if (wait > 0) return wait;
+    const answer = await writeStatus(deps.api, object, status);
+    if (answer === undefined) return 0;
+    repairs.wrote(object.metadata.uid, text);
+    told(object, status, answer);
+    return 0;
+  };
+
+  const writeAll = async (statuses: readonly (readonly [CustomResource, Status])[]): Promise<number> => {
+    let longest = 0;
     for (let at = 0; at < statuses.length; at += writesAtATime) {
       const some = statuses.slice(at, at + writesAtATime);
-      await Promise.all(some.map(([object, status]) => write(object, status)));
+      const waits = await Promise.all(some.map(([object, status]) => write(object, status)));
+      longest = Math.max(longest, ...waits);
     }
+    return longest;
   };
 
   return {
     async tell(findings) {
-      const { objects, verdicts, parts } = findings;
+      const { objects, verdicts, parts, rival } = findings;
       const now = deps.clock.now();
       const refusals = parts === undefined ? new Map() : refusalsByUid(parts, findings.refusals, deps.userField);
       const byUid = objectsByUid(objects);
       const statuses = verdicts.flatMap((verdict): readonly (readonly [CustomResource, Status])[] => {
         const object = byUid.get(verdict.uid);
         if (object === undefined || findings.gone.has(verdict.uid)) return [];
+        if (rival !== undefined && (isTold(object) || isFresh(object, now))) return contestedStatus(object, rival, now);
         return [[object, statusOf(object, inputOf(verdict, { ...findings, now, refusal: refusals.get(verdict.uid) }))]];
       });
-      await writeAll(statuses);
+      return await writeAll(statuses);
     },
     async tellUnpublished(objects, why) {
       const now = deps.clock.now();
@@ -110,6 +135,18 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
       await writeAll(statuses);
     },
   };
+}
+
+/** That it is contested matters more to this installation than what the other one says of it. */
+function reasonOf({ conditions }: Status): string {
+  const telling =
+    conditions.find(({ type }) => type === "Contested") ?? conditions.find(({ type }) => type === "Ready");
+  return telling?.reason ?? "";
+}
+
+/** Without times, which tell two statuses of equal words apart. */
+function textOf({ conditions, ...members }: Status): string {
+  return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...said }) => said)]);
 }
 
 interface Finding extends ProjectFindings {
@@ -147,6 +184,33 @@ function unpublished(object: CustomResource, why: string): Verdict {
 function isSettled(object: CustomResource): boolean {
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
   return ready?.observedGeneration === object.metadata.generation && object.metadata.deletionTimestamp === undefined;
+}
+
+/** The other installation is about to say what becomes of it, if it is there. */
+function isFresh({ metadata }: CustomResource, now: number): boolean {
+  return now - Date.parse(metadata.creationTimestamp ?? "") < freshMs;
+}
+
+function isTold(object: CustomResource): boolean {
+  return formerConditions(object).some(({ type }) => type === "Ready");
+}
+
+/**
+ * What the other installation says stays, or the two would write for ever. One condition beside it tells of this one; it goes with
+ * the next status that the other one writes, and comes back while this one is there.
+ */
+function contestedStatus(
+  object: CustomResource,
+  { namespace }: Installation,
+  now: number,
+): readonly (readonly [CustomResource, Status])[] {
+  const present = object.status as Status | undefined;
+  if (object.kind !== "Project" || present === undefined) return [];
+  if (present.conditions.some(({ type }) => type === "Contested")) return [];
+  const { generation = 0 } = object.metadata;
+  return [
+    [object, { ...present, conditions: [...present.conditions, contestedCondition(namespace, generation, now)] }],
+  ];
 }
 
 function objectsByUid(objects: ProjectObjects): ReadonlyMap<string, CustomResource> {

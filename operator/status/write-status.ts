@@ -59,7 +59,7 @@ function unlessConflict(error: unknown): "conflict" {
 /** Against somebody who edits an object all the time; then the queue waits before it tries again. */
 const mostAttempts = 3;
 
-/** Types of the conditions that are ours: others that stand beside them are none of our business. */
+/** Types of the conditions that are ours alone: others that stand beside them are none of our business, unless we say them. */
 const ownTypes: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Reconciling", "Stalled"]);
 
 interface AnyStatus {
@@ -68,10 +68,11 @@ interface AnyStatus {
 
 /** Whatever the order of members and conditions. */
 export function differs(status: AnyStatus, present: AnyStatus): boolean {
-  return !isDeepStrictEqual(comparable(status), comparable(present));
+  const said = ownTypes.union(new Set((status.conditions ?? []).map(({ type }) => type)));
+  return !isDeepStrictEqual(comparable(status, said), comparable(present, said));
 }
 
-function comparable(status: AnyStatus): unknown {
-  const own = (status.conditions ?? []).filter(({ type }) => ownTypes.has(type));
+function comparable(status: AnyStatus, types: ReadonlySet<string>): unknown {
+  const own = (status.conditions ?? []).filter(({ type }) => types.has(type));
   return { ...status, conditions: own.sort((a, b) => (a.type < b.type ? -1 : 1)) };
 }

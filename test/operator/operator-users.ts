@@ -9,8 +9,12 @@ export interface OperatorUser {
 }
 
 /** A service account that may do anything. */
-export async function operatorUserOf(server: TestApiServer, serviceAccount: string): Promise<OperatorUser> {
-  const user = { namespace: "jsonplane-system", serviceAccount };
+export async function operatorUserOf(
+  server: TestApiServer,
+  serviceAccount: string,
+  namespace = "jsonplane-system",
+): Promise<OperatorUser> {
+  const user = { namespace, serviceAccount };
   await server.token(user);
   const binding = {
     apiVersion: "rbac.authorization.k8s.io/v1",

@@ -7,12 +7,8 @@ import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import type { ProjectObjects } from "../../operator/project-objects.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
-import {
-  createSecretBook,
-  NamespaceTerminating,
-  type SecretBook,
-  SecretChanged,
-} from "../../operator/secrets/secret-book.ts";
+import { createSecretBook, NamespaceTerminating, type SecretBook } from "../../operator/secrets/secret-book.ts";
+import { SecretChanged } from "../../operator/secrets/secret-object.ts";
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
@@ -53,7 +49,15 @@ afterAll(async () => {
 
 beforeEach(async () => {
   namespace = await server.namespace();
-  book = createSecretBook({ api, own: watched.own, foreign: watched.foreign });
+  book = createSecretBook({
+    api,
+    own: watched.own,
+    foreign: watched.foreign,
+    installation: () => ({ namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring", id: "one" }),
+    seesNamespace: () => false,
+    adopt: false,
+    monotonic: () => 0,
+  });
   now = Date.now();
   monotonic = 0;
   const { own, objects } = watched;
@@ -86,7 +90,7 @@ async function objects(): Promise<ProjectObjects> {
 async function resolve(): Promise<ProjectResolution> {
   const found = await objects();
   return await resolveProject(found, undefined, {
-    findSecret: await book.prepare(found),
+    findSecret: (await book.prepare(found)).find,
     random: randomBytes,
     now,
     hashPassword: async (password) => `hash of ${password}`,
@@ -135,8 +139,8 @@ describe("Secrets of a Project", () => {
     await server.apply(manifests, { namespace });
     const found = await objects();
     await reconcile();
-    const findSecret = await book.prepare(found);
-    for (const name of made) expect(findSecret(name)).toBeDefined();
+    const { find } = await book.prepare(found);
+    for (const name of made) expect(find(name)).toBeDefined();
   });
 
   test("keep what others put on them when they are rotated", async () => {

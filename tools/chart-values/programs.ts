@@ -30,7 +30,7 @@ export const operator = group("The operator: turns custom resources into configu
     pattern: "^([0-9]{1,5}[hms]){1,3}$",
   }),
   adoptData: flag(
-    "Disaster recovery: let Projects take over data of earlier namespaces of their name, and this installation a Redis that was another's. Switch it off again afterwards.",
+    "Disaster recovery: let Projects take over data of earlier namespaces of their name, and this installation the Redis and the Projects of another one. Switch it off again afterwards.",
     false,
   ),
   logLevel: logLevel("How much is logged."),

@@ -45,6 +45,16 @@
 {{- printf "%s.%s" .Release.Namespace (include "jsonplane.fullname" .) -}}
 {{- end -}}
 
+{{/* The Secret of the key ring, which the operator makes: each class has one of its own. */}}
+{{- define "jsonplane.keyringSecret" -}}
+{{- with .Values.operator.className -}}jsonplane-keyring-{{ . }}{{- else -}}jsonplane-keyring{{- end -}}
+{{- end -}}
+
+{{/* With a class, the one of earlier versions too: the operator goes on with the ring that is in there. */}}
+{{- define "jsonplane.keyringSecrets" -}}
+{{- uniq (list (include "jsonplane.keyringSecret" .) "jsonplane-keyring") | join ", " -}}
+{{- end -}}
+
 {{/* dict "root" $ "component" "operator" */}}
 {{- define "jsonplane.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "jsonplane.name" .root | toYaml }}

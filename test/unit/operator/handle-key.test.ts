@@ -14,7 +14,8 @@ import type { Purges } from "../../../operator/publish/purges.ts";
 import { ForeignInstance, NotTheWriter, RecordUnreadable } from "../../../operator/publish/refusals.ts";
 import type { PublishedProject } from "../../../operator/published-project.ts";
 import { RedisSecretUnusable } from "../../../operator/redis-users/redis-secret.ts";
-import { NamespaceTerminating, SecretChanged } from "../../../operator/secrets/secret-book.ts";
+import { NamespaceTerminating } from "../../../operator/secrets/secret-book.ts";
+import { SecretChanged } from "../../../operator/secrets/secret-object.ts";
 import { project } from "../../support/http/projects.ts";
 import { projectObjects, stored } from "../../support/kubernetes/stored-crs.ts";
 import { manualClock } from "../../support/time/manual-clock.ts";
@@ -104,9 +105,16 @@ function leader(world: World = {}) {
       },
     },
     namespaces: { of: async () => undefined },
-    secrets: { prepare: async () => () => undefined, write: async () => undefined, claim: async () => undefined },
+    secrets: {
+      prepare: async () => ({ find: () => undefined }),
+      write: async () => undefined,
+      claim: async () => undefined,
+    },
     statuses: {
-      tell: async () => void calls.push(["tell"]),
+      async tell() {
+        calls.push(["tell"]);
+        return 0;
+      },
       tellUnpublished: async (_, why) => void calls.push(["tellUnpublished", why]),
     },
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },

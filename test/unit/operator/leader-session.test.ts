@@ -221,7 +221,8 @@ describe("a session that runs", () => {
   it("seals anew, by the worker of each Project, what another key than the ring's first has sealed", async () => {
     declare("Project", "shop");
     const newKey = newRingKey(randomBytes);
-    const secret = newRingSecret("jsonplane-system", { ...oldRing, keys: [newKey, ...oldRing.keys] });
+    const ringPlace = { namespace: "jsonplane-system", name: "jsonplane-keyring" };
+    const secret = newRingSecret(ringPlace, { ...oldRing, keys: [newKey, ...oldRing.keys] });
     const annotations = { [ringAnnotations.rotating]: newKey.kid };
     const metadata = { ...(secret.metadata as JsonObject), annotations };
     server.objects.create("/secrets", { ...secret, metadata });

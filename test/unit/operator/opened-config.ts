@@ -3,6 +3,7 @@
 
 import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts } from "../../../core/config/types.ts";
+import type { Installation } from "../../../operator/installation.ts";
 import type { OpenConfigDeps, OpenedConfig } from "../../../operator/open-config.ts";
 import type { Acknowledgements } from "../../../operator/publish/acknowledgements.ts";
 import type { PublishedEntry, Publisher } from "../../../operator/publish/publisher.ts";
@@ -13,7 +14,15 @@ export interface Opened {
   readonly verify?: Publisher["verify"];
   readonly reached?: Acknowledgements["reached"];
   readonly reachOf?: Acknowledgements["reachOf"];
+  /** Who writes; one for all by default. */
+  readonly installation?: Installation;
 }
+
+const onlyInstallation: Installation = {
+  namespace: "jsonplane-system",
+  ringSecretName: "jsonplane-keyring",
+  id: "one",
+};
 
 export const oldRing = parseKeyring(newKeyringText());
 
@@ -74,6 +83,7 @@ export function openedConfig(events: string[], options: Opened) {
     async open({ onAcknowledged }: OpenConfigDeps): Promise<OpenedConfig> {
       acknowledged = onAcknowledged;
       const config = {
+        installation: options.installation ?? onlyInstallation,
         publisher,
         acknowledgements,
         gateway: { disconnect: () => void events.push("disconnect"), read: async () => [] },

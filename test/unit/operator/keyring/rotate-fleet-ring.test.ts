@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Keyring, newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
+import { type Keyring, keyringText, newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
 import { ensureFleetRing } from "../../../../operator/keyring/fleet-ring.ts";
 import { FleetRingUnusable, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
 import { type Rotation, rotateFleetRing } from "../../../../operator/keyring/rotate-fleet-ring.ts";
@@ -150,6 +150,25 @@ describe("the fleet's ring at the start", () => {
   });
 
   it.each([
+    ["goes on with the ring of its Redis, which an earlier version kept in the Secret of those without a class", true],
+    ["begins with one of its own beside an installation without a class", false],
+  ])("of an operator with a class %s", async (_, isInUse) => {
+    const asked: Keyring[] = [];
+    const inUse = async (of: Keyring) => {
+      asked.push(of);
+      return isInUse;
+    };
+    const of = { api, namespace, className: "internal", random: randomBytes, isInUse: inUse };
+    const own = await ensureFleetRing(of);
+    expect(keyringText(own) === keyringText(ring)).toBe(isInUse);
+    expect(asked).toEqual([ring]);
+    expect(await ensureFleetRing(of)).toEqual(own);
+    expect(asked).toHaveLength(1);
+    expect(server.objects.get("/secrets", namespace, "jsonplane-keyring-internal")).toBeDefined();
+    expect(await ensureFleetRing({ api, namespace, random: randomBytes })).toEqual(ring);
+  });
+
+  it.each([
     ["{secret", "is no key ring: The key ring's file is not JSON"],
     ['{"keys": [], "names": "c2VjcmV0"}', 'is no key ring: The key ring\'s "keys" must be a list'],
   ])("is refused as %s, with what to do and without its content, and not written over", async (text, message) => {
@@ -167,6 +186,13 @@ describe("the fleet's ring at the start", () => {
 });
 
 describe("a rotation of the fleet's ring", () => {
+  it("of one class leaves that of another in the same namespace as it is", async () => {
+    const other = await ensureFleetRing({ api, namespace, className: "internal", random: randomBytes });
+    annotate("2026-11");
+    expect(await rotate()).toBe("advanced");
+    expect(await ensureFleetRing({ api, namespace, className: "internal", random: randomBytes })).toEqual(other);
+  });
+
   it("brings a new key in before it seals, and drops the former one when nothing needs it", async () => {
     const former = ring;
     expect(await rotate()).toBe("idle");

@@ -1,11 +1,14 @@
 // Own Secrets over an API server in this process, and caches that are behind it: whose a Secret is, is known before it is used.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Installation, installationText, parseInstallation } from "../../../../operator/installation.ts";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import { secretType } from "../../../../operator/kube/resource-types.ts";
 import type { ApiKey, CustomResource } from "../../../../operator/objects.ts";
-import { ownerMarks, ownLabels, projectAnnotation } from "../../../../operator/secret-names.ts";
-import { createSecretBook, SecretChanged } from "../../../../operator/secrets/secret-book.ts";
+import { SecretContested } from "../../../../operator/repairs.ts";
+import { installationAnnotation, ownerMarks, ownLabels, projectAnnotation } from "../../../../operator/secret-names.ts";
+import { createSecretBook } from "../../../../operator/secrets/secret-book.ts";
+import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { ObjectCache } from "../../../../operator/watch/object-cache.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
@@ -17,6 +20,8 @@ const ci = stored("ApiKey", "ci", { metadata: { uid: "later" } });
 const earlier = stored("ApiKey", "ci", { metadata: { uid: "earlier" } });
 const elsewhere = stored("ApiKey", "ci", { spec: { projectRef: { name: "other" } } });
 const name = "ci-key-hash";
+const one: Installation = { namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring", id: "one" };
+const two: Installation = { ...one, namespace: "elsewhere", id: "two" };
 
 let server: FakeApiServer;
 let api: KubeApi;
@@ -40,29 +45,56 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Made by jsonplane for this ApiKey; `marked` = by a version that says whose it is. */
-function made(owner: ApiKey, { marked = true, entry = "one" } = {}): KubeObject {
-  const annotations = marked ? ownerMarks(owner) : {};
+interface Made {
+  readonly marked?: boolean;
+  readonly entry?: string;
+  readonly installation?: Installation;
+  readonly name?: string;
+}
+
+/** Made by jsonplane for this object; `marked` = by a version that says whose it is. */
+function made(owner: CustomResource, how: Made = {}): KubeObject {
+  const { marked = true, entry = "one", installation = one } = how;
+  const mark = { ...ownerMarks(owner), [installationAnnotation]: installationText(installation) };
   const data = { record: Buffer.from(entry).toString("base64") };
-  const metadata = { namespace: "default", name, labels: ownLabels(owner), annotations };
+  const metadata = {
+    namespace: "default",
+    name: how.name ?? name,
+    labels: ownLabels(owner),
+    annotations: marked ? mark : {},
+  };
   return server.objects.create(collection, { metadata, data }) as unknown as KubeObject;
 }
 
 /** The caches have it; the server may have something else by now. */
-function cached(secret: KubeObject): KubeObject {
-  own.takeList({ items: [secret], resourceVersion: secret.metadata.resourceVersion, mark: own.mark() });
-  return secret;
+function cached(...items: readonly KubeObject[]): void {
+  const resourceVersion = items.at(-1)?.metadata.resourceVersion ?? "1";
+  own.takeList({ items, resourceVersion, mark: own.mark() });
+}
+
+function madeBy(secret: { readonly metadata: object } | undefined): Installation | undefined {
+  const { annotations } = (secret?.metadata ?? {}) as { readonly annotations?: Readonly<Record<string, string>> };
+  return parseInstallation(annotations?.[installationAnnotation] ?? "");
 }
 
 function removed(): void {
   server.objects.remove(collection, "default", name);
 }
 
-const book = () => createSecretBook({ api, own, foreign });
+const book = ({ adopt = false } = {}) =>
+  createSecretBook({
+    api,
+    own,
+    foreign,
+    installation: () => one,
+    seesNamespace: () => false,
+    adopt,
+    monotonic: () => 0,
+  });
 const of = (...objects: readonly CustomResource[]) => projectObjects("shop", ...objects);
 
 async function found(...objects: readonly CustomResource[]): Promise<string | undefined> {
-  const find = await book().prepare(of(...objects));
+  const { find } = await book().prepare(of(...objects));
   const record = find(name)?.data.get("record");
   return record === undefined ? undefined : Buffer.from(record).toString();
 }
@@ -94,7 +126,7 @@ describe("a Secret that the cache shows", () => {
   ])("is taken where the server has it, though %s, and says whose it is from then on", async (_, owner, marked) => {
     cached(made(owner, { marked }));
     const books = book();
-    expect((await books.prepare(of(shop, ci)))(name)?.data.size).toBe(1);
+    expect((await books.prepare(of(shop, ci))).find(name)?.data.size).toBe(1);
     await books.claim(of(shop, ci));
     expect(server.objects.get(collection, "default", name)?.metadata.annotations).toMatchObject(ownerMarks(ci));
     expect(asked()).toEqual(["get", "replace"]);
@@ -115,7 +147,7 @@ describe("a Secret that the cache shows", () => {
     cached(made(earlier));
     removed();
     server.objects.create(collection, { metadata: { namespace: "default", name } });
-    const secret = (await book().prepare(of(shop, ci)))(name);
+    const secret = (await book().prepare(of(shop, ci))).find(name);
     expect(secret?.metadata.labels).toBeUndefined();
   });
 
@@ -161,4 +193,63 @@ describe("a Secret that doesn't say whose it is", () => {
       projectAnnotation,
     ]);
   });
+});
+
+describe("a Secret that another installation made", () => {
+  const signed = async (installation: Installation, { adopt = false, signing = true } = {}) => {
+    server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
+    const secrets = [made(ci, { installation })];
+    if (signing) secrets.push(made(shop, { installation, name: "shop-signing" }));
+    cached(...secrets);
+    const books = book({ adopt });
+    const { find, rival } = await books.prepare(of(shop, ci));
+    if (rival === undefined) await books.claim(of(shop, ci));
+    return { rival, heldBy: find(name)?.heldBy, says: madeBy(server.objects.get(collection, "default", name)) };
+  };
+
+  it("is left to it, and so is the Project whose own Secret it is, while its namespace is there", async () => {
+    expect(await signed(two)).toEqual({ rival: two, heldBy: two, says: two });
+    expect(asked().filter((verb) => verb !== "get")).toEqual([]);
+  });
+
+  it("is left to it alone, where the Project's own is this one's", async () => {
+    expect(await signed(two, { signing: false })).toEqual({ rival: undefined, heldBy: two, says: two });
+  });
+
+  it("is left to it where this one may not ask whether its namespace is there", async () => {
+    const isAbout = (collection: string, verb: string) => verb === "get" && collection === "/namespaces";
+    server.setFaults(({ verb, collection }) =>
+      isAbout(collection, verb) ? { kind: "status", code: 403, reason: "Forbidden" } : undefined,
+    );
+    expect(await signed(two)).toMatchObject({ rival: two, says: two });
+  });
+
+  it.each<readonly [string, Installation]>([
+    ["whose namespace is gone", { ...two, namespace: "gone" }],
+    ["whose ring was where this one's is now: it was lost", { ...one, id: "lost" }],
+    ["of another class, of which the Project is no longer", { ...two, ringSecretName: "jsonplane-keyring-internal" }],
+    ["with this very ring, which has come back in another place", { ...two, id: one.id }],
+  ])("%s is taken over, and says so", async (_, installation) => {
+    expect(await signed(installation)).toEqual({ rival: undefined, heldBy: undefined, says: one });
+  });
+
+  it("is taken over by one that adopts, and says so", async () => {
+    expect(await signed(two, { adopt: true })).toEqual({ rival: undefined, heldBy: undefined, says: one });
+  });
+
+  it("is taken over where nobody could have written what it says of its installation", async () => {
+    for (const text of ["", "two", "a/b", "a/b/", "a/b/c/d"]) expect(parseInstallation(text)).toBeUndefined();
+  });
+});
+
+it("a Secret that something else changes as often as it is put right is put right ever more seldom", async () => {
+  const books = book();
+  const metadata = { mode: "create", namespace: "default", name, type: "Opaque", labels: {}, annotations: {} } as const;
+  const write = () => books.write({ ...metadata, entries: { baseURL: "http://one.test" } });
+  for (let repairs = 0; repairs <= 3; repairs += 1) {
+    await write();
+    removed();
+  }
+  await expect(write()).rejects.toThrow(SecretContested);
+  expect(asked()).toEqual(["create", "create", "create", "create"]);
 });

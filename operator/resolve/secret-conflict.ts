@@ -1,0 +1,19 @@
+// Why a Secret that has a name of ours can't be used for an object: something else made it, or another installation of jsonplane.
+
+import type { CustomResource } from "../objects.ts";
+import { isOwn } from "../secret-names.ts";
+import type { FoundSecret } from "./resolution.ts";
+
+/** Undefined = it can be used. */
+export function secretConflict(secret: FoundSecret, owner: CustomResource): string | undefined {
+  const { kind } = owner;
+  const { name } = secret.metadata;
+  if (!isOwn(secret, owner)) {
+    const remedy =
+      kind === "ApiKey" ? "delete it or choose another spec.secretName" : `delete it, or rename the ${kind}`;
+    return `Secret "${name}" was not made for this ${kind}; ${remedy}`;
+  }
+  if (secret.heldBy === undefined) return undefined;
+  const { namespace } = secret.heldBy;
+  return `Secret "${name}" belongs to the installation of jsonplane in namespace "${namespace}"; give one of the two a class (--class-name), or take over from it with --adopt-data`;
+}

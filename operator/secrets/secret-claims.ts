@@ -1,0 +1,137 @@
+// Whose an own Secret is, beyond its name: of which object, of which Project, and made by which installation. One that doesn't say that
+// it is this very object's is asked for, because the cache may still show those of a namespace that is gone. What another
+// installation made is left to it, unless it is gone, or this one adopts; of two that adopt, the one that takes a Project back keeps it.
+
+import { projectName } from "../../core/config/config-keys.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { Secret } from "../../core/manifests/object.ts";
+import { areRivals, type Installation, installationText, parseInstallation } from "../installation.ts";
+import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
+import { namespaceType, secretType } from "../kube/resource-types.ts";
+import type { CustomResource } from "../objects.ts";
+import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../secret-names.ts";
+import type { Watched } from "../watch/watched.ts";
+import { changed, changedSecret, secretOf } from "./secret-object.ts";
+
+export interface SecretClaimsDeps {
+  readonly api: KubeApi;
+  readonly own: Watched;
+  /** Told of a Secret that the server has no longer. */
+  readonly gone: (place: ObjectName) => void;
+  /** This one; known once anything is written. */
+  readonly installation: () => Installation | undefined;
+  /** Takes over, once for each Project, what another installation made. */
+  readonly adopt: boolean;
+  /** Whether a namespace is among those that are watched; false where that isn't known. */
+  readonly seesNamespace: (name: string) => boolean;
+}
+
+export interface SecretClaims {
+  /** The other installation that looks after the Project `ref`, whose own Secret is `signing`; undefined = none, and this one does. */
+  rivalOf(ref: ProjectRef, signing: Secret | undefined): Promise<Installation | undefined>;
+  /** The other installation that made a Secret and may still be there. */
+  holderOf(secret: Secret): Promise<Installation | undefined>;
+  /** The Secret as it holds for `owner`, of a Project that this one looks after. */
+  settled(secret: Secret | undefined, owner: CustomResource): Promise<Secret | undefined>;
+  /** Writes on it whose it is, where it doesn't say so. */
+  claim(secret: KubeObject, owner: CustomResource): Promise<void>;
+  /** The annotation that names this installation. */
+  signature(): Readonly<Record<string, string>>;
+}
+
+export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
+  const { api, own, gone, adopt } = deps;
+  const takenOver = new Set<string>();
+
+  const signature = (): Readonly<Record<string, string>> => {
+    const ours = deps.installation();
+    return ours === undefined ? {} : { [installationAnnotation]: installationText(ours) };
+  };
+  const marksOf = (owner: CustomResource) => ({ ...ownerMarks(owner), ...signature() });
+  const isMarked = ({ metadata }: Secret, owner: CustomResource): boolean =>
+    Object.entries(marksOf(owner)).every(([name, value]) => metadata.annotations?.[name] === value);
+
+  /** Its ring went with its namespace: nobody can write as that installation any more. Where that can't be asked, it may be there. */
+  const exists = async ({ namespace }: Installation): Promise<boolean> => {
+    if (deps.seesNamespace(namespace)) return true;
+    try {
+      return (await api.get(namespaceType, { namespace: "", name: namespace })) !== undefined;
+    } catch (error) {
+      if (isForbidden(error)) return true;
+      throw error;
+    }
+  };
+  const holderOf = async ({ metadata }: Secret): Promise<Installation | undefined> => {
+    const ours = deps.installation();
+    const maker = parseInstallation(metadata.annotations?.[installationAnnotation] ?? "");
+    if (ours === undefined || maker === undefined || !areRivals(ours, maker)) return undefined;
+    return (await exists(maker)) ? maker : undefined;
+  };
+  /** Also where it isn't ours at all: nothing is asked of it. */
+  const isSettled = async (secret: Secret, owner: CustomResource): Promise<boolean> =>
+    !isOwn(secret, owner) || isMarked(secret, owner) || (!adopt && (await holderOf(secret)) !== undefined);
+
+  return {
+    signature,
+    holderOf,
+    async rivalOf(ref, signing) {
+      if (signing === undefined || (adopt && !takenOver.has(projectName(ref)))) return undefined;
+      return await holderOf(signing);
+    },
+    async settled(secret, owner) {
+      if (secret === undefined || (await isSettled(secret, owner))) return secret;
+      const place = { namespace: owner.metadata.namespace, name: secret.metadata.name };
+      const live = await api.get(secretType, place);
+      if (live === undefined) return void gone(place);
+      if (own.get(place.namespace, place.name) !== undefined) own.note(live);
+      const found = secretOf(live);
+      if (await isSettled(found, owner)) return found;
+      if (isOfProject(found, owner)) return marked(found, marksOf(owner));
+      await removeLive(api, live);
+      return void gone(place);
+    },
+    async claim(secret, owner) {
+      const found = secretOf(secret);
+      if (await isSettled(found, owner)) return;
+      const claimed = changedSecret(secret, { labels: {}, annotations: marksOf(owner), entries: {} });
+      const written = await unlessRefused(api.replace(secretType, claimed));
+      if (written === undefined) return;
+      own.note(written);
+      const { namespace, name } = owner.metadata;
+      const holder = owner.kind === "Project" ? await holderOf(found) : undefined;
+      if (holder !== undefined) takenOver.add(projectName({ namespace, name }));
+    },
+  };
+}
+
+/** Or doesn't say. */
+function isOfProject({ metadata }: Secret, owner: CustomResource): boolean {
+  const project = metadata.annotations?.[projectAnnotation];
+  return project === undefined || project === ownerMarks(owner)[projectAnnotation];
+}
+
+/** As it will be once it is claimed. */
+function marked(secret: Secret, marks: Readonly<Record<string, string>>): Secret {
+  const { metadata } = secret;
+  return { ...secret, metadata: { ...metadata, annotations: { ...metadata.annotations, ...marks } } };
+}
+
+/** Its object is gone, as the one of its name says that there is now. */
+async function removeLive(api: KubeApi, { metadata }: KubeObject): Promise<void> {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  try {
+    await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
+  } catch (error) {
+    throw isConflict(error) ? changed({ namespace, name }, error) : error;
+  }
+}
+
+/** Without the mark the Secret is asked for each time, which costs a call and changes nothing. */
+async function unlessRefused(writing: Promise<KubeObject>): Promise<KubeObject | undefined> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (error instanceof ApiFailure && [400, 403, 404, 409, 413, 422].includes(error.status)) return undefined;
+    throw error;
+  }
+}

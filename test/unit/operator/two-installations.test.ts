@@ -1,0 +1,220 @@
+// Two installations that both take themselves for the one that serves the Projects of a cluster, over one API server in this process:
+// one of them does, the other says so once, and none undoes what the other writes.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { JsonObject } from "../../../core/config/types.ts";
+import { type Installation, installationText } from "../../../operator/installation.ts";
+import type { KubeApi } from "../../../operator/kube/api.ts";
+import type { Leadership } from "../../../operator/lead/leadership.ts";
+import { LeaderSession } from "../../../operator/leader-session.ts";
+import { installationAnnotation } from "../../../operator/secret-names.ts";
+import type { CacheListener, Caches } from "../../../operator/watch/caches.ts";
+import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api/fake-api-server.ts";
+import { stored } from "../../support/kubernetes/stored-crs.ts";
+import { eventually } from "../../support/time/eventually.ts";
+import { openedConfig } from "./opened-config.ts";
+import { cachesOver, sessionContext } from "./session-context.ts";
+
+const patience = { withinMs: 30_000 };
+const collections = { Project: "jsonplane.io/projects", ApiKey: "jsonplane.io/apikeys" } as const;
+const writeVerbs = new Set(["create", "replace", "apply", "delete"]);
+
+interface Installed {
+  readonly name: string;
+  readonly parts: ReturnType<typeof openedConfig>["parts"];
+  stop(): Promise<void>;
+}
+
+let server: FakeApiServer;
+let installations: Installed[];
+
+beforeEach(async () => {
+  installations = [];
+  server = await startFakeApiServer();
+  server.objects.create("/namespaces", { metadata: { name: "default" } });
+});
+afterEach(async () => {
+  for (const { stop } of installations) await stop();
+  await server.close();
+});
+
+function leadershipOf(ending: AbortController): Leadership {
+  return {
+    held: () => true,
+    ended: ending.signal,
+    confirm: async () => true,
+    release: async () => ending.abort(),
+  };
+}
+
+const homeOf = (name: string): Installation => ({
+  namespace: `system-${name}`,
+  ringSecretName: "jsonplane-keyring",
+  id: name,
+});
+
+async function install(name: string, { adopt = false } = {}): Promise<Installed> {
+  const installation = homeOf(name);
+  server.objects.create("/namespaces", { metadata: { name: installation.namespace } });
+  const api: KubeApi = fakeApiClient(server);
+  let listener: CacheListener | undefined;
+  const caches: Caches = cachesOver({ api, listener: () => listener });
+  caches.start();
+  await eventually(() => expect(caches.synced()).toBe(true), patience);
+  const opened = openedConfig([], { installation });
+  const context = sessionContext({ api, caches });
+  const baseUrlOf = (ref: { readonly name: string }) => `http://${name}.test/${ref.name}`;
+  const settings = { ...context.settings, adopt, baseUrlOf, namespace: installation.namespace };
+  const session = new LeaderSession(leadershipOf(new AbortController()), { ...context, settings }, opened.open);
+  listener = session.listener;
+  session.start();
+  const installed: Installed = {
+    name,
+    parts: opened.parts,
+    async stop() {
+      await session.stop();
+      await caches.stop();
+      await api.close();
+    },
+  };
+  installations.push(installed);
+  return installed;
+}
+
+function declare(kind: "Project" | "ApiKey", name: string, spec: JsonObject = {}): void {
+  server.objects.create(collections[kind], { ...stored(kind, name, { spec }) });
+}
+
+interface Said {
+  readonly baseURL?: string;
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+}
+
+const statusOf = (kind: "Project" | "ApiKey", name: string): Said =>
+  (server.objects.get(collections[kind], "default", name)?.["status"] ?? {}) as Said;
+const condition = (of: Said, type: string) => of.conditions?.find((each) => each.type === type);
+const secret = (name: string) => server.objects.get("/secrets", "default", name);
+const baseUrlShown = () => {
+  const { baseURL = "" } = (secret("ci-api-key")?.["data"] ?? {}) as { readonly baseURL?: string };
+  return Buffer.from(baseURL, "base64").toString();
+};
+const writes = () =>
+  server.requests.filter(({ verb, collection }) => writeVerbs.has(verb) && !collection.includes("events")).length;
+
+async function served(by: Installed): Promise<void> {
+  await eventually(() => {
+    expect(statusOf("Project", "shop").baseURL).toBe(`http://${by.name}.test/shop`);
+    expect(condition(statusOf("Project", "shop"), "Ready")?.status).toBe("True");
+    expect(condition(statusOf("ApiKey", "ci"), "Ready")?.status).toBe("True");
+    expect(baseUrlShown()).toBe(`http://${by.name}.test/shop`);
+    expect(secret("ci-api-key")?.metadata["annotations"]).toMatchObject({
+      [installationAnnotation]: installationText(homeOf(by.name)),
+    });
+  }, patience);
+}
+
+/** Nothing is written for some time, though both have seen everything. */
+async function atRest(): Promise<void> {
+  await eventually(
+    async () => {
+      const before = writes();
+      await sleep(1_000);
+      expect(writes()).toBe(before);
+    },
+    { withinMs: 20_000 },
+  );
+}
+
+it("the second leaves the Secrets and the status of the first alone, says so in the Project's status, and comes to rest", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const first = await install("one");
+  await served(first);
+  const second = await install("two");
+  await eventually(() => {
+    expect(condition(statusOf("Project", "shop"), "Contested")).toMatchObject({
+      status: "True",
+      reason: "SecretConflict",
+    });
+  }, patience);
+  await atRest();
+  await served(first);
+  expect(second.parts.has("shop")).toBe(false);
+});
+
+it("of two that see a new Project at once, one serves it", async () => {
+  await install("one");
+  await install("two");
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  await eventually(() => expect(installations.filter(({ parts }) => parts.has("shop"))).toHaveLength(1), patience);
+  const [serving] = installations.filter(({ parts }) => parts.has("shop"));
+  await atRest();
+  await served(serving as Installed);
+  expect(installations.filter(({ parts }) => parts.has("shop"))).toEqual([serving]);
+});
+
+it("the word of another that is gone goes with the next status of the one that serves", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const first = await install("one");
+  await served(first);
+  const second = await install("two");
+  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
+  await second.stop();
+  installations.pop();
+  declare("ApiKey", "another");
+  await eventually(() => {
+    expect(condition(statusOf("ApiKey", "another"), "Ready")?.status).toBe("True");
+    expect(condition(statusOf("Project", "shop"), "Contested")).toBeUndefined();
+  }, patience);
+});
+
+it("one that is installed anew in another namespace takes over, with the key in force, once that of the former one is gone", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const first = await install("one");
+  await served(first);
+  await first.stop();
+  const second = await install("two");
+  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
+  server.objects.remove("/namespaces", "", "system-one");
+  declare("ApiKey", "another");
+  await served(second);
+  expect(condition(statusOf("Project", "shop"), "Contested")).toBeUndefined();
+  expect([...(second.parts.get("shop")?.keys.keys() ?? [])]).toEqual(
+    expect.arrayContaining([...(first.parts.get("shop")?.keys.keys() ?? [])]),
+  );
+});
+
+it("the second sets no finalizer and takes none away, though the deletion of data is asked for and done by the first", async () => {
+  declare("Project", "shop", { deletionPolicy: "Delete" });
+  const first = await install("one");
+  await eventually(() => expect(condition(statusOf("Project", "shop"), "Ready")?.status).toBe("True"), patience);
+  await first.stop();
+  await install("two");
+  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
+  server.objects.remove(collections.Project, "default", "shop");
+  await atRest();
+  expect(server.objects.get(collections.Project, "default", "shop")?.metadata.finalizers).toEqual([
+    "jsonplane.io/purge",
+  ]);
+});
+
+it("one that adopts takes over, with the key that is in force, and once: two that adopt come to rest as well", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const first = await install("one", { adopt: true });
+  await served(first);
+  const key = [...(first.parts.get("shop")?.keys.keys() ?? [])];
+  const second = await install("two", { adopt: true });
+  await eventually(() => expect([...(second.parts.get("shop")?.keys.keys() ?? [])]).toEqual(key), patience);
+  await atRest();
+  const owners = ["shop-signing", "ci-api-key", "ci-key-hash"].map(
+    (name) =>
+      (secret(name)?.metadata["annotations"] as Readonly<Record<string, string>> | undefined)?.[installationAnnotation],
+  );
+  expect(new Set(owners).size).toBe(1);
+});
