@@ -1,12 +1,12 @@
 // Carries out the operator's purge orders, one replica at a time, in small steps, and notes which are done. An order that is
 // interrupted goes on where it was left: what is gone is gone.
 
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type PurgeOrder, readPurgeOrder } from "../../core/config/purge-order.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
+import { createPurgeOrderScripts, type PurgeOrderScripts } from "./purge-order-scripts.ts";
 import { type PurgedCollections, type PurgedDocuments, purgeCollection, purgeWholeDocument } from "./purge-whole.ts";
 
 export interface PurgeDeps {
@@ -23,9 +23,10 @@ const lockMilliseconds = 5_000;
 /** Looks for orders until it is stopped. */
 export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
   const stopping = new AbortController();
+  const scripts = createPurgeOrderScripts(deps.gateway);
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await round(deps, stopping.signal).catch(deps.onFailed);
+      await round(deps, scripts, stopping.signal).catch(deps.onFailed);
       await sleep(lookMilliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
   };
@@ -38,18 +39,18 @@ export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
   };
 }
 
-async function round(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
+async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortSignal): Promise<void> {
   const { gateway } = deps;
   const orders = fieldsOf(await gateway.read(configKeys.purges, "HGETALL", configKeys.purges));
   if (orders.size === 0) return;
   const done = new Set(textsOf(await gateway.read(configKeys.purged, "HKEYS", configKeys.purged)));
   const open = [...orders].filter(([id]) => !done.has(id));
-  if (open.length === 0 || !(await takeLock(gateway))) return;
+  if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return;
   for (const [id, text] of open) {
     const order = readPurgeOrder(text);
     // One that a newer operator wrote waits for a newer replica.
     if (order && (await purge(deps, { id, order }, signal))) {
-      await gateway.write(configKeys.purged, "HSET", configKeys.purged, id, Date.now());
+      await scripts.noteDone(id);
     }
   }
   await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
@@ -80,10 +81,4 @@ async function isOpen(gateway: Gateway, id: string): Promise<boolean> {
     gateway.read(purged, "HEXISTS", purged, id),
   ]);
   return isOrdered === 1 && isDone === 0;
-}
-
-/** Two that purge the same would be wasteful, not wrong; so the lock needs no owner. */
-async function takeLock(gateway: Gateway): Promise<boolean> {
-  const { purgeLock } = configKeys;
-  return (await gateway.write(purgeLock, "SET", purgeLock, randomUUID(), "NX", "PX", lockMilliseconds)) === "OK";
 }

@@ -9,6 +9,7 @@ import { startTraffic } from "../support/fleet/traffic.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { customResources, folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
+import { refusedWrites } from "../support/redis/refused-writes.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 let fleet: OwnFleet;
@@ -103,6 +104,31 @@ describe("Redis", () => {
     await eventually(async () => expect(await isPublished(`${namespace}/shop`)).toBe(true), patience);
     await expectWorking(namespace, 22);
     expect((await traffic.stop()).failures).toEqual([]);
+  });
+});
+
+describe("Redis whose memory is used up", () => {
+  it("keeps no Project from being deleted together with its data", async () => {
+    const namespace = await fleet.api.namespace();
+    await fleet.api.apply(shop({ keys: { "shop-key": "one" }, deletionPolicy: "Delete" }), { namespace });
+    await fleet.ready(namespace);
+    const key = await fleet.secret(namespace, "shop-key-api-key", "apiKey");
+    const path = `/${namespace}/shop/api/items`;
+    const made = { method: "POST", body: { title: "one" }, as: `apikey ${key}` };
+    expect((await fleet.replicas[0]?.send(path, made))?.status).toBe(201);
+    await refusedWrites.OOM.enter(fleet.redis);
+    try {
+      expect((await fleet.replicas[0]?.send(path, made))?.status).toBe(503);
+      await apiObject(fleet.api, `${folderOf("Project", namespace)}/shop`, { method: "DELETE" });
+      await eventually(async () => {
+        const kindsLeft = (await customResources(fleet.api, namespace)).map(({ kind }) => kind);
+        expect(kindsLeft).not.toContain("Project");
+      }, patience);
+      expect(await ask("EXISTS", `jp:{${namespace}/shop/items}:ids`)).toContain(":0");
+      expect(await ask("HLEN", configKeys.purges)).toContain(":0");
+    } finally {
+      await refusedWrites.OOM.leave(fleet.redis);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
@@ -17,7 +18,7 @@ import { createPublisher, type Publisher } from "../../operator/publish/publishe
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { idOf, servedText } from "../support/store/stored-objects.ts";
+import { idOf, objectOf, servedText } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const ref = { namespace: "default", name: "shop" };
@@ -161,6 +162,37 @@ describe("doomed data", () => {
     await pass();
     await replicaLooks();
     await pass();
+    await isSettled();
+  });
+});
+
+describe("while what is stored takes all the memory that Redis may use", () => {
+  const isRefused = () =>
+    write("films", 2).then(
+      () => false,
+      (error: unknown) => error instanceof WritesRefused,
+    );
+
+  it("doomed data are purged, indexes included, and what they leave can be written to again", async () => {
+    await store.declareIndexes({ project: ref, resource: "books" }, [{ name: "n", path: ["n"] }], 1);
+    for (let n = 2; n < 250; n += 1) {
+      // Redis JSON keeps equal strings once.
+      const filler = JSON.stringify(`${n}`.padEnd(60_000, "x"));
+      await store.create({ project: ref, resource: "books" }, objectOf(n, { n: `${n}`, filler }), 1_000);
+    }
+    const used = /^used_memory:(\d+)/m.exec(String(await gateway.read("x", "INFO", "memory")))?.[1];
+    await gateway.write("x", "CONFIG", "SET", "maxmemory", Number(used) - 8 * 1024 * 1024);
+    try {
+      expect(await isRefused()).toBe(true);
+      await pass();
+      await replicaLooks();
+      expect((await pass()).purged).toEqual(doomed);
+      // Redis gives the memory back in the background.
+      await eventually(async () => expect(await isRefused()).toBe(false));
+    } finally {
+      await gateway.write("x", "CONFIG", "SET", "maxmemory", 0);
+    }
+    await store.remove({ project: ref, resource: "films" }, idOf(2), {});
     await isSettled();
   });
 });

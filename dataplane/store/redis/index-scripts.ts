@@ -16,7 +16,7 @@ import {
 import type { CollectionKeys } from "./keys.ts";
 import { indexKeys } from "./object-scripts.ts";
 import { scriptReply, unexpectedCode } from "./script-reply.ts";
-import { storeScript } from "./store-script.ts";
+import { freeingScript, storeScript } from "./store-script.ts";
 
 export interface DeclareIndexes {
   readonly keys: CollectionKeys;
@@ -77,7 +77,8 @@ export interface IndexScripts {
 }
 
 export function createIndexScripts(gateway: Gateway): IndexScripts {
-  const declare = storeScript("declare-indexes-n", "write");
+  // As small as what is published of the resource, and a purge begins by dropping the indexes.
+  const declare = freeingScript("declare-indexes-n");
   const beginBuild = storeScript("begin-build-3", "write");
   const addEntries = storeScript("add-entries-n", "write");
 

@@ -7,7 +7,7 @@ import { textOf } from "../../../core/redis/reply.ts";
 import { code } from "./codes.ts";
 import type { CollectionKeys, DocumentKeys } from "./keys.ts";
 import { scriptReply } from "./script-reply.ts";
-import { storeScript } from "./store-script.ts";
+import { freeingScript } from "./store-script.ts";
 
 export interface PurgedObject {
   readonly member: string;
@@ -32,10 +32,10 @@ export interface PurgeScripts {
 const documentNameMilliseconds = 5_000;
 
 export function createPurgeScripts(gateway: Gateway): PurgeScripts {
-  const identifyCollection = storeScript("identify-collection-2", "write");
-  const purgeObjects = storeScript("purge-objects-n", "write");
-  const identifyDocument = storeScript("identify-document-2", "write");
-  const purgeDocument = storeScript("purge-document-3", "write");
+  const identifyCollection = freeingScript("identify-collection-2");
+  const purgeObjects = freeingScript("purge-objects-n");
+  const identifyDocument = freeingScript("identify-document-2");
+  const purgeDocument = freeingScript("purge-document-3");
 
   return {
     async identifyCollection({ indexSet, ids }) {

@@ -142,4 +142,12 @@ export const storeMutations: readonly Mutation[] = [
     replace: "",
     caughtBy: [redisStore],
   },
+  {
+    name: "purges-wait-for-memory",
+    harm: "What fills Redis can't be removed, because Redis is full",
+    file: "dataplane/config/purge-order-scripts.ts",
+    find: `runsWithoutMemory(loadScript(folder, name, "write"))`,
+    replace: `loadScript(folder, name, "write")`,
+    caughtBy: ["test/store/purges.test.ts"],
+  },
 ];

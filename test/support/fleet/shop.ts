@@ -10,6 +10,8 @@ export interface ShopPlan {
   readonly users?: readonly string[];
   /** `spec.className` of the Project. */
   readonly className?: string;
+  /** Of the Project. */
+  readonly deletionPolicy?: "Delete" | "Retain";
 }
 
 /** Manifests in one text. */

@@ -1,0 +1,10 @@
+-- Purpose: notes that a purge order was carried out.
+-- KEYS: 1 orders that were carried out
+-- ARGV: 1 order's id, 2 when, in Unix milliseconds
+-- Returns: {done}
+local code = { done = 0 }
+local purged = KEYS[1]
+local id, now = ARGV[1], ARGV[2]
+
+redis.call("HSET", purged, id, now)
+return { code.done }
