@@ -22,10 +22,24 @@ export interface DataEntry {
   readonly doomedBy?: string;
 }
 
+/** A Project that had this name, and whose sessions are to be purged. */
+export interface EndedProject {
+  readonly uid: string;
+  /** The revision from which on nobody serves it; 0 = the one being written. */
+  readonly doomedAt: number;
+}
+
 export interface DataRecord {
   /** The Project's own policy when it was seen last; Retain once its end has been acted on. */
   readonly policy: DeletionPolicy;
   /** UID of the Project that was published last. */
   readonly projectUid: string;
   readonly entries: readonly DataEntry[];
+  /** Absent = none. An operator of an earlier version leaves it out: then the sessions expire. */
+  readonly ended?: readonly EndedProject[];
+}
+
+/** Whether anything is to be purged, so that its project is looked after although nothing else is there of it. */
+export function awaitsPurge({ entries, ended = [] }: DataRecord): boolean {
+  return ended.length > 0 || entries.some(({ doomedAt }) => doomedAt !== undefined);
 }

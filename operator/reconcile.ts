@@ -291,7 +291,7 @@ function next({ resolved, reach, carried, revision, untold }: Done, { clock }: R
   if (resolved.rival !== undefined) moments.push(rivalAgainMs);
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
   if (resolved.ringWaits) moments.push(ringAgainMs);
-  if (carried.waitingFor === "purge") moments.push(purgeAgainMs);
+  if (carried.waitingFor === "purge" || carried.purgesSessions) moments.push(purgeAgainMs);
   return {
     ...(moments.length > 0 && { againAfterMs: Math.min(...moments) }),
     ...(reach !== "programmed" && { awaited: revision }),

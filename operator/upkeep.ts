@@ -5,6 +5,7 @@ import { projectName } from "../core/config/config-keys.ts";
 import type { Logger } from "../core/log/logger.ts";
 import { wordsOf } from "../core/log/words-of.ts";
 import { pause, type Timers } from "../core/timers.ts";
+import { awaitsPurge } from "./data-record.ts";
 import { judgeAbsence } from "./finalize/vanished.ts";
 import type { Publisher } from "./publish/publisher.ts";
 import type { WorkQueue } from "./queue/work-queue.ts";
@@ -68,9 +69,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const published = new Set(known.map(projectName));
     const judgement = judgeAbsence({ published, present, deleted: new Set(), suspected });
     suspected = judgement.suspected;
-    const doomed = [...publisher.dataRecords()].filter(([, { entries }]) =>
-      entries.some((entry) => entry.doomedAt !== undefined),
-    );
+    const doomed = [...publisher.dataRecords()].filter(([, record]) => awaitsPurge(record));
     for (const key of [...judgement.gone, ...doomed.map(([key]) => key)]) queue.add(key, "bulk");
     if (suspected.size === 0) return;
     logger.warn("Most projects have no object any more; looking again before they are withdrawn", {

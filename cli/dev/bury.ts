@@ -2,7 +2,7 @@
 // says Delete. It waits a moment first, because an editor that saves removes and writes.
 
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
-import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
+import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/claimed-name.ts";
 import type { CustomResource } from "../../operator/objects.ts";
@@ -48,6 +48,7 @@ export async function purgeGraves(graves: readonly Grave[], known: Knowledge, ar
   const news: string[] = [];
   for (const grave of graves) {
     try {
+      await purgeSessions(grave, around);
       for (const object of withData(grave, known)) {
         const path = await purgeOne(object, around);
         if (path !== undefined) news.push(`${path}: its data are deleted`);
@@ -80,6 +81,14 @@ function withData(grave: Grave, known: Knowledge): readonly CustomResource[] {
 export interface Surroundings {
   readonly published: Published;
   readonly store: Store;
+}
+
+/** Whatever becomes of a Project's data, no token of its sessions is accepted any more. */
+async function purgeSessions(grave: Grave, { store }: Surroundings): Promise<void> {
+  const { kind, metadata } = objectOf(grave);
+  if (kind !== "Project") return;
+  const project = { namespace: metadata.namespace, name: metadata.name };
+  await purgeProjectSessions(store, { project, projectUid: metadata.uid });
 }
 
 /** Another object may serve the same data by now; then they are its own. */

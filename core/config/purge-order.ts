@@ -4,7 +4,9 @@ import type { ProjectRef } from "./types.ts";
 
 export type PurgeOrder =
   | { readonly what: "resource"; readonly project: ProjectRef; readonly name: string }
-  | { readonly what: "rootkey"; readonly project: ProjectRef; readonly name: string };
+  | { readonly what: "rootkey"; readonly project: ProjectRef; readonly name: string }
+  /** Of the Project with this UID alone: another one may have its name. */
+  | { readonly what: "sessions"; readonly project: ProjectRef; readonly projectUid: string };
 
 export function writePurgeOrder(order: PurgeOrder): string {
   return JSON.stringify(order);
@@ -12,12 +14,20 @@ export function writePurgeOrder(order: PurgeOrder): string {
 
 /** Undefined when the text is no order that this version knows. */
 export function readPurgeOrder(text: string): PurgeOrder | undefined {
-  const order = parsed(text) as Partial<PurgeOrder> | undefined;
-  const known = order?.what === "resource" || order?.what === "rootkey";
-  const { namespace, name } = order?.project ?? {};
-  if (!known || typeof order.name !== "string" || typeof namespace !== "string" || typeof name !== "string")
-    return undefined;
-  return { what: order.what, project: { namespace, name }, name: order.name };
+  const order = parsed(text) as Partial<Record<"what" | "name" | "projectUid", unknown>> & {
+    readonly project?: unknown;
+  };
+  const project = projectOf(order?.project);
+  if (project === undefined) return undefined;
+  const { what, name, projectUid } = order;
+  if (what === "sessions" && typeof projectUid === "string") return { what, project, projectUid };
+  if ((what === "resource" || what === "rootkey") && typeof name === "string") return { what, project, name };
+  return undefined;
+}
+
+function projectOf(value: unknown): ProjectRef | undefined {
+  const { namespace, name } = (value ?? {}) as Partial<Record<keyof ProjectRef, unknown>>;
+  return typeof namespace === "string" && typeof name === "string" ? { namespace, name } : undefined;
 }
 
 function parsed(text: string): unknown {

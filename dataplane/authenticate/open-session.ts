@@ -133,7 +133,8 @@ async function openSession(deps: OpenSessionDeps, project: LiveProject, user: Us
     deps.tokens.mint(project, "refresh", { ...session, jti: deps.newId(), iat: now, exp: expires }),
   ]);
   const { sid: id, sub: username, cv: credentialRevision } = session;
-  const record = { id, username, credentialRevision, created: now, lastRefresh: now, expires };
+  const { uid: projectUid } = project.config;
+  const record = { id, projectUid, username, credentialRevision, created: now, lastRefresh: now, expires };
   if ((await deps.store.putSession(project.config, record, sessions)) === "full") throw tooManySessions(project.config);
   return { access_token, refresh_token, session_id: session.sid, message: "Successfully logged in" };
 }

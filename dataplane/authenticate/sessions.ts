@@ -60,7 +60,7 @@ async function list(deps: SessionsDeps, project: LiveProject, caller: KnownCalle
   const users = await usersOf(deps, project, records);
   return records.flatMap((record) => {
     const user = users.get(record.username);
-    return user !== undefined && isLive(deps, record, user) ? [viewOf(record, user)] : [];
+    return user !== undefined && isLive(deps, project, { record, user }) ? [viewOf(record, user)] : [];
   });
 }
 
@@ -98,16 +98,11 @@ async function end(deps: SessionsDeps, project: LiveProject, caller: KnownCaller
 }
 
 /** A live session that is the caller's own, or any to Administrators. Throws Problem `not_found`. */
-async function reachable(
-  deps: SessionsDeps,
-  project: LiveProject,
-  caller: KnownCaller,
-  id: string,
-): Promise<{ readonly record: SessionRecord; readonly user: UserConfig }> {
+async function reachable(deps: SessionsDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<OfUser> {
   const record = await deps.store.session(project.config, id);
   if (record === undefined || !(caller.role === "Administrators" || isOwn(caller, record))) throw sessionNotFound();
   const user = liveValue(await deps.directory.user(project, record.username));
-  if (user === undefined || !isLive(deps, record, user)) throw sessionNotFound();
+  if (user === undefined || !isLive(deps, project, { record, user })) throw sessionNotFound();
   return { record, user };
 }
 
@@ -120,7 +115,18 @@ function isOwn(caller: KnownCaller, record: SessionRecord): boolean {
   return caller.kind === "user" && caller.name === record.username;
 }
 
-function isLive({ clock, ended, unfinished }: SessionsDeps, record: SessionRecord, user: UserConfig): boolean {
+interface OfUser {
+  readonly record: SessionRecord;
+  readonly user: UserConfig;
+}
+
+function isLive(
+  { clock, ended, unfinished }: SessionsDeps,
+  { config }: LiveProject,
+  { record, user }: OfUser,
+): boolean {
+  // Of a Project that had this name before, and whose sessions are still to be purged.
+  if (record.projectUid !== "" && record.projectUid !== config.uid) return false;
   if (user.credentialRevision !== record.credentialRevision) return false;
   // One whose end the store does not know stands there, and may be ended again.
   if (ended.has(record.id) && !unfinished.has(record.id)) return false;

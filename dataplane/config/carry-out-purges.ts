@@ -7,11 +7,18 @@ import { type PurgeOrder, readPurgeOrder } from "../../core/config/purge-order.t
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
 import { createPurgeOrderScripts, type PurgeOrderScripts } from "./purge-order-scripts.ts";
-import { type PurgedCollections, type PurgedDocuments, purgeCollection, purgeWholeDocument } from "./purge-whole.ts";
+import {
+  type PurgedCollections,
+  type PurgedDocuments,
+  type PurgedSessions,
+  purgeCollection,
+  purgeProjectSessions,
+  purgeWholeDocument,
+} from "./purge-whole.ts";
 
 export interface PurgeDeps {
   readonly gateway: Gateway;
-  readonly store: PurgedCollections & PurgedDocuments;
+  readonly store: PurgedCollections & PurgedDocuments & PurgedSessions;
   readonly onFailed: (error: unknown) => void;
 }
 
@@ -49,11 +56,23 @@ async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortS
   for (const [id, text] of open) {
     const order = readPurgeOrder(text);
     // One that a newer operator wrote waits for a newer replica.
-    if (order && (await purge(deps, { id, order }, signal))) {
+    if (order && (await purge(deps, { id, order }, signal)) && (await isOpen(gateway, id))) {
       await scripts.noteDone(id);
     }
   }
+  await dropStaleMarks(gateway, orders, done);
   await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+}
+
+/** Of a replica that stood still between its last look and its mark: the operator, which had the order's mark already, asks for it no more. */
+async function dropStaleMarks(
+  gateway: Gateway,
+  orders: ReadonlyMap<string, string>,
+  done: ReadonlySet<string>,
+): Promise<void> {
+  const { purged } = configKeys;
+  const stale = [...done].filter((id) => !orders.has(id));
+  if (stale.length > 0) await gateway.write(purged, "HDEL", purged, ...stale);
 }
 
 /** False when it was interrupted before the end. */
@@ -69,9 +88,15 @@ async function purge(
     await deps.gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
     return true;
   };
-  return order.what === "rootkey"
-    ? purgeWholeDocument(deps.store, { project: order.project, rootKey: order.name }, goesOn)
-    : purgeCollection(deps.store, { project: order.project, resource: order.name }, goesOn);
+  const { project } = order;
+  switch (order.what) {
+    case "rootkey":
+      return purgeWholeDocument(deps.store, { project, rootKey: order.name }, goesOn);
+    case "resource":
+      return purgeCollection(deps.store, { project, resource: order.name }, goesOn);
+    case "sessions":
+      return purgeProjectSessions(deps.store, { project, projectUid: order.projectUid }, goesOn);
+  }
 }
 
 async function isOpen(gateway: Gateway, id: string): Promise<boolean> {

@@ -1,9 +1,11 @@
-// Purges a collection or a root key's value to the end, whoever else does so meanwhile. Each step takes only what was stored when the
+// Purges a collection, a root key's value or a Project's sessions to the end, whoever else does so meanwhile. Each step takes only what was stored when the
 // purge was last found to be in order.
 
-import type { CollectionRef, DocumentRef, DocumentStore, ObjectStore } from "../store/port.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { CollectionRef, DocumentRef, DocumentStore, ObjectStore, SessionStore } from "../store/port.ts";
 
 export type PurgedCollections = Pick<ObjectStore, "collectionIdentity" | "purge">;
+export type PurgedSessions = Pick<SessionStore, "purgeSessions">;
 export type PurgedDocuments = Pick<DocumentStore, "documentIdentity" | "purgeDocument">;
 
 /** Asked before every step; where it says no, purging ends. */
@@ -30,6 +32,19 @@ export function purgeWholeDocument(
 ): Promise<boolean> {
   const identity = () => store.documentIdentity(document);
   return purgeAll(identity, (named) => store.purgeDocument(document, named), goesOn);
+}
+
+/** Needs no name for what is stored now: each session says whose it is. False when it was ended before nothing was left. */
+export async function purgeProjectSessions(
+  store: PurgedSessions,
+  { project, projectUid }: { readonly project: ProjectRef; readonly projectUid: string },
+  goesOn: GoesOn = always,
+): Promise<boolean> {
+  for (let cursor: string | undefined = ""; cursor !== undefined; ) {
+    if (!(await goesOn())) return false;
+    cursor = await store.purgeSessions(project, projectUid, cursor);
+  }
+  return true;
 }
 
 async function purgeAll(

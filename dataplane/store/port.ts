@@ -295,6 +295,8 @@ export interface FiguresStore {
 
 export interface SessionRecord {
   readonly id: string;
+  /** UID of the Project that it was opened in: one that is made anew has another. "" = an earlier version stored it. */
+  readonly projectUid: string;
   readonly username: string;
   readonly credentialRevision: string;
   /** Unix seconds. */
@@ -317,10 +319,9 @@ export interface SessionStore {
     project: ProjectRef,
     filter: { readonly username?: string; readonly limit: number },
   ): Promise<readonly SessionRecord[]>;
-  /**
-   * Calls back for every session ended anywhere, those before the call included while their tokens could live. `tokensExpire` is
-   * in Unix seconds of the store's own clock, which all replicas share.
-   */
+  /** Of the next few sessions after the cursor, removes those of the Project with this UID. The next cursor, undefined at the end; "" begins. */
+  purgeSessions(project: ProjectRef, projectUid: string, cursor: string): Promise<string | undefined>;
+  /** Calls back for every session ended anywhere, and for earlier ones whose tokens could live: until then by the store's own Unix seconds. */
   followEndedSessions(onEnded: (sessionId: string, tokensExpire: number) => void): Promise<{ stop(): Promise<void> }>;
 }
 

@@ -10,6 +10,7 @@ import type { CustomResource, DeletionPolicy } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
+import { isEmpty } from "./data-plan.ts";
 import { applyFinalizer, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
 import { type EndWait, type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
 
@@ -31,6 +32,8 @@ export interface CarriedOn {
   readonly waiting: ReadonlyMap<string, EndWait>;
   /** What the data of the Project as a whole wait for. */
   readonly waitingFor?: PurgeWait;
+  /** A replica is purging sessions of a Project that had this name. */
+  readonly purgesSessions: boolean;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
 }
@@ -61,6 +64,7 @@ export async function carryOn(
     waiting: new Map<string, EndWait>([...heldBack(objects, deps), ...(outcome?.waiting ?? [])]),
     gone,
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
+    purgesSessions: outcome?.purgesSessions ?? false,
   };
 }
 
@@ -72,8 +76,8 @@ async function purge(
 ): Promise<PurgeOutcome | undefined> {
   if (record === undefined) return undefined;
   const outcome = await purgeDoomed({ ref, record, reachOf: acknowledgements.reachOf, purges });
-  if (outcome.purged.length === 0) return outcome;
-  const nothingLeft = outcome.record.entries.length === 0 && project === undefined;
+  if (outcome.record === record) return outcome;
+  const nothingLeft = isEmpty(outcome.record) && project === undefined;
   await publisher.writeData(ref, nothingLeft ? undefined : outcome.record);
   return outcome;
 }

@@ -8,6 +8,7 @@ import type { DataEntry, DataRecord } from "../data-record.ts";
 import type { ApiResource, CustomResource, Project, RootKey } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import { type DoomContext, judgeEntry } from "./doom.ts";
+import { endedProjects } from "./ended-projects.ts";
 import { purgeId } from "./purge-doomed.ts";
 
 export interface DataInput {
@@ -43,7 +44,7 @@ export function judgeData(input: DataInput): DataJudgement {
   const adopted = mayAdopt(input) && known.entries.some((entry) => isForeign(entry, input));
   const own = adopted ? adopt(known, input) : known;
   const foreignData = own.entries.some((entry) => isForeign(entry, input));
-  const record = foreignData ? own : judgeEntries(own, input);
+  const record = withEnded(foreignData ? own : judgeEntries(own, input), input);
   return { record, foreignData, openPurges: openPurges(record), adopted };
 }
 
@@ -56,7 +57,7 @@ export function planData(
   { objects, parts, namespaceUid }: Pick<DataInput, "objects" | "namespaceUid"> & { readonly parts?: ProjectParts },
 ): DataRecord | undefined {
   const { project } = objects;
-  if (parts === undefined) return record === undefined || record.entries.length === 0 ? undefined : sorted(record);
+  if (parts === undefined) return record === undefined || isEmpty(record) ? undefined : sorted(record);
   if (foreignData || namespaceUid === undefined || project === undefined) {
     throw new Error("Parts were compiled that may not be served");
   }
@@ -68,7 +69,13 @@ export function planData(
     policy: project.spec.deletionPolicy,
     projectUid: project.metadata.uid,
     entries: [...kept, ...served.values()],
+    ...(record?.ended !== undefined && { ended: record.ended }),
   });
+}
+
+/** True of a record that says nothing of anything stored. */
+export function isEmpty({ entries, ended = [] }: DataRecord): boolean {
+  return entries.length === 0 && ended.length === 0;
 }
 
 /** Places whose data are to be deleted, and are not yet. */
@@ -98,6 +105,12 @@ function judgeEntries(record: DataRecord, input: DataInput): DataRecord {
   // Its end is acted on once: a child that drops its own Retain afterwards is not caught by it late. Until then what it says
   // now is what counts when it has gone, also when it is no longer served.
   return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
+}
+
+function withEnded({ ended = [], ...record }: DataRecord, input: DataInput): DataRecord {
+  const { objects, previousParts, ordered } = input;
+  const now = endedProjects({ ended, project: objects.project, previousParts, ordered });
+  return now.length === 0 ? record : { ...record, ended: now };
 }
 
 /** The Project whose end is to be acted on now, as it was seen last: withdrawn already, it has been acted on. */
@@ -134,7 +147,7 @@ function adopt(record: DataRecord, input: DataInput): DataRecord {
     if (namespaceUid === undefined || !isForeign(entry, input)) return entry;
     return { ...entry, namespaceUid, retained: true };
   });
-  return { policy: project.spec.deletionPolicy, projectUid: project.metadata.uid, entries };
+  return { ...record, policy: project.spec.deletionPolicy, projectUid: project.metadata.uid, entries };
 }
 
 // ----------------------------------------------------------------------------------------------------------- what is served

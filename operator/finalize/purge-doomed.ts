@@ -1,9 +1,10 @@
-// Follows the purge of a project's doomed data from one pass to the next: ordered once no replica serves them any more, struck
-// off the record once a replica has removed them. It may be cut off anywhere: an entry leaves the record last, so that a pass
+// Follows the purge of a project's doomed data, and of the sessions of Projects that ended, from one pass to the next: ordered once no
+// replica serves them any more, struck off the record once a replica has removed them. It may be cut off anywhere: an entry leaves the record last, so that a pass
 // which was cut off is made again, and until then nobody is served under that name.
 
+import type { PurgeOrder } from "../../core/config/purge-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord } from "../data-record.ts";
+import type { DataEntry, DataRecord, EndedProject } from "../data-record.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 
@@ -22,23 +23,25 @@ export interface PurgeInput {
 }
 
 export interface PurgeOutcome {
-  /** What remains; to be stored, when `purged` isn't empty, before anything is said of them. */
+  /** What remains; to be stored, when it is another one, before anything is said of what was purged. */
   readonly record: DataRecord;
   readonly purged: readonly DataEntry[];
   /** What each of the others waits for, by UID of the object that it belonged to. */
   readonly waiting: ReadonlyMap<string, PurgeWait>;
   /** What the Project as a whole waits for. */
   readonly waitingFor?: PurgeWait;
+  /** Sessions are being purged. Nobody waits for it: no object is held back, and no name. */
+  readonly purgesSessions: boolean;
 }
 
 /** The same on every attempt; another one when the data of the same object are doomed a second time. */
-export function purgeId({ uid, doomedAt = 0 }: DataEntry): string {
+export function purgeId({ uid, doomedAt = 0 }: Pick<DataEntry, "uid" | "doomedAt">): string {
   return `${uid}:${doomedAt}`;
 }
 
 /** Which purges of the record have been ordered: theirs can't be released any more. */
 export async function orderedPurges(record: DataRecord | undefined, purges: Purges): Promise<ReadonlySet<string>> {
-  const ids = doomedOf(record?.entries ?? []).map(purgeId);
+  const ids = [...doomedOf(record?.entries ?? []), ...(record?.ended ?? [])].map(purgeId);
   const ordered = await Promise.all(ids.map((id) => purges.isOrdered(id)));
   return new Set(ids.filter((_, position) => ordered[position]));
 }
@@ -52,44 +55,68 @@ export async function forgetUnrecorded(ref: ProjectRef, record: DataRecord | und
   for (const id of await purges.ordered(ref)) await purges.forget(id);
 }
 
-export async function purgeDoomed({ ref, record, reachOf, purges }: PurgeInput): Promise<PurgeOutcome> {
+export async function purgeDoomed({ record, ...input }: PurgeInput): Promise<PurgeOutcome> {
   const purged = new Set<DataEntry>();
   const waiting = new Map<string, PurgeWait>();
   for (const entry of doomedOf(record.entries)) {
-    const wait = await follow(entry, { ref, reachOf, purges });
+    const wait = await follow(entry, { what: entry.what, project: input.ref, name: entry.name }, input);
     if (wait === "done") purged.add(entry);
     else waiting.set(entry.uid, wait);
   }
+  const { left, purgesSessions } = await purgeSessions(record.ended ?? [], input);
   const waits = new Set(waiting.values());
   const waitingFor = order.find((wait) => waits.has(wait));
   return {
-    record: { ...record, entries: record.entries.filter((entry) => !purged.has(entry)) },
+    record: remaining(record, purged, left),
     purged: [...purged],
     waiting,
     ...(waitingFor !== undefined && { waitingFor }),
+    purgesSessions,
   };
+}
+
+/** The record itself when nothing has been purged. */
+function remaining(record: DataRecord, purged: ReadonlySet<DataEntry>, left: readonly EndedProject[]): DataRecord {
+  const { ended = [], ...rest } = record;
+  if (purged.size === 0 && left.length === ended.length) return record;
+  const entries = rest.entries.filter((entry) => !purged.has(entry));
+  return { ...rest, entries, ...(left.length > 0 && { ended: left }) };
 }
 
 /** What a person can do something about comes first. */
 const order: readonly PurgeWait[] = ["no_replicas", "replicas", "purge"];
 
+type Following = Omit<PurgeInput, "record">;
+
+async function purgeSessions(ended: readonly EndedProject[], input: Following) {
+  const left: EndedProject[] = [];
+  let purgesSessions = false;
+  for (const each of ended) {
+    const wait = await follow(each, { what: "sessions", project: input.ref, projectUid: each.uid }, input);
+    if (wait !== "done") left.push(each);
+    purgesSessions ||= wait === "purge";
+  }
+  return { left, purgesSessions };
+}
+
 async function follow(
-  entry: DataEntry,
-  { ref, reachOf, purges }: Omit<PurgeInput, "record">,
+  doomed: Pick<DataEntry, "uid" | "doomedAt">,
+  purge: PurgeOrder,
+  { reachOf, purges }: Following,
 ): Promise<PurgeWait | "done"> {
-  const id = purgeId(entry);
+  const id = purgeId(doomed);
   if (await purges.isDone(id)) {
     // Before the record is written: were it the other way round, a crash between both would leave the order for ever. An
     // order that was forgotten while the entry still stands is given again, and finds nothing to remove.
     await purges.forget(id);
     return "done";
   }
-  const { doomedAt = 0 } = entry;
+  const { doomedAt = 0 } = doomed;
   // Not stored yet: no replica can have heard of it.
   const reach = doomedAt === 0 ? "waiting" : reachOf(doomedAt);
   if (reach === "no_replicas") return "no_replicas";
   if (reach === "waiting") return (await purges.isOrdered(id)) ? "purge" : "replicas";
-  await purges.order(id, { what: entry.what, project: ref, name: entry.name });
+  await purges.order(id, purge);
   return "purge";
 }
 

@@ -43,9 +43,11 @@ export async function readDataRecord(gateway: Gateway, ref: ProjectRef): Promise
 
 /** The record with its revision where it waits for one. */
 export function settledRecord(record: DataRecord | undefined, revision: number): DataRecord | undefined {
-  if (record === undefined || record.entries.every(({ doomedAt }) => doomedAt !== 0)) return record;
-  const entries = record.entries.map((entry) => (entry.doomedAt === 0 ? { ...entry, doomedAt: revision } : entry));
-  return { ...record, entries };
+  if (record === undefined) return record;
+  const settled = <T extends { readonly doomedAt?: number }>(each: T): T =>
+    each.doomedAt === 0 ? { ...each, doomedAt: revision } : each;
+  const { entries, ended } = record;
+  return { ...record, entries: entries.map(settled), ...(ended !== undefined && { ended: ended.map(settled) }) };
 }
 
 export function recordText(record: DataRecord | undefined): string {

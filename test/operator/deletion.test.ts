@@ -6,6 +6,7 @@ import { finalizer } from "../../operator/finalizer.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-parts.ts";
 import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 60_000 };
@@ -125,6 +126,46 @@ describe.concurrent("deletionPolicy Delete", () => {
       const reply = await fleet.replicas[0]?.send(`/${place.namespace}/shop/api/books`);
       expect(reply?.code).toBe("unknown_project");
     }, within);
+  });
+});
+
+describe.concurrent("a deleted Project", () => {
+  const login = async ({ namespace }: Place) => {
+    const password = await fleet.secret(namespace, "ann-password", "password");
+    const as = `Basic ${Buffer.from(`ann:${password}`).toString("base64")}`;
+    const reply = await fleet.replicas[0]?.send(`/${namespace}/shop/sessions/`, { method: "POST", as });
+    expect(reply?.status).toBe(201);
+    return reply?.json<{ session_id: string; access_token: string }>();
+  };
+  /** Ids of the sessions that Redis has of the project, the lists of them aside. */
+  const sessionsLeft = async ({ namespace }: Place) => {
+    const script = `return table.concat(redis.call('KEYS', ARGV[1]), ' ')`;
+    const reply = await askRedis(fleet.redis.port, `EVAL "${script}" 0 jp:{${namespace}/shop}:session*`);
+    return reply.split(/\s+/).flatMap((key) => key.split(":session:").slice(1));
+  };
+
+  it("takes its sessions along, whatever becomes of its data, and none of the next one's", async () => {
+    const ann = declared("ProjectUser", "ann", { role: "Administrators", access: "Write" });
+    const place = await shop({}, openBooks(), ann);
+    const first = await login(place);
+    await write(place, 1);
+    await place.remove("Project", "shop");
+    await eventually(async () => expect(await sessionsLeft(place)).toEqual([]), within);
+    await place.create(declared("Project", "shop"));
+    await place.said("Project", "shop", "Ready");
+    const second = await login(place);
+    await fleet.api.kubectl(["delete", "project/shop", "--namespace", place.namespace, "--wait=true"]);
+    await place.create(declared("Project", "shop"));
+    await place.said("Project", "shop", "Ready");
+    const third = await login(place);
+    await eventually(async () => expect(await sessionsLeft(place)).toEqual([third?.session_id]), within);
+    for (const { access_token = "" } of [first ?? {}, second ?? {}]) {
+      const reply = await fleet.replicas[0]?.send(`/${place.namespace}/shop/sessions`, {
+        as: `Bearer ${access_token}`,
+      });
+      expect(reply?.status).toBe(401);
+    }
+    await counted(place, 1);
   });
 });
 

@@ -116,6 +116,7 @@ describe("the data folder of an embedded store", () => {
     const now = Math.floor(Date.now() / 1_000);
     const session = {
       id: "s1",
+      projectUid: "p",
       username: "alice",
       credentialRevision: "1",
       created: now,

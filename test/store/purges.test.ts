@@ -11,7 +11,7 @@ import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import type { DataEntry, DataRecord } from "../../operator/data-record.ts";
+import type { DataEntry, DataRecord, EndedProject } from "../../operator/data-record.ts";
 import { orderedPurges, type PurgeOutcome, purgeDoomed, purgeId } from "../../operator/finalize/purge-doomed.ts";
 import type { Reach } from "../../operator/publish/acknowledgements.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
@@ -27,6 +27,9 @@ const doomed: readonly DataEntry[] = [
   { what: "resource", name: "books", uid: "u-books", namespaceUid: "n", doomedAt: 5, doomedBy: "u-books" },
   { what: "rootkey", name: "flags", uid: "u-flags", namespaceUid: "n", doomedAt: 5, doomedBy: "p" },
 ];
+/** A Project that had this name before. */
+const ended: EndedProject = { uid: "p0", doomedAt: 5 };
+const doomedIds = [...doomed, ended].map(purgeId);
 const kept: DataEntry = { what: "resource", name: "films", uid: "u-films", namespaceUid: "n", retained: true };
 
 let redis: TestRedis;
@@ -58,11 +61,17 @@ afterAll(async () => {
 beforeEach(async () => {
   await gateway.write("x", "FLUSHALL");
   await publisher.begin();
-  record = { policy: "Delete", projectUid: "p", entries: [...doomed, kept] };
+  record = recordOf(doomed, ended);
   reach = "programmed";
   await writeSome();
+  await logIn("p0", "old", "new");
+  await logIn("p", "new");
   await write("films");
 });
+
+function recordOf(entries: readonly DataEntry[], ...endedProjects: readonly EndedProject[]): DataRecord {
+  return { policy: "Delete", projectUid: "p", entries: [...entries, kept], ended: endedProjects };
+}
 
 async function writeSome(): Promise<void> {
   await write("books");
@@ -76,6 +85,18 @@ async function write(resource: string, ...numbers: readonly number[]): Promise<v
     await store.create({ project: ref, resource }, object, 1_000);
   }
 }
+
+async function logIn(projectUid: string, ...usernames: readonly string[]): Promise<void> {
+  const created = Math.floor(Date.now() / 1_000);
+  for (const username of usernames) {
+    const times = { created, lastRefresh: created, expires: created + 600 };
+    const session = { id: `${projectUid} ${username}`, projectUid, username, credentialRevision: "1", ...times };
+    await store.putSession(ref, session, { maxPerUser: 9, maxPerProject: 9 });
+  }
+}
+
+const sessionsLeft = async (): Promise<readonly string[]> =>
+  (await store.sessions(ref, { limit: 9 })).map(({ id }) => id);
 
 async function counted(resource: string): Promise<number> {
   const all = { offset: 0, limit: 1, descending: false };
@@ -108,8 +129,9 @@ async function replicaLooks(): Promise<void> {
 }
 
 async function isSettled(): Promise<void> {
-  expect(record.entries).toEqual([kept]);
+  expect([record.entries, record.ended]).toEqual([[kept], undefined]);
   expect([await counted("books"), await hasFlags(), await counted("films")]).toEqual([0, false, 1]);
+  expect(await sessionsLeft()).toEqual(["p new"]);
   expect([await left(configKeys.purges), await left(configKeys.purged)]).toEqual([[], []]);
 }
 
@@ -132,11 +154,20 @@ describe("doomed data", () => {
   it("are ordered once, purged by a replica, and struck off; what is kept stays", async () => {
     const first = await pass();
     expect(first.waiting).toEqual(new Map(doomed.map(({ uid }) => [uid, "purge"])));
-    expect(await orderedPurges(record, purges)).toEqual(new Set(doomed.map(purgeId)));
+    expect(first.purgesSessions).toBe(true);
+    expect(await orderedPurges(record, purges)).toEqual(new Set(doomedIds));
     await replicaLooks();
     expect((await pass()).purged).toEqual(doomed);
     await isSettled();
     expect(await orderedPurges(record, purges)).toEqual(new Set());
+  });
+
+  it("leave no mark behind of an order that is forgotten", async () => {
+    await gateway.write(configKeys.purged, "HSET", configKeys.purged, "an earlier one", 1);
+    await pass();
+    await replicaLooks();
+    await pass();
+    await isSettled();
   });
 
   it("are struck off although no replica is there any more", async () => {
@@ -158,7 +189,9 @@ describe("doomed data", () => {
     await replicaLooks();
     await pass();
     await writeSome();
-    record = { ...record, entries: [...doomed.map((entry) => ({ ...entry, doomedAt: 9 })), kept] };
+    await logIn("p0", "old");
+    const again = doomed.map((entry) => ({ ...entry, doomedAt: 9 }));
+    record = recordOf(again, { ...ended, doomedAt: 9 });
     await pass();
     await replicaLooks();
     await pass();
@@ -211,7 +244,7 @@ describe("a replica that stands still in the middle of a purge", () => {
       if (steps === 1) await asleep;
       return answer;
     };
-    record = { ...record, entries: [...doomed.slice(0, 1), kept] };
+    record = recordOf(doomed.slice(0, 1));
     await pass();
     const failures: unknown[] = [];
     const carrying = carryOutPurges({
@@ -235,22 +268,42 @@ describe("a replica that stands still in the middle of a purge", () => {
 });
 
 describe("a replica that stands still around its look at the order", () => {
+  type Late = "collectionIdentity" | "purge" | "documentIdentity" | "purgeDocument" | "purgeSessions";
   /** A store whose first call of `method` comes as late as `wakeUp` is called. */
-  function lateStore(method: "collectionIdentity" | "purge" | "documentIdentity" | "purgeDocument") {
+  function lateStore(method: Late) {
     let wakeUp = (): void => undefined;
     const asleep = new Promise<void>((resolve) => {
       wakeUp = resolve;
     });
-    const seen = { late: 0, lateOutcome: undefined as unknown };
+    const seen = { late: 0, wasLate: false };
     const late = async (...args: readonly unknown[]) => {
       seen.late += 1;
       if (seen.late > 1) return Reflect.apply(store[method], store, args);
       await asleep;
-      seen.lateOutcome = await Reflect.apply(store[method], store, args);
-      return seen.lateOutcome;
+      const outcome: unknown = await Reflect.apply(store[method], store, args);
+      seen.wasLate = true;
+      return outcome;
     };
     return { given: { ...store, [method]: late }, seen, wakeUp: () => wakeUp() };
   }
+
+  it("takes no session of a Project that was made anew, and goes on to the end of the one that is gone", async () => {
+    const { given, seen, wakeUp } = lateStore("purgeSessions");
+    record = recordOf([], ended);
+    await pass();
+    const failures: unknown[] = [];
+    const carrying = carryOutPurges({ gateway, store: given, onFailed: (error) => failures.push(error) });
+    await eventually(() => expect(seen.late).toBe(1));
+    await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await replicaLooks();
+    await pass();
+    await logIn("p2", "old", "anew");
+    wakeUp();
+    await eventually(() => expect(seen.wasLate).toBe(true));
+    await carrying.stop();
+    expect([await sessionsLeft(), failures]).toEqual([["p2 old", "p2 anew", "p new"], []]);
+    expect(await left(configKeys.purged)).toEqual([]);
+  });
 
   it.each([
     ["collectionIdentity", 0],
@@ -259,7 +312,7 @@ describe("a replica that stands still around its look at the order", () => {
     ["purgeDocument", 1],
   ] as const)("takes nothing of what was stored since: %s", async (method, at) => {
     const { given, seen, wakeUp } = lateStore(method);
-    record = { ...record, entries: [...doomed.slice(at, at + 1), kept] };
+    record = recordOf(doomed.slice(at, at + 1));
     await pass();
     const failures: unknown[] = [];
     const carrying = carryOutPurges({ gateway, store: given, onFailed: (error) => failures.push(error) });
@@ -273,7 +326,7 @@ describe("a replica that stands still around its look at the order", () => {
     await write("books", ...Array.from({ length: 10 }, (_, number) => number + 100));
     await store.initialise(flags, '{"made":"anew"}');
     wakeUp();
-    await eventually(() => expect(seen.lateOutcome).toBeDefined());
+    await eventually(() => expect(seen.wasLate).toBe(true));
     await carrying.stop();
     expect([await counted("books"), await hasFlags(), failures]).toEqual([10 + at, true, []]);
     expect(await store.indexes({ project: ref, resource: "books" })).toMatchObject([{ field: { name: "n" } }]);
@@ -306,7 +359,7 @@ function cutOff(at: number, when: "before" | "after"): Purges {
 }
 
 describe("an operator that is cut off while it purges", () => {
-  const moments = [0, 1, 2, 3].flatMap((at) => (["before", "after"] as const).map((when) => [at, when] as const));
+  const moments = [0, 1, 2, 3, 4, 5].flatMap((at) => (["before", "after"] as const).map((when) => [at, when] as const));
 
   it.each(moments)(
     "at call %i, %s it, leaves nothing behind, and nothing of what comes next is purged",
@@ -325,8 +378,10 @@ describe("an operator that is cut off while it purges", () => {
       await pass();
       await isSettled();
       await writeSome();
+      await logIn("p", "next");
       await replicaLooks();
       expect([await counted("books"), await hasFlags()]).toEqual([1, true]);
+      expect(await sessionsLeft()).toEqual(["p next", "p new"]);
     },
   );
 

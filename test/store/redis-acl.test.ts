@@ -99,7 +99,14 @@ describe("with the documented permissions", () => {
     expect((await store.pageByCreation(books, {}, { offset: 0, limit: 1, descending: false })).count).toBe(0);
     // Of a bound that the second one exceeds, so that whatever a login may ask of Redis is asked.
     const created = Math.floor(Date.now() / 1_000);
-    const session = { username: "ann", credentialRevision: "1", created, lastRefresh: created, expires: created + 60 };
+    const session = {
+      projectUid: "p",
+      username: "ann",
+      credentialRevision: "1",
+      created,
+      lastRefresh: created,
+      expires: created + 60,
+    };
     for (const id of ["one", "two"]) {
       const put = store.putSession(ref, { id, ...session }, { maxPerUser: 1, maxPerProject: 2 });
       expect(await put).toBe("stored");

@@ -50,7 +50,7 @@ async function begin(project: ProjectRef): Promise<string> {
   made += 1;
   const created = Math.floor(Date.now() / 1000);
   const id = `session-${made}`;
-  const session = { id, username: "al", credentialRevision: "r", created, lastRefresh: created };
+  const session = { id, projectUid: "p", username: "al", credentialRevision: "r", created, lastRefresh: created };
   await direct.putSession(project, { ...session, expires: created + 72 * 3_600 }, ample);
   return id;
 }
@@ -156,6 +156,7 @@ describe("a store that is closed", () => {
       freshProject(),
       {
         id: "last",
+        projectUid: "p",
         username: "al",
         credentialRevision: "r",
         created: 1,

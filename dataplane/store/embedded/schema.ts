@@ -108,6 +108,9 @@ const identitiesOfDocuments = "ALTER TABLE documents ADD COLUMN identity TEXT NO
 /** For counting a project's live sessions. */
 const sessionsByProject = "CREATE INDEX sessions_by_project ON sessions (namespace, project, expires);";
 
+/** Tells sessions of a Project from those of one that is made anew under its name; '' = stored before there was such a column. */
+const projectsOfSessions = "ALTER TABLE sessions ADD COLUMN project_uid TEXT NOT NULL DEFAULT '';";
+
 /** The n-th step leads from version n to n + 1. */
 export const schemaSteps: readonly string[] = [
   first,
@@ -115,4 +118,5 @@ export const schemaSteps: readonly string[] = [
   receipts,
   identitiesOfDocuments,
   sessionsByProject,
+  projectsOfSessions,
 ];

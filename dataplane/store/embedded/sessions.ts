@@ -15,8 +15,10 @@ const sweptPerWrite = 20;
 const endedPerWrite = 20;
 const compared = 1_000;
 
+const purgedPerCall = 200;
+
 const columns =
-  "id, username, credential_revision AS credentialRevision, created, last_refresh AS lastRefresh, expires";
+  "id, project_uid AS projectUid, username, credential_revision AS credentialRevision, created, last_refresh AS lastRefresh, expires";
 
 export function createSessions(database: DatabaseSync, transactions: Transactions, clock: Clock): SessionStore {
   const statements = prepare(database);
@@ -25,14 +27,14 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
 
   function putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): "stored" | "full" {
     const { namespace, name } = project;
-    const { id, username, credentialRevision, created, lastRefresh, expires } = session;
+    const { id, projectUid, username, credentialRevision, created, lastRefresh, expires } = session;
     const now = seconds();
     statements.sweep.run(now, sweptPerWrite);
     if (countOf(statements.count.get(namespace, name, now, most.maxPerProject)) >= most.maxPerProject) return "full";
     const ofUser = countOf(statements.countOfUser.get(namespace, name, username, now));
     const surplus = Math.min(ofUser + 1 - most.maxPerUser, endedPerWrite);
     if (surplus > 0) statements.endLeastRecent.run(namespace, name, namespace, name, username, now, compared, surplus);
-    statements.put.run(namespace, name, id, username, credentialRevision, created, lastRefresh, expires);
+    statements.put.run(namespace, name, id, username, credentialRevision, created, lastRefresh, expires, projectUid);
     return "stored";
   }
 
@@ -71,6 +73,12 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
         return rows.map((row) => row as unknown as SessionRecord).map((row) => ({ ...row }));
       }),
 
+    purgeSessions: ({ namespace, name }, projectUid) =>
+      transactions.write("purgeSessions", () => {
+        const { changes } = statements.purge.run(namespace, name, namespace, name, projectUid, purgedPerCall);
+        return changes < purgedPerCall ? undefined : "";
+      }),
+
     followEndedSessions: (onEnded) =>
       transactions.read("followEndedSessions", () => {
         // Each call its own member of the set, also when one function follows twice.
@@ -89,7 +97,7 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
 function prepare(database: DatabaseSync) {
   const inProject = "namespace = ? AND project = ?";
   return {
-    put: database.prepare("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+    put: database.prepare("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     get: database.prepare(`SELECT ${columns} FROM sessions WHERE ${inProject} AND id = ? AND expires > ?`),
     touch: database.prepare(`UPDATE sessions SET last_refresh = ? WHERE ${inProject} AND id = ? AND expires > ?`),
     delete: database.prepare(`DELETE FROM sessions WHERE ${inProject} AND id = ? AND expires > ?`),
@@ -114,6 +122,10 @@ function prepare(database: DatabaseSync) {
     sweep: database.prepare(
       `DELETE FROM sessions WHERE (namespace, project, id) IN
         (SELECT namespace, project, id FROM sessions WHERE expires <= ? LIMIT ?)`,
+    ),
+    purge: database.prepare(
+      `DELETE FROM sessions WHERE ${inProject} AND id IN
+        (SELECT id FROM sessions WHERE ${inProject} AND project_uid = ? LIMIT ?)`,
     ),
     end: database.prepare("INSERT OR REPLACE INTO ended_sessions VALUES (?, ?)"),
     ended: database.prepare("SELECT id, tokens_expire FROM ended_sessions WHERE tokens_expire > ?"),

@@ -42,6 +42,7 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
     touchSession: (...args) => calls.run("touchSession", () => store.touchSession(...args)),
     endSession: (...args) => calls.run("endSession", () => store.endSession(...args)),
     sessions: (...args) => calls.run("sessions", () => store.sessions(...args)),
+    purgeSessions: (...args) => calls.run("purgeSessions", () => store.purgeSessions(...args)),
     followEndedSessions: (...args) => calls.run("followEndedSessions", () => store.followEndedSessions(...args)),
     spend: (...args) => calls.run("spend", () => store.spend(...args)),
     refund: (...args) => calls.run("refund", () => store.refund(...args)),

@@ -43,6 +43,12 @@ export interface SessionList {
   readonly upper: string | undefined;
 }
 
+export interface PurgeSessions {
+  readonly keys: SessionKeys;
+  readonly projectUid: string;
+  readonly cursor: string;
+}
+
 export interface RevokeSession {
   readonly id: string;
   /** Until its tokens expire. */
@@ -58,9 +64,12 @@ export interface SessionScripts {
   remove(keys: SessionKeys, place: SessionPlace): Promise<boolean>;
   list(call: ListSessions): Promise<SessionList>;
   revoke(call: RevokeSession): Promise<void>;
+  /** The next cursor; undefined at the end. */
+  purge(call: PurgeSessions): Promise<string | undefined>;
 }
 
 const membersPerList = 500;
+const entriesPerPurge = 200;
 /** Followers that fell further behind read the sorted set. */
 const streamLength = 10_000;
 
@@ -70,6 +79,7 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
   const remove = freeingScript("remove-session-4");
   const list = storeScript("list-sessions-1", "read");
   const revoke = freeingScript("revoke-session-2");
+  const purge = freeingScript("purge-sessions-3");
   const allKeys = (keys: SessionKeys, id: string) => [keys.session(id), keys.byCreation, keys.byUser, keys.byExpiry];
 
   return {
@@ -77,7 +87,8 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
       const { id, username, credentialRevision, created, lastRefresh, expires } = session;
       const record = [id, username, credentialRevision, created, sortable, lastRefresh, expires];
       const bounds = [keys.session(""), most.maxPerUser, most.maxPerProject];
-      const reply = await gateway.run(put, allKeys(keys, id), [...record, now, millisecondsToLive, ...bounds]);
+      const args = [...record, now, millisecondsToLive, ...bounds, session.projectUid];
+      const reply = await gateway.run(put, allKeys(keys, id), args);
       return scriptReply(reply).code === code.done ? "stored" : "full";
     },
     async read(keys, id) {
@@ -101,6 +112,13 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
     async revoke({ id, seconds, grace }) {
       await gateway.run(revoke, [revocations.stream, revocations.set], [id, seconds, grace, streamLength]);
     },
+    async purge({ keys, projectUid, cursor }) {
+      const lists = [keys.byCreation, keys.byUser, keys.byExpiry];
+      const reply = scriptReply(
+        await gateway.run(purge, lists, [keys.session(""), projectUid, cursor, entriesPerPurge]),
+      );
+      return reply.code === code.done ? undefined : textOf(reply.rest[0]);
+    },
   };
 }
 
@@ -109,6 +127,7 @@ function sessionOf(reply: unknown): SessionRecord | undefined {
   if (fields.size === 0) return undefined;
   return {
     id: fields.get("id") ?? "",
+    projectUid: fields.get("project") ?? "",
     username: fields.get("username") ?? "",
     credentialRevision: fields.get("revision") ?? "",
     created: Number(fields.get("created")),

@@ -49,6 +49,7 @@ export function createSessions(scripts: SessionScripts, clock: Clock): Sessions 
       }
       return sessions;
     },
+    purgeSessions: (project, projectUid, cursor) => scripts.purge({ keys: sessionKeys(project), projectUid, cursor }),
   };
 }
 

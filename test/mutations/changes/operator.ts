@@ -243,4 +243,12 @@ export const operatorMutations: readonly Mutation[] = [
     replace: "return labels[kindLabel] !== undefined || owner.kind !== undefined;",
     caughtBy: ["test/unit/operator/resolve/resolve-key.test.ts"],
   },
+  {
+    name: "sessions-outlive-their-project",
+    harm: "A Project that is made anew refuses logins because of sessions that nobody can use",
+    file: "operator/finalize/ended-projects.ts",
+    find: "if (served === undefined || served === live ||",
+    replace: "if (served === undefined || served !== live ||",
+    caughtBy: ["test/unit/operator/finalize/ended-projects.test.ts"],
+  },
 ];

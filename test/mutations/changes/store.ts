@@ -3,6 +3,8 @@
 import type { Mutation } from "../mutation.ts";
 
 const scripts = "dataplane/store/redis/scripts";
+const embeddedSessions = "dataplane/store/embedded/sessions.ts";
+const embeddedStore = "test/store/embedded-store.test.ts";
 const redisStore = "test/store/redis-store.test.ts";
 
 export const storeMutations: readonly Mutation[] = [
@@ -149,5 +151,45 @@ export const storeMutations: readonly Mutation[] = [
     find: `runsWithoutMemory(loadScript(folder, name, "write"))`,
     replace: `loadScript(folder, name, "write")`,
     caughtBy: ["test/store/purges.test.ts"],
+  },
+  {
+    name: "sessions-of-a-user-unbounded",
+    harm: "One user fills Redis with sessions",
+    file: `${scripts}/put-session-4.lua`,
+    find: "if surplus > 0 then",
+    replace: "if surplus > 0 and false then",
+    caughtBy: [redisStore],
+  },
+  {
+    name: "sessions-of-a-project-unbounded",
+    harm: "The users of one project fill Redis with sessions",
+    file: `${scripts}/put-session-4.lua`,
+    find: `redis.call("ZCARD", by_expiry) >= most_of_project then`,
+    replace: `redis.call("ZCARD", by_expiry) >= most_of_project and false then`,
+    caughtBy: [redisStore],
+  },
+  {
+    name: "embedded-sessions-of-a-user-unbounded",
+    harm: "In dev mode one user's sessions fill the disk",
+    file: embeddedSessions,
+    find: "if (surplus > 0) statements",
+    replace: "if (surplus > 1e9) statements",
+    caughtBy: [embeddedStore],
+  },
+  {
+    name: "embedded-sessions-of-a-project-unbounded",
+    harm: "In dev mode the sessions of a project fill the disk",
+    file: embeddedSessions,
+    find: `>= most.maxPerProject) return "full";`,
+    replace: `>= most.maxPerProject + 1e9) return "full";`,
+    caughtBy: [embeddedStore],
+  },
+  {
+    name: "session-purge-takes-the-next-projects",
+    harm: "Users of a Project that was made anew are logged out by the end of the earlier one",
+    file: `${scripts}/purge-sessions-3.lua`,
+    find: "if project == uid or not project and is_gone(key) then",
+    replace: "if project or is_gone(key) then",
+    caughtBy: [redisStore, "test/store/purges.test.ts"],
   },
 ];

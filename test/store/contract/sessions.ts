@@ -22,6 +22,7 @@ export function describeSessionStore(name: string, make: MakeStore): void {
     describeRecords(subject);
     describeExpiry(subject);
     describeBounds(subject);
+    describePurges(subject);
     describeEnded(subject);
   });
 }
@@ -34,6 +35,7 @@ function sessionAt(subject: StoreUnderTest, changes: Partial<SessionRecord> = {}
   const created = secondsNow(subject);
   return {
     id: `session-${created}-${made}-${Math.random().toString(16).slice(2)}`,
+    projectUid: "uid 1",
     username: "alice",
     credentialRevision: "revision 1",
     created,
@@ -141,6 +143,35 @@ function describeExpiry(subject: Subject): void {
     await store.touchSession(project, session.id, session.created + 1);
     await pass(subject(), 2_000);
     await eventually(async () => expect(await store.session(project, session.id)).toBeUndefined());
+  });
+}
+
+function describePurges(subject: Subject): void {
+  const purge = async (project: ProjectRef, projectUid: string) => {
+    let cursor: string | undefined = "";
+    while (cursor !== undefined) cursor = await subject().store.purgeSessions(project, projectUid, cursor);
+  };
+
+  it("purges the sessions of one Project, and leaves those of the next one of its name, and of others", async () => {
+    const { store } = subject();
+    const [project, other] = [freshProject(), freshProject()];
+    const most = { maxPerUser: 2, maxPerProject: 500 };
+    const of = (projectUid: string, username: string) => sessionAt(subject(), { projectUid, username });
+    for (let n = 0; n < 450; n += 1) await store.putSession(project, of("gone", `user${n}`), most);
+    const kept = [of("anew", "user7"), of("anew", "zoe"), of("", "user8")];
+    for (const session of kept) await store.putSession(project, session, most);
+    const elsewhere = of("gone", "user7");
+    await store.putSession(other, elsewhere, most);
+    await purge(project, "gone");
+    await purge(project, "gone");
+    expect(new Set(await store.sessions(project, { limit: 500 }))).toEqual(new Set(kept));
+    expect(await store.sessions(other, { limit: 9 })).toEqual([elsewhere]);
+    // Neither bound counts what has gone.
+    for (const username of ["user7", "user8"]) {
+      expect(await store.putSession(project, of("anew", username), { maxPerUser: 2, maxPerProject: 5 })).toBe("stored");
+    }
+    for (const { id } of kept) expect(await store.session(project, id)).toBeDefined();
+    expect(await store.putSession(project, of("anew", "user9"), { maxPerUser: 2, maxPerProject: 5 })).toBe("full");
   });
 }
 

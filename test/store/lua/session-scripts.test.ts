@@ -11,7 +11,7 @@ const bench = useScriptBench();
 const scripts = () => createSessionScripts(bench.gateway);
 
 function sessionOf(id: string, expires = 2_000): SessionRecord {
-  return { id, username: "al", credentialRevision: "r", created: 1_000, lastRefresh: 1_000, expires };
+  return { id, projectUid: "p1", username: "al", credentialRevision: "r", created: 1_000, lastRefresh: 1_000, expires };
 }
 
 const hour = 3_600_000;
@@ -216,5 +216,33 @@ describe("keys of a wrong type", () => {
       name: "RedisFault",
     });
     expect(await bench.contents()).toEqual({ [keys.session("s1")]: "foreign", [revocations.set]: "foreign" });
+  });
+});
+
+describe("purge-sessions", () => {
+  it("removes what is of one Project, and what has expired, from every list, in steps that can be begun again", async () => {
+    for (let n = 0; n < 205; n += 1) await putAs({ ...sessionOf(`a${n}`), username: `user${n}` }, {});
+    await putAs({ ...sessionOf("anew"), projectUid: "p2", username: "user100" }, {});
+    await put("expired");
+    await bench.client.del(keys.session("expired"));
+    // As an earlier version stored it.
+    await put("earlier");
+    await bench.client.hdel(keys.session("earlier"), "project");
+    const cursor = await scripts().purge({ keys, projectUid: "p1", cursor: "" });
+    expect(cursor).toBeDefined();
+    expect(await bench.client.zcard(keys.byUser)).toBe(10);
+    expect(await scripts().purge({ keys, projectUid: "p1", cursor: cursor ?? "" })).toBeUndefined();
+    expect(await scripts().purge({ keys, projectUid: "p1", cursor: "" })).toBeUndefined();
+    const { [keys.session("anew")]: anew, [keys.session("earlier")]: earlier, ...lists } = await bench.contents();
+    expect([anew, earlier]).not.toContain(undefined);
+    expect(lists).toEqual({
+      [keys.byCreation]: "0001000␀anew | 0001000␀earlier",
+      [keys.byUser]: "al␀0001000␀earlier | user100␀0001000␀anew",
+      [keys.byExpiry]: "al␀0001000␀earlier | user100␀0001000␀anew",
+    });
+    await scripts().purge({ keys, projectUid: "p2", cursor: "" });
+    await bench.client.del(keys.session("earlier"));
+    await scripts().purge({ keys, projectUid: "p2", cursor: "" });
+    expect(await bench.contents()).toEqual({});
   });
 });

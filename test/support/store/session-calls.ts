@@ -7,19 +7,20 @@ import type { Budget, SessionRecord } from "../../../dataplane/store/port.ts";
 import { type Call, call, type Subject } from "./store-call.ts";
 
 const username = fc.constantFrom("a", "a:b", "ab", "", "a\u0001");
+const projectUid = fc.constantFrom("p", "q", "");
 const someName = fc.option(username, { nil: undefined });
 const place = fc.nat({ max: 3 });
 
 /** A session of its own time each: how ties are listed, the port leaves open. */
 const puts = call(
   "putSession",
-  fc.tuple(username, fc.constantFrom(-1, 0, 100, 200, 1_000)),
-  async (subject, [name, life]) => {
+  fc.tuple(username, projectUid, fc.constantFrom(-1, 0, 100, 200, 1_000)),
+  async (subject, [name, of, life]) => {
     const now = Math.floor(subject.clock.now() / 1_000);
     subject.made += 1;
     const id = `${subject.project.namespace}.${subject.made}`;
     const times = { created: now + subject.made, lastRefresh: now, expires: now + life };
-    const session = { id, username: name, credentialRevision: "1", ...times };
+    const session = { id, projectUid: of, username: name, credentialRevision: "1", ...times };
     return subject.store.putSession(subject.project, session, { maxPerUser: 3, maxPerProject: 6 });
   },
 );
@@ -32,7 +33,15 @@ const lists = call(
 );
 
 async function existing({ store, project }: Subject, at: number): Promise<SessionRecord> {
-  const gone = { id: "gone", username: "a", credentialRevision: "1", created: 1, lastRefresh: 1, expires: 2 };
+  const gone = {
+    id: "gone",
+    projectUid: "p",
+    username: "a",
+    credentialRevision: "1",
+    created: 1,
+    lastRefresh: 1,
+    expires: 2,
+  };
   return (await store.sessions(project, { limit: 10 }))[at] ?? gone;
 }
 
@@ -50,6 +59,13 @@ const ends = call("endSession", place, async (subject, at) => {
     await subject.store.endSession(subject.project, id, expires),
     await subject.store.session(subject.project, id),
   ];
+});
+
+/** As long as it takes: how many go in one step is each store's own. */
+const purges = call("purgeSessions", projectUid, async ({ store, project }, uid) => {
+  let cursor: string | undefined = "";
+  do cursor = await store.purgeSessions(project, uid || "another", cursor);
+  while (cursor !== undefined);
 });
 
 const kinds = fc.uniqueArray(fc.constantFrom("x", "y", "z"), { maxLength: 2 });
@@ -79,6 +95,7 @@ export const sharedCalls: fc.Arbitrary<Call> = fc.oneof(
   { weight: 3, arbitrary: lists },
   { weight: 2, arbitrary: touches },
   { weight: 2, arbitrary: ends },
+  { weight: 1, arbitrary: purges },
   { weight: 6, arbitrary: spends },
   { weight: 2, arbitrary: refunds },
   { weight: 2, arbitrary: passings },

@@ -56,6 +56,7 @@ export function breakable(inner: SessionsAndCounters): BreakableStore {
       touchSession: guard("touchSession", inner.touchSession),
       endSession: guard("endSession", inner.endSession),
       sessions: guard("sessions", inner.sessions),
+      purgeSessions: guard("purgeSessions", inner.purgeSessions),
       followEndedSessions: guard("followEndedSessions", inner.followEndedSessions),
       spend: guard("spend", inner.spend),
       refund: guard("refund", inner.refund),

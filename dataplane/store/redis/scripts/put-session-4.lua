@@ -4,13 +4,13 @@
 --       only the set knows, and they share its slot
 -- ARGV: 1 id, 2 user name, 3 credential revision, 4 created, 5 created so that it sorts, 6 last refresh, 7 expires,
 --       8 now, all in Unix seconds, 9 milliseconds to live, 10 prefix of the sessions' keys, 11 most sessions of a user,
---       12 most of the project
+--       12 most of the project, 13 the Project's UID
 -- Returns: {done} | {quota_exceeded}
 local code = { done = 0, quota_exceeded = 2 }
 local session, by_creation, by_user, by_expiry = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, username, revision, created, sortable = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local last_refresh, expires, now, milliseconds = ARGV[6], ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
-local prefix, most_of_user, most_of_project = ARGV[10], tonumber(ARGV[11]), tonumber(ARGV[12])
+local prefix, most_of_user, most_of_project, project = ARGV[10], tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13]
 -- Per login: one adds one, so that the lists shrink to what they may hold within a few.
 local expired_at_once, ended_at_once = 200, 20
 -- No setting allows a user more.
@@ -18,23 +18,11 @@ local compared = 1000
 -- An hour: what replicas' clocks differ by, and how long some of an earlier version, which set no end, may add to the lists.
 local slack = 3600000
 
-local function unlist(entries)
-  local by_time = {}
-  for at, entry in ipairs(entries) do
-    by_time[at] = string.match(entry, "^%Z*%z(.*)$")
-  end
-  redis.call("ZREM", by_expiry, unpack(entries))
-  redis.call("ZREM", by_user, unpack(entries))
-  redis.call("ZREM", by_creation, unpack(by_time))
-end
-
-local function key_of(entry)
-  return prefix .. string.match(entry, "^.*%z(.*)$")
-end
+-- include session-lists
 
 -- One that is gone comes before all others.
 local function refreshed(entry)
-  return tonumber(redis.call("HGET", key_of(entry), "last_refresh") or -1)
+  return tonumber(redis.call("HGET", session_key(prefix, entry), "last_refresh") or -1)
 end
 
 local function end_least_recent(count)
@@ -52,10 +40,10 @@ local function end_least_recent(count)
   local entries, keys = {}, {}
   for at = 1, math.min(count, ended_at_once, #ranked) do
     entries[at] = ranked[at].entry
-    keys[at] = key_of(ranked[at].entry)
+    keys[at] = session_key(prefix, ranked[at].entry)
   end
   redis.call("DEL", unpack(keys))
-  unlist(entries)
+  unlist(by_creation, by_user, by_expiry, entries)
 end
 
 local function keep_lists(longest)
@@ -66,7 +54,7 @@ end
 
 local expired = redis.call("ZRANGE", by_expiry, "-inf", now, "BYSCORE", "LIMIT", 0, expired_at_once)
 if #expired > 0 then
-  unlist(expired)
+  unlist(by_creation, by_user, by_expiry, expired)
 end
 -- Where more have expired than can be dropped at once, the next logins go on, and none is refused.
 if #expired < expired_at_once and redis.call("ZCARD", by_expiry) >= most_of_project then
@@ -80,7 +68,7 @@ end
 redis.call(
   "HSET", session,
   "id", id, "username", username, "revision", revision,
-  "created", created, "last_refresh", last_refresh, "expires", expires
+  "created", created, "last_refresh", last_refresh, "expires", expires, "project", project
 )
 redis.call("PEXPIRE", session, milliseconds)
 local by_time = sortable .. "\0" .. id

@@ -1,0 +1,95 @@
+// Whose sessions are to be purged, decided beside what becomes of the data, and recorded until it is done.
+
+import { describe, expect, it } from "vitest";
+import type { DataRecord, EndedProject } from "../../../../operator/data-record.ts";
+import { type DataInput, judgeData, planData } from "../../../../operator/finalize/data-plan.ts";
+import { purgeId } from "../../../../operator/finalize/purge-doomed.ts";
+import type { CustomResource } from "../../../../operator/objects.ts";
+import { settledRecord } from "../../../../operator/publish/data-records.ts";
+import { project, withConfig } from "../../../support/http/projects.ts";
+import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
+
+const namespaceUid = "namespace 1";
+const published = project("shop", withConfig({ uid: "Project shop" }));
+const there = stored("Project", "shop");
+const going = stored("Project", "shop", { metadata: terminating });
+const anew = stored("Project", "shop", { metadata: { uid: "Project shop, anew" } });
+const ended: EndedProject = { uid: "Project shop", doomedAt: 7 };
+
+function judged(object: CustomResource | undefined, more: Partial<DataInput> = {}) {
+  const objects = projectObjects("shop", ...(object === undefined ? [] : [object]));
+  return judgeData({ objects, namespaceUid, adopt: false, ordered: new Set<string>(), ...more });
+}
+
+function record(more: Partial<DataRecord> = {}): DataRecord {
+  return { policy: "Retain", projectUid: "Project shop", entries: [], ...more };
+}
+
+describe("the sessions of a Project that is published", () => {
+  it.each([
+    ["is going", going],
+    ["has gone", undefined],
+    ["has gone, and another one has its name", anew],
+  ])("are to be purged when it %s, whatever its policy and its data", (_, object) => {
+    const { record: found } = judged(object, { previous: record(), previousParts: published });
+    expect(found?.ended).toEqual([{ uid: "Project shop", doomedAt: 0 }]);
+  });
+
+  it("stay while it is there", () => {
+    const { record: found } = judged(there, { previous: record(), previousParts: published });
+    expect(found).not.toHaveProperty("ended");
+  });
+
+  it("are to be purged also where data of an earlier namespace are in the way", () => {
+    const entry = { what: "resource", name: "books", uid: "b", namespaceUid: "namespace 0" } as const;
+    const previous = record({ entries: [entry] });
+    const { record: found, foreignData } = judged(anew, { previous, previousParts: published });
+    expect([foreignData, found?.ended]).toEqual([true, [{ uid: "Project shop", doomedAt: 0 }]]);
+    const adopted = judged(anew, { previous, previousParts: published, adopt: true });
+    expect([adopted.adopted, adopted.record?.ended]).toEqual([true, found?.ended]);
+  });
+});
+
+describe("the sessions of a Project that has ended", () => {
+  it("are remembered without any data, beside what is served, until they are purged", () => {
+    const judgement = judged(undefined, { previous: record({ ended: [ended] }) });
+    expect(planData(judgement, { objects: projectObjects("shop"), namespaceUid })?.ended).toEqual([ended]);
+    const next = judged(anew, { previous: record({ ended: [ended] }) });
+    const parts = project("shop", withConfig({ uid: "Project shop, anew" }));
+    const plan = planData(next, { objects: projectObjects("shop", anew), namespaceUid, parts });
+    expect(plan).toMatchObject({ projectUid: "Project shop, anew", ended: [ended] });
+    const withdrawn = judged(undefined, { previous: record() });
+    expect(planData(withdrawn, { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
+  });
+
+  it("are purged once, and again after another end", () => {
+    expect(judged(undefined, { previous: record({ ended: [ended] }), previousParts: published }).record?.ended).toEqual(
+      [ended],
+    );
+    const again = project("shop", withConfig({ uid: "Project shop, anew" }));
+    expect(judged(undefined, { previous: record({ ended: [ended] }), previousParts: again }).record?.ended).toEqual([
+      ended,
+      { uid: "Project shop, anew", doomedAt: 0 },
+    ]);
+  });
+
+  it("are given back to the same Project, unless their purge was ordered", () => {
+    const previous = record({ ended: [ended] });
+    expect(judged(there, { previous }).record).not.toHaveProperty("ended");
+    expect(judged(there, { previous, ordered: new Set([purgeId(ended)]) }).record?.ended).toEqual([ended]);
+  });
+
+  it("are remembered of a hundred Projects", () => {
+    const many = Array.from({ length: 100 }, (_, n) => ({ uid: `u${n}`, doomedAt: n + 1 }));
+    const { record: found } = judged(anew, { previous: record({ ended: many }), previousParts: published });
+    expect(found?.ended).toHaveLength(100);
+    expect(found?.ended?.at(-1)).toEqual({ uid: "Project shop", doomedAt: 0 });
+  });
+
+  it("have the revision that serves them no more", () => {
+    expect(settledRecord(record({ ended: [ended, { uid: "u", doomedAt: 0 }] }), 12)?.ended).toEqual([
+      ended,
+      { uid: "u", doomedAt: 12 },
+    ]);
+  });
+});
