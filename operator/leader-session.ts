@@ -157,13 +157,16 @@ export class LeaderSession {
 
   /** Incumbents first: whoever is published with a host keeps it, in whatever order Projects are looked at. */
   async #begun({ publisher }: OpenConfig): Promise<void> {
-    const { index } = this.#context.caches;
-    for (const { hosts, namespace, name } of await publisher.published()) {
-      const uid = index.projectOf({ namespace, name })?.metadata.uid;
+    const { caches, logger } = this.#context;
+    const published = await publisher.published();
+    for (const { hosts, namespace, name } of published) {
+      const uid = caches.index.projectOf({ namespace, name })?.metadata.uid;
       if (uid !== undefined) this.#hosts.found({ namespace, name }, uid, hosts);
     }
-    this.#context.logger.info("Writing configuration");
-    this.#upkeep.begun();
+    const lost = publisher.lostFrom(published);
+    logger.info("Writing configuration");
+    if (lost.length > 0) logger.warn("Redis lost what was published, which comes first now", { projects: lost.length });
+    this.#upkeep.begun(lost);
   }
 
   #createUpkeep(): Upkeep {

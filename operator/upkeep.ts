@@ -29,8 +29,11 @@ export interface UpkeepDeps {
 }
 
 export interface Upkeep {
-  /** A publisher has begun: everything is to be looked at, and it is complete once that was done. */
-  begun(): void;
+  /**
+   * A publisher has begun: everything is to be looked at, and it is complete once that was done. `lost` = keys that come before all others,
+   * in this order: Redis has lost what was published of them, and what they revoked is accepted until it is published again.
+   */
+  begun(lost: readonly string[]): void;
   /** How often one has. */
   beginning(): number;
   /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
@@ -59,6 +62,19 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       if (deps.signal.aborted) return;
       logger.warn("Upkeep failed", { what, error: wordsOf(error) });
     }
+  };
+
+  let isAway = false;
+  /** What somebody changed while Redis was away waits for its backoff, a minute at most, and may be a revocation. */
+  const verify = async (): Promise<void> => {
+    try {
+      await deps.verify();
+    } catch (error) {
+      isAway = true;
+      throw error;
+    }
+    if (isAway) queue.hurry();
+    isAway = false;
   };
 
   /** What is published, or has data to be purged, and belongs to no object: withdrawn by its own reconcile. */
@@ -101,9 +117,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
 
   return {
     beginning: () => beginnings,
-    begun() {
+    begun(lost) {
       beginnings += 1;
       missing = new Set(deps.keys());
+      for (const key of lost) queue.add(key, "live");
       for (const key of missing) queue.add(key, "bulk");
       if (missing.size === 0) void attempt("complete", complete);
     },
@@ -112,10 +129,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       if (missing.delete(key) && missing.size === 0) void attempt("complete", complete);
     },
     async run() {
-      await attempt("verify", deps.verify);
+      await attempt("verify", verify);
       await Promise.all([
         every(verifyMs, "verify", async () => {
-          await deps.verify();
+          await verify();
           await complete();
         }),
         every(ringMs, "ring", deps.rotateRing),

@@ -15,10 +15,11 @@ import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply
 import type { DataRecord } from "../data-record.ts";
 import type { PublishedProject } from "../published-project.ts";
 import { readDataRecords } from "./data-records.ts";
+import { Memory } from "./memory.ts";
 import { createPublishScripts, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import { ForeignInstance, NotTheWriter } from "./refusals.ts";
 import { Revisions } from "./revisions.ts";
-import { type Memory, Tenure } from "./tenure.ts";
+import { Tenure } from "./tenure.ts";
 
 export interface Published {
   /** Fields written or removed; 0 when Redis had all of it already. */
@@ -31,6 +32,8 @@ export interface Published {
 
 export interface PublishedEntry extends ProjectRef {
   readonly hosts: readonly string[];
+  /** Of its newest step. */
+  readonly revision: number;
 }
 
 export interface BeginOptions {
@@ -58,10 +61,15 @@ export interface Publisher {
   /** Projects of which there may be stored data, published or not. */
   dataRecords(): ReadonlyMap<string, DataRecord>;
   /**
-   * Publishes again what this process had published of a project when Redis lost it all. It needs nothing but memory, and so
-   * goes well where a new compilation doesn't.
+   * Publishes again what this process had published of a project when Redis lost it all, and its credentials when Redis went back behind
+   * them. It needs nothing but memory, and so goes well where a new compilation doesn't.
    */
   restore(ref: ProjectRef): Promise<void>;
+  /**
+   * Names of the projects that Redis lost steps of, as this process knows, where `published` is what it holds: first those of which a
+   * credential that was revoked or changed is back. None where it holds nothing at all: it brings nothing back, and lost all alike.
+   */
+  lostFrom(published: readonly PublishedEntry[]): readonly string[];
   /** Whether replicas may serve what Redis lacks of it: it was emptied, not all is back, and of this project nothing is. */
   lacks(ref: ProjectRef): Promise<boolean>;
   /**
@@ -100,7 +108,7 @@ class RedisPublisher implements Publisher {
   readonly #scripts: PublishScripts;
   #keyring: Keyring;
   #tenure: Tenure | undefined;
-  #memory: Memory = { parts: new Map(), uncertain: new Set() };
+  #memory = new Memory();
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
@@ -181,6 +189,10 @@ class RedisPublisher implements Publisher {
     return this.#in((tenure) => tenure.restore(ref));
   }
 
+  lostFrom(published: readonly PublishedEntry[]): readonly string[] {
+    return (this.#tenure?.memory() ?? this.#memory).lostFrom(published);
+  }
+
   async lacks(ref: ProjectRef): Promise<boolean> {
     const { meta, projects } = configKeys;
     const { gateway } = this.#deps;
@@ -198,7 +210,10 @@ class RedisPublisher implements Publisher {
   async published(): Promise<readonly PublishedEntry[]> {
     const { projects } = configKeys;
     const entries = fieldsOf(await this.#deps.gateway.read(projects, "HGETALL", projects));
-    return [...entries].map(([name, text]) => ({ ...projectOfName(name), hosts: readEntry(text)?.hosts ?? [] }));
+    return [...entries].map(([name, text]) => {
+      const { hosts, revision } = readEntry(text) ?? { hosts: [], revision: 0 };
+      return { ...projectOfName(name), hosts, revision };
+    });
   }
 
   newest(): number {

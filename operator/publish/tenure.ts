@@ -13,6 +13,7 @@ import type { PublishedProject } from "../published-project.ts";
 import { type Change, changesOf, resealsOf } from "./changes.ts";
 import { readDataRecord, recordText, settledRecord } from "./data-records.ts";
 import { type KnownProject, readProject } from "./known-project.ts";
+import { type Memory, withLastCredentials } from "./memory.ts";
 import {
   noRecord,
   type PublishReply,
@@ -36,13 +37,6 @@ export interface TenureDeps {
   readonly memory: Memory;
 }
 
-/** What this process has published, in this tenure and before: the last good versions, should Redis have lost them. By name. */
-export interface Memory {
-  readonly parts: ReadonlyMap<string, ProjectParts>;
-  /** Projects of which something newer was written, perhaps: what it took away must not come back. */
-  readonly uncertain: ReadonlySet<string>;
-}
-
 /** What to record of stored data with the step that gets this revision. */
 type RecordAt = (revision: number) => DataRecord | undefined;
 
@@ -60,8 +54,7 @@ export class Tenure {
   readonly #gateway: Gateway;
   readonly #scripts: PublishScripts;
   readonly #keyring: () => Keyring;
-  readonly #lastParts: Map<string, ProjectParts>;
-  readonly #uncertain: Set<string>;
+  readonly #memory: Memory;
   readonly #known = new Map<string, KnownProject>();
   /** Readings under way: whoever asks meanwhile gets the same object, for only one may be remembered. */
   readonly #reading = new Map<string, Promise<KnownProject>>();
@@ -73,12 +66,12 @@ export class Tenure {
     this.epoch = epoch;
     this.revisions = revisions;
     this.records = records;
-    this.#lastParts = new Map(memory.parts);
-    this.#uncertain = new Set(memory.uncertain);
+    // One of its own: work of an earlier tenure that has not ended yet must not write into it.
+    this.#memory = memory.copy();
   }
 
   memory(): Memory {
-    return { parts: this.#lastParts, uncertain: this.#uncertain };
+    return this.#memory;
   }
 
   async load(ref: ProjectRef): Promise<PublishedProject> {
@@ -91,15 +84,8 @@ export class Tenure {
     const ref = parts.project;
     const known = await this.#knownOf(ref);
     const steps = changesOf(parts, this.#keyring(), known);
-    if (steps.length > 1) this.#uncertain.add(projectName(ref));
-    for (const step of steps) {
-      // What comes is on record before it is served; what is doomed is doomed once the last of it is out of service.
-      const recordAt: RecordAt = (revision) => (step.last ? settledRecord(data, revision) : data);
-      await this.#write(step, { known, parts, recordAt });
-    }
-    known.parts = parts;
-    this.#lastParts.set(projectName(ref), parts);
-    this.#uncertain.delete(projectName(ref));
+    await this.#writeAll(steps, { known, parts, data });
+    this.#memory.published(projectName(ref), parts);
     if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.revisions.newest()));
     return this.#published(ref, { changed: sizeOf(steps), revision: known.revision });
   }
@@ -113,16 +99,26 @@ export class Tenure {
     const recordAt: RecordAt = (revision) => settledRecord(data, revision);
     const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
     this.#known.delete(projectName(ref));
-    this.#lastParts.delete(projectName(ref));
-    this.#uncertain.delete(projectName(ref));
+    this.#memory.withdrew(projectName(ref), revision);
     return this.#published(ref, { changed: known.fields.size, revision });
   }
 
-  /** Publishes what was published last where Redis holds nothing of it any more, and nothing newer was ever sent. */
+  /**
+   * Publishes what was published last where Redis holds nothing of it any more, and nothing newer was ever sent; where Redis went back
+   * behind it, the credentials of it: what was revoked since lets nobody in. Resources and root keys stay as they came back, with the data
+   * that came back with them, until they are compiled anew.
+   */
   async restore(ref: ProjectRef): Promise<void> {
-    const { fields, parts } = await this.#knownOf(ref);
-    if (fields.size > 0 || parts === undefined || this.#uncertain.has(projectName(ref))) return;
-    await this.publish(parts, this.#recordOf(ref));
+    const name = projectName(ref);
+    const known = await this.#knownOf(ref);
+    const { fields, parts, revision } = known;
+    if (parts === undefined || this.#memory.isUncertain(name)) return;
+    if (fields.size === 0) await this.publish(parts, this.#recordOf(ref));
+    else if (this.#memory.isAhead(name, revision)) {
+      const again = withLastCredentials(parts, this.#memory.partsOf(name));
+      const steps = changesOf(again, this.#keyring(), known);
+      await this.#writeAll(steps, { known, parts: again, data: this.#recordOf(ref) });
+    }
   }
 
   async writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void> {
@@ -171,13 +167,27 @@ export class Tenure {
     ]);
     this.#remember(ref, record);
     // An object that is broken now has its last good version nowhere else.
-    if (read.fields.size === 0) read.parts ??= this.#lastParts.get(projectName(ref));
-    if (read.parts !== undefined) this.#lastParts.set(projectName(ref), read.parts);
+    if (read.fields.size === 0) read.parts ??= this.#memory.partsOf(projectName(ref));
+    else this.#memory.found(projectName(ref), read);
     this.#known.set(projectName(ref), read);
     return read;
   }
 
-  async #write({ changed, removed }: Change, { known, parts, recordAt }: Writing): Promise<void> {
+  async #writeAll(
+    steps: readonly Change[],
+    { known, parts, data }: Omit<Writing, "recordAt"> & { readonly data: DataRecord | undefined },
+  ): Promise<void> {
+    if (steps.length > 1) this.#memory.doubt(projectName(parts.project));
+    for (const step of steps) {
+      // What comes is on record before it is served; what is doomed is doomed once the last of it is out of service.
+      const recordAt: RecordAt = (revision) => (step.last ? settledRecord(data, revision) : data);
+      await this.#write(step, { known, parts, recordAt });
+    }
+    known.parts = parts;
+  }
+
+  async #write(change: Change, { known, parts, recordAt }: Writing): Promise<void> {
+    const { changed, removed } = change;
     const { project } = parts;
     const { namespace, name, uid, hosts } = project;
     const ring = this.#keyring();
@@ -192,6 +202,7 @@ export class Tenure {
       return this.#scripts.publish({ ...step, entry: writeEntry({ revision, hosts }), values, removed });
     });
     const { kid } = ring.keys[0];
+    this.#memory.wrote(projectName(project), revision, { change, known });
     for (const { field, contentHash } of changed) known.fields.set(field, { contentHash, kid });
     for (const field of removed) known.fields.delete(field);
     known.revision = revision;
@@ -220,7 +231,7 @@ export class Tenure {
     } catch (error) {
       this.#known.delete(projectName(ref));
       const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
-      if (!isUnwritten) this.#uncertain.add(projectName(ref));
+      if (!isUnwritten) this.#memory.doubt(projectName(ref));
       throw error;
     }
   }

@@ -5,6 +5,7 @@ import type { Lane } from "./lanes.ts";
 
 export interface Delays {
   put(key: string, milliseconds: number, lane: Lane): void;
+  has(key: string): boolean;
   size(): number;
   clear(): void;
 }
@@ -62,6 +63,7 @@ export function createDelays({ timers, monotonic, due }: DelayOptions): Delays {
       } else replace({ key, at, lane: before?.lane === "live" ? "live" : lane });
       wait();
     },
+    has: (key) => byKey.has(key),
     size: () => byKey.size,
     clear() {
       stopTimer?.();

@@ -2,9 +2,9 @@
 // waits again once the worker is done. Whoever is refused by something that heals comes back later, ever more slowly.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
+import { createBackoffs } from "./backoffs.ts";
 import { createDelays } from "./delays.ts";
 import { createLanes, type Lane } from "./lanes.ts";
-import { createTokenBucket } from "./token-bucket.ts";
 
 export type QueueObservation =
   /** Not when the key waits already. */
@@ -29,6 +29,8 @@ export interface WorkQueue {
   addAfter(key: string, milliseconds: number, lane?: Lane): void;
   /** Adds the key after its backoff, which doubles each time until `forget`. For the one who works on it, before `done`. */
   retry(key: string): void;
+  /** What refused keys has healed: those of the live lane that wait for their backoff are due now. */
+  hurry(): void;
   /** The key's next backoff is the shortest again. */
   forget(key: string): void;
   /** The next key, as soon as there is one; it is the caller's until `done`. Undefined once the queue is stopped. */
@@ -47,12 +49,6 @@ export interface WorkQueueOptions {
   readonly observe?: (observation: QueueObservation) => void;
 }
 
-const firstBackoffMs = 100;
-const longestBackoffMs = 60_000;
-const jitter = 0.2;
-/** All keys together: what fails everywhere at once must not keep the API server or Redis down. */
-const retries = { burst: 100, refillMs: 100 };
-
 interface Work {
   readonly since: number;
   readonly lane: Lane;
@@ -64,9 +60,8 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
   const lanes = createLanes();
   const waitingSince = new Map<string, number>();
   const working = new Map<string, Work>();
-  const failures = new Map<string, number>();
   const takers: ((key: string | undefined) => void)[] = [];
-  const bucket = createTokenBucket({ ...retries, monotonic });
+  const backoffs = createBackoffs({ monotonic, random });
   const delays = createDelays({ timers, monotonic, due: (key, lane) => add(key, lane) });
   const drained = Promise.withResolvers<void>();
   let stopped = false;
@@ -107,13 +102,6 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
     serve();
   };
 
-  const backoffMs = (key: string): number => {
-    const before = failures.get(key) ?? 0;
-    failures.set(key, before + 1);
-    const backoff = Math.min(longestBackoffMs, firstBackoffMs * 2 ** before);
-    return Math.max(backoff, bucket.reserve()) * (1 - jitter + 2 * jitter * random());
-  };
-
   return {
     add,
     addAfter(key, milliseconds, lane = "live") {
@@ -124,9 +112,13 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
     retry(key) {
       if (stopped) return;
       observe?.({ kind: "retried" });
-      delays.put(key, backoffMs(key), working.get(key)?.lane ?? "bulk");
+      const lane = working.get(key)?.lane ?? "bulk";
+      delays.put(key, backoffs.next(key, lane), lane);
     },
-    forget: (key) => void failures.delete(key),
+    hurry() {
+      for (const key of backoffs.failed("live")) if (delays.has(key)) delays.put(key, 0, "live");
+    },
+    forget: backoffs.forget,
     take() {
       if (stopped) return Promise.resolve(undefined);
       return new Promise((resolve) => {

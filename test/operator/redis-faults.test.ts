@@ -132,6 +132,41 @@ describe("Redis whose memory is used up", () => {
   });
 });
 
+describe("Redis that went back to a backup under a running operator", () => {
+  /** As a failover to a replica that lagged does, too. */
+  async function restoreBackup(): Promise<void> {
+    await fleet.redis.kill();
+    await fleet.redis.restart();
+  }
+
+  it("has what was revoked, withdrawn and changed since revoked, withdrawn and changed again, and loses no key that was made since", async () => {
+    const [namespace, gone] = [await served(), await served()];
+    const [key, goneKey] = await Promise.all(
+      [namespace, gone].map((each) => fleet.secret(each, "shop-key-api-key", "apiKey")),
+    );
+    const statusOf = async (where: string, as?: string) => (await get(`/${where}/shop/api/items`, as)).status;
+    expect(await ask("SAVE")).toContain("OK");
+    await fleet.api.apply(shop({ keys: { newer: "one" } }), { namespace });
+    await apiObject(fleet.api, `${folderOf("ApiKey", namespace)}/shop-key`, { method: "DELETE" });
+    for (const kind of kinds) await apiObject(fleet.api, folderOf(kind, gone), { method: "DELETE" });
+    await fleet.ready(namespace);
+    const newer = await fleet.secret(namespace, "newer-api-key", "apiKey");
+    const now = async () => [
+      await statusOf(namespace, key),
+      await statusOf(namespace, newer),
+      await statusOf(gone, goneKey),
+      await isPublished(`${gone}/shop`),
+    ];
+    const expected = [401, 200, 404, false];
+    await eventually(async () => expect(await now()).toEqual(expected), patience);
+    await restoreBackup();
+    expect(await isPublished(`${gone}/shop`)).toBe(true);
+    await eventually(async () => expect(await now()).toEqual(expected), patience);
+    expect(fleet.operators[0]?.log()).toContain("Redis lost what was published, which comes first now");
+    await expectWorking(namespace, 23);
+  });
+});
+
 describe("a broken record of one Project's data", () => {
   it("leaves that one as it is, says how to go on, and holds up no other", async () => {
     const [broken, other, gone] = [await served(), await served(), await served()];

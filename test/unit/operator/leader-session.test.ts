@@ -151,12 +151,24 @@ describe("a session that begins", () => {
   it("leaves a host to the Project that is published with it, whoever claimed it first", async () => {
     const claims = { spec: { hosts: ["a.example.org"] } };
     for (const name of ["elder", "holder"]) declare("Project", name, claims);
-    const { open, parts } = opened({ published: [{ namespace: "default", name: "holder", hosts: ["a.example.org"] }] });
+    const holder = { namespace: "default", name: "holder", hosts: ["a.example.org"], revision: 1 };
+    const { open, parts } = opened({ published: [holder] });
     const session = await sessionOf(open);
     session.start();
     await soon(() => expect([...parts.keys()].sort()).toEqual(["elder", "holder"]));
     expect(parts.get("holder")?.project.hosts).toEqual(["a.example.org"]);
     expect(parts.get("elder")?.project.hosts).toEqual([]);
+    await session.stop();
+  });
+
+  it("looks first at the Projects that Redis has lost", async () => {
+    for (let at = 0; at < 10; at += 1) declare("Project", `shop-${at}`);
+    const { open, loads } = opened({ lost: ["default/shop-8", "default/shop-9"] });
+    const session = await sessionOf(open);
+    session.start();
+    await soon(() => expect(new Set(loads).size).toBe(10));
+    // Two workers have begun to wait for Redis by then.
+    expect(loads.slice(0, 4)).toEqual(expect.arrayContaining(["shop-8", "shop-9"]));
     await session.stop();
   });
 });
@@ -226,7 +238,7 @@ describe("a session that runs", () => {
     const annotations = { [ringAnnotations.rotating]: newKey.kid };
     const metadata = { ...(secret.metadata as JsonObject), annotations };
     server.objects.create("/secrets", { ...secret, metadata });
-    const { open } = opened({ published: [{ namespace: "default", name: "shop", hosts: [] }] });
+    const { open } = opened({ published: [{ namespace: "default", name: "shop", hosts: [], revision: 1 }] });
     const session = await sessionOf(open);
     session.start();
     await soon(() => expect(events).toContain("complete"));

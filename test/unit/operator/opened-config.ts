@@ -10,6 +10,8 @@ import type { PublishedEntry, Publisher } from "../../../operator/publish/publis
 
 export interface Opened {
   readonly published?: readonly PublishedEntry[];
+  /** Keys of Projects that Redis lost steps of. */
+  readonly lost?: readonly string[];
   readonly load?: Publisher["load"];
   readonly verify?: Publisher["verify"];
   readonly reached?: Acknowledgements["reached"];
@@ -43,6 +45,7 @@ export function openedConfig(events: string[], options: Opened) {
     writes: () => true,
     verify,
     published: async () => published,
+    lostFrom: () => options.lost ?? [],
     dataRecords: () => new Map(),
     restore: async () => undefined,
     lacks: async () => false,

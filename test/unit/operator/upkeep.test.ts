@@ -32,14 +32,17 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
       await call("published");
       return world.published.map((key) => {
         const [namespace = "", name = ""] = key.split("/");
-        return { namespace, name, hosts: [] };
+        return { namespace, name, hosts: [], revision: 1 };
       });
     },
     dataRecords: () => world.records,
   } as Pick<Publisher, "complete" | "published" | "dataRecords"> as Publisher;
   const log = (level: string) => (message: string, fields?: object) => void logged.push([level, message, fields]);
   const upkeep = createUpkeep({
-    queue: { add: (key: string, lane: string) => void added.push(`${key} ${lane}`) } as never,
+    queue: {
+      add: (key: string, lane: string) => void added.push(`${key} ${lane}`),
+      hurry: () => void added.push("hurry"),
+    } as never,
     timers: time.timers,
     random: () => random,
     logger: { info: log("info"), warn: log("warn") } as never,
@@ -61,7 +64,7 @@ const projects = (count: number): readonly string[] => Array.from({ length: coun
 describe("after a publisher has begun", () => {
   it("everything is looked at, and it is complete once every key was worked through", async () => {
     const { time, upkeep, count, taken } = leader({ keys: ["shop/a", "shop/b"] });
-    upkeep.begun();
+    upkeep.begun([]);
     expect(taken()).toEqual(["shop/a bulk", "shop/b bulk"]);
     upkeep.handled("shop/a", true);
     await time.advance(0);
@@ -73,14 +76,14 @@ describe("after a publisher has begun", () => {
 
   it("with no project at all, it is complete at once", async () => {
     const { time, upkeep, count } = leader();
-    upkeep.begun();
+    upkeep.begun([]);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
 
   it("a key that Redis lacks keeps it incomplete until it was published, and is named in the log each minute", async () => {
     const { time, upkeep, count, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
-    upkeep.begun();
+    upkeep.begun([]);
     void upkeep.run();
     upkeep.handled("shop/a", true);
     upkeep.handled("shop/b", false);
@@ -93,9 +96,15 @@ describe("after a publisher has begun", () => {
     end.abort();
   });
 
+  it("what Redis has lost goes before everything else, as somebody's change does", () => {
+    const { upkeep, taken } = leader({ keys: ["shop/a", "shop/b"] });
+    upkeep.begun(["shop/b", "shop/withdrawn"]);
+    expect(taken()).toEqual(["shop/b live", "shop/withdrawn live", "shop/a bulk", "shop/b bulk"]);
+  });
+
   it("keys that nobody waits for change nothing, and what is complete is completed once", async () => {
     const { time, upkeep, count } = leader({ keys: ["shop/a"] });
-    upkeep.begun();
+    upkeep.begun([]);
     for (const key of ["shop/other", "shop/a", "shop/a"]) upkeep.handled(key, true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
@@ -103,12 +112,12 @@ describe("after a publisher has begun", () => {
 
   it("a second beginning makes everything incomplete again", async () => {
     const { time, upkeep, count, taken } = leader({ keys: ["shop/a"] });
-    upkeep.begun();
+    upkeep.begun([]);
     upkeep.handled("shop/a", true);
     await time.advance(0);
     taken();
     expect(upkeep.beginning()).toBe(1);
-    upkeep.begun();
+    upkeep.begun([]);
     expect(upkeep.beginning()).toBe(2);
     expect(taken()).toEqual(["shop/a bulk"]);
     await time.advance(0);
@@ -121,7 +130,7 @@ describe("after a publisher has begun", () => {
   it("a completion that Redis refused is logged, and tried again with the next look", async () => {
     const { time, upkeep, count, failing, logged, end } = leader({ keys: ["shop/a"] });
     failing.add("complete");
-    upkeep.begun();
+    upkeep.begun([]);
     upkeep.handled("shop/a", true);
     await time.advance(0);
     expect(logged).toContainEqual([
@@ -143,7 +152,7 @@ describe("what is published and has no object", () => {
   async function completeWithout(gone: readonly string[], present: readonly string[], unknown = "") {
     const world = leader({ keys: present, unknown });
     world.world.published = [...present, ...gone];
-    world.upkeep.begun();
+    world.upkeep.begun([]);
     for (const key of present) world.upkeep.handled(key, true);
     world.taken();
     await world.time.advance(0);
@@ -196,7 +205,7 @@ describe("what is published and has no object", () => {
       ["shop/purged", record(true)],
       ["shop/kept", record(false)],
     ]);
-    world.upkeep.begun();
+    world.upkeep.begun([]);
     world.taken();
     world.upkeep.handled("shop/a", true);
     await world.time.advance(0);
@@ -235,7 +244,7 @@ describe("while it leads, upkeep", () => {
 
   it("looks for what no object explains only once everything was published", async () => {
     const { time, upkeep, count, end } = leader({ keys: ["shop/a"] });
-    upkeep.begun();
+    upkeep.begun([]);
     void upkeep.run();
     await time.advance(60_000);
     expect([count("published"), count("sweep")]).toEqual([0, 1]);
@@ -254,6 +263,19 @@ describe("while it leads, upkeep", () => {
     for (const other of ["verify", "ring", "sweep"] as const) expect(count(other)).toBeGreaterThan(2);
     const failures = logged.filter(([level, message]) => level === "warn" && message === "Upkeep failed");
     expect(failures).toHaveLength(count(name));
+    end.abort();
+  });
+
+  it("hurries what failed meanwhile, once Redis can be reached again: it may be a revocation", async () => {
+    const { time, upkeep, failing, taken, end } = leader();
+    void upkeep.run();
+    await time.advance(10_000);
+    failing.add("verify");
+    await time.advance(10_000);
+    expect(taken()).toEqual([]);
+    failing.clear();
+    await time.advance(10_000);
+    expect(taken()).toEqual(["hurry"]);
     end.abort();
   });
 

@@ -190,6 +190,29 @@ describe("retries", () => {
     expect(queue.figures().bulk).toBe(1);
   });
 
+  test("of live keys are due at once when what refused them has healed, those of bulk keys and what is planned are not", async () => {
+    const time = manualTime();
+    const queue = queueAt(time);
+    queue.add("changed");
+    queue.add("merely looked at", "bulk");
+    for (let round = 0; round < 12; round += 1) {
+      for (const key of ["changed", "merely looked at"]) {
+        await queue.take();
+        queue.retry(key);
+        queue.done(key);
+      }
+      if (round < 11) await time.advance(60_000);
+    }
+    queue.addAfter("planned", 3_600_000);
+    queue.hurry();
+    await time.advance(0);
+    expect(queue.figures()).toMatchObject({ live: 1, bulk: 0, delayed: 2 });
+    expect(await queue.take()).toBe("changed");
+    queue.hurry();
+    await time.advance(0);
+    expect(queue.figures()).toMatchObject({ live: 0, bulk: 0, delayed: 2 });
+  });
+
   test("stay in the lane that the key was taken from", async () => {
     const time = manualTime();
     const queue = queueAt(time);

@@ -1,0 +1,130 @@
+// What this process has published, in every tenure: the last good versions, and how far it had come with each project. Redis may
+// be emptied, be restored from a backup, or lose its newest writes in a failover; here it says what is missing then.
+
+import { isCredentialField, projectName } from "../../core/config/config-keys.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import type { Change } from "./changes.ts";
+import type { KnownProject } from "./known-project.ts";
+import type { PublishedEntry } from "./publisher.ts";
+
+/** How far a project had come, by revisions. */
+interface Progress {
+  /** Of its newest step. */
+  readonly newest: number;
+  /** Of the newest step that revoked or changed a credential, as far as that is known: not before it was first looked at. */
+  readonly revoked: number;
+}
+
+/** Withdrawn projects that are remembered, the newest ones; some hundred bytes each. */
+const withdrawnRemembered = 10_000;
+
+export class Memory {
+  /** By name, like all of this. */
+  readonly #parts = new Map<string, ProjectParts>();
+  readonly #progress = new Map<string, Progress>();
+  /** With the revision of the withdrawal. */
+  readonly #withdrawn = new Map<string, number>();
+  /** Of which something newer was written, perhaps: what it took away must not come back. */
+  readonly #uncertain = new Set<string>();
+
+  /** Knows what this one knows, and goes on by itself. */
+  copy(): Memory {
+    const copy = new Memory();
+    for (const [name, parts] of this.#parts) copy.#parts.set(name, parts);
+    for (const [name, progress] of this.#progress) copy.#progress.set(name, progress);
+    for (const [name, revision] of this.#withdrawn) copy.#withdrawn.set(name, revision);
+    for (const name of this.#uncertain) copy.#uncertain.add(name);
+    return copy;
+  }
+
+  partsOf(name: string): ProjectParts | undefined {
+    return this.#parts.get(name);
+  }
+
+  isUncertain(name: string): boolean {
+    return this.#uncertain.has(name);
+  }
+
+  /** Whether Redis, which has this revision of the project, had a later one from this process, or its withdrawal. */
+  isAhead(name: string, revision: number): boolean {
+    return revision < (this.#withdrawn.get(name) ?? this.#progress.get(name)?.newest ?? 0);
+  }
+
+  /**
+   * Names of the projects that Redis lost steps of, where this is all that it holds: first those of which a credential that was revoked or
+   * changed is back. None of an emptied Redis, which brings nothing back, and has lost all of them alike.
+   */
+  lostFrom(published: readonly PublishedEntry[]): readonly string[] {
+    if (published.length === 0) return [];
+    const held = new Map(published.map((entry) => [projectName(entry), entry.revision]));
+    const returned = [...held].filter(([name, revision]) => this.#hasRevived(name, revision)).map(([name]) => name);
+    const behind = [...this.#progress].filter(([name, { newest }]) => (held.get(name) ?? 0) < newest);
+    return [...new Set([...returned, ...behind.map(([name]) => name)])];
+  }
+
+  // ---------------------------------------------------------------------------------------------------- what becomes of it
+
+  /** What Redis holds, as it was just read: believed where it is not older than what was published. */
+  found(name: string, { revision, parts }: KnownProject): void {
+    if (this.isAhead(name, revision)) return;
+    if (parts !== undefined) this.#parts.set(name, parts);
+    if (revision === 0) return;
+    // What somebody else wrote may have revoked something.
+    if (this.#progress.get(name)?.newest !== revision)
+      this.#progress.set(name, { newest: revision, revoked: revision });
+    this.#withdrawn.delete(name);
+  }
+
+  /** A step of the project was written. */
+  wrote(name: string, revision: number, step: { readonly change: Change; readonly known: KnownProject }): void {
+    const revoked = revokes(step.change, step.known) ? revision : (this.#progress.get(name)?.revoked ?? 0);
+    this.#progress.set(name, { newest: revision, revoked });
+    this.#withdrawn.delete(name);
+  }
+
+  /** All of it was. */
+  published(name: string, parts: ProjectParts): void {
+    this.#parts.set(name, parts);
+    this.#uncertain.delete(name);
+  }
+
+  withdrew(name: string, revision: number): void {
+    this.#parts.delete(name);
+    this.#progress.delete(name);
+    this.#uncertain.delete(name);
+    this.#withdrawn.delete(name);
+    this.#withdrawn.set(name, revision);
+    const [oldest] = this.#withdrawn.keys();
+    if (oldest !== undefined && this.#withdrawn.size > withdrawnRemembered) this.#withdrawn.delete(oldest);
+  }
+
+  /** Nobody knows whether, or how far, a change of it was written. */
+  doubt(name: string): void {
+    this.#uncertain.add(name);
+  }
+
+  #hasRevived(name: string, revision: number): boolean {
+    return revision < (this.#withdrawn.get(name) ?? this.#progress.get(name)?.revoked ?? 0);
+  }
+}
+
+/** Whether it takes a credential or a signing key away, or makes another one of it. */
+function revokes({ changed, removed }: Change, { fields }: KnownProject): boolean {
+  const other = changed.filter(
+    ({ field, contentHash }) => (fields.get(field)?.contentHash ?? contentHash) !== contentHash,
+  );
+  return [...removed, ...other.map(({ field }) => field)].some(
+    (field) => isCredentialField(field) || field === "signing",
+  );
+}
+
+/** The credentials of the project that may be served, of what Redis gave back: those that were published last; none of an earlier Project. */
+export function withLastCredentials(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
+  const isSame = last?.project.uid === back.project.uid;
+  return {
+    ...back,
+    signing: last?.signing ?? back.signing,
+    users: isSame ? last.users : new Map(),
+    keys: isSame ? last.keys : new Map(),
+  };
+}

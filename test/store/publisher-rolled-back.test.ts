@@ -1,0 +1,231 @@
+// A running operator's Redis goes back: a backup is restored under it, or a failover loses the newest writes. What was revoked since is
+// accepted again until it is published anew, so that it comes before everything else.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configKeys, projectName } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import { createWorkQueue } from "../../operator/queue/work-queue.ts";
+import { createUpkeep } from "../../operator/upkeep.ts";
+import {
+  begunPublisher,
+  entry,
+  gatewayAround,
+  newPublisher,
+  openGateway,
+  recordWith,
+} from "../support/fleet/publishing.ts";
+import {
+  changed,
+  project,
+  signingKey,
+  withConfig,
+  withKey,
+  withoutKey,
+  withResource,
+  withSigningKeys,
+  withUser,
+} from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { manualTime } from "../support/time/manual-time.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const ref = { namespace: "default", name: "shop" };
+const shop = project("shop", withUser("ann"), withKey("ci"), withKey("lent"), withResource("books"));
+const revoked = changed(shop, withoutKey("lent"));
+const books = recordWith(entry("books"));
+
+let redis: TestRedis;
+let gateway: Gateway;
+let publisher: Publisher;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+});
+afterAll(async () => {
+  gateway.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  publisher = await begunPublisher({ gateway, keyring });
+});
+
+const backUp = () => gateway.write(configKeys.meta, "SAVE");
+
+/** Redis holds what it held at the last backup, and the publisher has found out. */
+async function restoreBackup(of = publisher): Promise<void> {
+  await gateway.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
+  expect(await of.verify()).toBe("lost");
+  await of.begin();
+}
+
+/** What somebody finds who knows nothing but Redis. */
+const served = async () => (await (await begunPublisher({ gateway, keyring })).load(ref)).parts;
+const lost = async (of = publisher) => of.lostFrom(await of.published());
+
+describe("of what Redis lost by going back", () => {
+  const names = Array.from({ length: 300 }, (_, at) => `p-${at}`);
+  const partsOf = new Map(names.map((name) => [name, changed(shop, withConfig({ name }))]));
+  const publish = (name: string, change = (parts: typeof shop) => parts) =>
+    publisher.publish(change(partsOf.get(name) ?? shop), undefined);
+  const withoutLent = withoutKey("lent");
+
+  it("a worker gets the projects whose credentials were revoked or changed first, then what else was lost, then the rest", async () => {
+    for (const name of names) await publish(name);
+    await backUp();
+    await publish("p-250", withResource("films"));
+    await publish("p-240", withKey("new"));
+    await publish("p-290", withoutLent);
+    await publish("p-200", withUser("ann", { password: "another" }));
+    await publish("p-210", withSigningKeys(signingKey()));
+    await publisher.withdraw({ namespace: "default", name: "p-299" });
+    await publish("p-new", withConfig({ name: "p-new" }));
+    // Revoked, and something else changed after it.
+    await publish("p-220", withoutLent);
+    await publish("p-220", (parts) => withResource("films")(withoutLent(parts)));
+
+    await restoreBackup();
+    const queue = createWorkQueue({ ...manualTime(), random: () => 0.5 });
+    const keys = [...names.filter((name) => name !== "p-299"), "p-new"].map((name) => `default/${name}`);
+    // What comes by again now and then waits already.
+    for (const key of keys) queue.add(key, "bulk");
+    beginUpkeep(queue, keys).begun(await lost());
+    const order = await taken(queue, keys.length + 1);
+    expect(order.slice(0, 5).toSorted()).toEqual(["200", "210", "220", "290", "299"].map((at) => `default/p-${at}`));
+    // Every eighth is one of the rest.
+    const elsewhere = ["default/p-240", "default/p-250", "default/p-new"];
+    expect(
+      order
+        .slice(5, 9)
+        .filter((key) => elsewhere.includes(key))
+        .toSorted(),
+    ).toEqual(elsewhere);
+    expect(order.toSorted()).toEqual([...keys, "default/p-299"].toSorted());
+  });
+
+  it("nothing comes first in an emptied Redis: it brings nothing back, and has lost all alike", async () => {
+    await publisher.publish(shop, books);
+    await gateway.write("x", "FLUSHALL");
+    expect([await publisher.verify(), await publisher.begin(), await lost()]).toEqual(["lost", undefined, []]);
+  });
+
+  it("nothing is where Redis has everything, or more than this process has published", async () => {
+    await publisher.publish(shop, books);
+    await publisher.begin();
+    expect(await lost()).toEqual([]);
+    const other = await begunPublisher({ gateway, keyring });
+    await other.publish(revoked, books);
+    expect(await publisher.verify()).toBe("lost");
+    await publisher.begin();
+    expect(await lost()).toEqual([]);
+  });
+
+  it("what another operator had published, and this one only read, is known as well", async () => {
+    await publisher.publish(shop, books);
+    await backUp();
+    await publisher.publish(revoked, books);
+    const next = await begunPublisher({ gateway, keyring });
+    await next.load(ref);
+    await restoreBackup(next);
+    expect(await lost(next)).toEqual([projectName(ref)]);
+  });
+
+  it("is remembered until it is published again, however often Redis goes back meanwhile", async () => {
+    await publisher.publish(shop, books);
+    await backUp();
+    await publisher.publish(revoked, books);
+    await restoreBackup();
+    await publisher.load(ref);
+    await restoreBackup();
+    expect(await lost()).toEqual([projectName(ref)]);
+    await publisher.publish(revoked, books);
+    expect(await lost()).toEqual([]);
+  });
+});
+
+describe("restoring a project behind which Redis went back", () => {
+  it("revokes again what was revoked, from memory: nothing else is needed", async () => {
+    await publisher.publish(shop, books);
+    await backUp();
+    const later = changed(revoked, withResource("films"), withUser("ann", { password: "another" }), withKey("new"));
+    await publisher.publish(later, recordWith(entry("books"), entry("films")));
+    await restoreBackup();
+    await publisher.restore(ref);
+    const { users, keys, resources } = (await served()) ?? shop;
+    expect([users, keys]).toEqual([later.users, later.keys]);
+    // With the data that came back with them, whose record says nothing of others.
+    expect([...resources.keys()]).toEqual(["books"]);
+    const newest = publisher.newest();
+    await publisher.restore(ref);
+    expect(publisher.newest()).toBe(newest);
+  });
+
+  it("takes all credentials from a project that was withdrawn since, or made anew", async () => {
+    await publisher.publish(shop, books);
+    await backUp();
+    await publisher.withdraw(ref, books);
+    await restoreBackup();
+    await publisher.restore(ref);
+    expect([(await served())?.keys.size, (await served())?.users.size]).toEqual([0, 0]);
+    await publisher.begin();
+    await publisher.publish(changed(project("shop", withKey("ci"))), books);
+    await restoreBackup();
+    await publisher.restore(ref);
+    expect((await served())?.keys.size).toBe(0);
+  });
+
+  it("leaves alone what is as new as what was published, and what nobody knows how far it was changed", async () => {
+    await publisher.publish(revoked, books);
+    await backUp();
+    const unsure = newPublisher({
+      keyring,
+      gateway: gatewayAround(gateway, {
+        script: "publish",
+        call: 1,
+        after() {
+          throw new OutcomeUnknown("not answered");
+        },
+      }),
+    });
+    await unsure.begin();
+    const newest = unsure.newest();
+    await unsure.restore(ref);
+    expect(unsure.newest()).toBe(newest);
+    await expect(unsure.publish(shop, books)).rejects.toThrow(OutcomeUnknown);
+    await gateway.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
+    await unsure.begin();
+    await unsure.restore(ref);
+    expect(await served()).toEqual(revoked);
+  });
+});
+
+function beginUpkeep(queue: ReturnType<typeof createWorkQueue>, keys: readonly string[]) {
+  return createUpkeep({
+    queue,
+    timers: manualTime().timers,
+    random: () => 0.5,
+    logger: { info: () => undefined, warn: () => undefined } as never,
+    signal: new AbortController().signal,
+    keys: () => keys,
+    knows: () => true,
+    publisher: async () => publisher,
+    verify: async () => undefined,
+    rotateRing: async () => undefined,
+    sweepOrphans: async () => undefined,
+  });
+}
+
+async function taken(queue: ReturnType<typeof createWorkQueue>, count: number): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const key = await queue.take();
+    if (key === undefined) break;
+    keys.push(key);
+    queue.done(key);
+  }
+  return keys;
+}
