@@ -97,6 +97,8 @@ async function leftToOthers(ref: ProjectRef, deps: HandleDeps): Promise<Handled>
     await publisher.withdraw(ref, data);
     deps.onPublished(ref, undefined);
   }
+  // What becomes of their data and Secrets is not ours to decide.
+  deps.takeDeleted(projectName(ref));
   deps.onHandled(projectName(ref), { published: true });
   return undefined;
 }

@@ -10,6 +10,7 @@ import type { Acknowledgements } from "./publish/acknowledgements.ts";
 import type { Lane } from "./queue/lanes.ts";
 import { kindLabel, nameLabel } from "./secret-names.ts";
 import { createSecretUsers } from "./secrets/secret-users.ts";
+import { createSeenDeletions } from "./seen-deletions.ts";
 import type { CacheListener } from "./watch/caches.ts";
 import type { Watched } from "./watch/watched.ts";
 
@@ -39,7 +40,7 @@ export interface WakeupsDeps {
 
 export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
   const secretUsers = createSecretUsers();
-  const deleted = new Map<string, readonly CustomResource[]>();
+  const deletions = createSeenDeletions();
   const awaited = new Map<string, number>();
   const arrivals = new Map<string, number>();
   let refused: ReadonlySet<string> = new Set();
@@ -66,7 +67,7 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
       const key = keyOf(object);
       secretUsers.remove(object);
       arrivals.delete(object.metadata.uid);
-      deleted.set(key, [...(deleted.get(key) ?? []), object]);
+      deletions.add(key, object);
       add(key);
       if (isProject(object)) for (const other of hosts.remove(object)) add(other);
     },
@@ -85,14 +86,8 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
       if (noting && !secretUsers.isShared(metadata.namespace, metadata.name)) return;
       for (const key of secretUsers.projectsOf(metadata.namespace, metadata.name)) add(key, laneOf(metadata));
     },
-    takeDeleted(key) {
-      const objects = deleted.get(key) ?? [];
-      deleted.delete(key);
-      return objects;
-    },
-    giveBack(key, objects) {
-      if (objects.length > 0) deleted.set(key, [...objects, ...(deleted.get(key) ?? [])]);
-    },
+    takeDeleted: deletions.take,
+    giveBack: deletions.giveBack,
     awaits(key, revision) {
       if (revision === undefined) awaited.delete(key);
       else awaited.set(key, revision);

@@ -135,7 +135,7 @@ export class ObjectCache implements Watched {
       const { uid, deletionTimestamp } = item.metadata;
       if ((this.#removed.get(uid) ?? 0) > mark && deletionTimestamp === undefined) continue;
       const present = this.#kept.get(keyOf(item));
-      next.set(keyOf(item), present !== undefined && isSame(present, item) ? present : this.#shaped(item));
+      next.set(keyOf(item), present !== undefined && isSame(present, item) ? present : this.#shaped(item, present));
     }
     // Only a write during the listing can be newer than the list. One from before is in it, or history was set back.
     for (const [key, when] of this.#noted) {
@@ -170,7 +170,7 @@ export class ObjectCache implements Watched {
 
   #upsert(object: KubeObject): void {
     const before = this.#kept.get(keyOf(object));
-    const kept = this.#shaped(object);
+    const kept = this.#shaped(object, before);
     this.#kept.set(keyOf(object), kept);
     this.#tellChanged(kept, before, false);
   }
@@ -181,8 +181,13 @@ export class ObjectCache implements Watched {
     this.#tell(() => this.#sink.removed(before, false));
   }
 
-  #shaped(object: KubeObject): KubeObject {
-    return this.#metadataOnly ? { metadata: object.metadata } : object;
+  /** With the very same spec where nothing of it has changed: it is kept once, and what was compiled of it is remembered by it. */
+  #shaped(object: KubeObject, before: KubeObject | undefined): KubeObject {
+    if (this.#metadataOnly) return { metadata: object.metadata };
+    const { generation } = object.metadata;
+    const isSameSpec =
+      generation !== undefined && before?.metadata.generation === generation && sameUid(before, object);
+    return isSameSpec ? { ...object, spec: before["spec"] } : object;
   }
 }
 

@@ -36,11 +36,8 @@ export function createProjectIndex(): ProjectIndex {
     put(object) {
       const key = keyOf(object);
       const entry = entryOf(key);
-      if (object.kind === "Project") entry.project = withFormerSpec(object, entry.project);
-      else {
-        const siblings = entry.children[object.kind];
-        siblings.set(object.metadata.name, withFormerSpec(object, siblings.get(object.metadata.name)));
-      }
+      if (object.kind === "Project") entry.project = object;
+      else entry.children[object.kind].set(object.metadata.name, object);
       return key;
     },
     remove(object) {
@@ -68,14 +65,6 @@ export function createProjectIndex(): ProjectIndex {
     projectOf: (ref) => entries.get(`${ref.namespace}/${ref.name}`)?.project,
     keys: () => entries.keys(),
   };
-}
-
-/** The very same spec where nothing of it has changed: what was compiled of it is remembered by it. */
-function withFormerSpec<O extends CustomResource>(object: O, before: CustomResource | undefined): O {
-  if (before?.metadata.uid !== object.metadata.uid || before.metadata.generation !== object.metadata.generation) {
-    return object;
-  }
-  return { ...object, spec: before.spec };
 }
 
 function isEmpty({ project, children }: Entry): boolean {

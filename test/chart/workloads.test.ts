@@ -3,6 +3,7 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";
+import { runCommand } from "../../tools/parts/run-command.ts";
 import { caseFile, objectsIn, render } from "../support/chart/helm.ts";
 
 let helm: string;
@@ -16,6 +17,11 @@ interface Probe {
   readonly failureThreshold: number;
 }
 
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+}
+
 interface Workload {
   readonly kind: string;
   readonly metadata: { readonly name: string };
@@ -27,7 +33,7 @@ interface Workload {
       readonly spec: {
         readonly terminationGracePeriodSeconds: number;
         readonly automountServiceAccountToken?: boolean;
-        readonly containers: readonly { readonly startupProbe: Probe }[];
+        readonly containers: readonly { readonly startupProbe: Probe; readonly env: readonly Variable[] }[];
       };
     };
   };
@@ -97,4 +103,36 @@ it.each(["operator", "dataplane", "redis"])("what is none of its business makes 
   const others = "ingress.enabled=true,metrics.podMonitor.enabled=true,rbac.create=false";
   const [before, after] = [await workload(name), await workload(name, "--set", others)];
   expect(after.spec.template).toEqual(before.spec.template);
+});
+
+describe("the heap of Node", () => {
+  async function nodeOptions(name: string, ...args: readonly string[]): Promise<readonly (string | undefined)[]> {
+    const { containers } = (await workload(name, ...args)).spec.template.spec;
+    const found = containers.flatMap(({ env }) => env).filter((variable) => variable.name === "NODE_OPTIONS");
+    return found.map(({ value }) => value);
+  }
+  const own = [{ name: "NODE_OPTIONS", value: "--max-old-space-size=300" }];
+
+  it.each([
+    ["operator", [], ["--max-old-space-size-percentage=70"]],
+    ["dataplane", [], ["--max-old-space-size-percentage=60"]],
+    ["operator", ["--set", "operator.heapPercent=55"], ["--max-old-space-size-percentage=55"]],
+    ["operator", ["--set", "operator.heapPercent=0"], []],
+    ["dataplane", ["--set-json", "dataplane.resources.limits=null"], []],
+    ["dataplane", ["--set-json", "dataplane.resources=null"], []],
+    ["dataplane", ["--set-json", `dataplane.extraEnv=${JSON.stringify(own)}`], ["--max-old-space-size=300"]],
+  ])("of the %s with %j has %j", async (name, args, options) => {
+    expect(await nodeOptions(name, ...args)).toEqual(options);
+  });
+
+  it("is as large as the option says: Node knows it", async () => {
+    const print = "console.log(require('node:v8').getHeapStatistics().heap_size_limit)";
+    const limitAt = async (percent: number): Promise<number> => {
+      const [options = ""] = await nodeOptions("operator", "--set", `operator.heapPercent=${percent}`);
+      const { stdout } = await runCommand(process.execPath, ["-e", print], { env: { NODE_OPTIONS: options } });
+      return Number(stdout);
+    };
+    // Beside it stands room for what is new, which is the same in both.
+    expect((await limitAt(70)) / (await limitAt(35))).toBeGreaterThan(1.8);
+  });
 });

@@ -1,7 +1,7 @@
 // Values of the two programs, and of how clients come to the data plane.
 
 import { anyObject, choice, count, flag, group, list, text, texts } from "./declare.ts";
-import { classPattern, extraEnv, logLevel, placement } from "./workload.ts";
+import { classPattern, extraEnv, heapPercent, logLevel, placement } from "./workload.ts";
 
 const hostName = {
   type: "string",
@@ -36,6 +36,7 @@ export const operator = group("The operator: turns custom resources into configu
   logLevel: logLevel("How much is logged."),
   serviceAccount: group("Its ServiceAccount.", { annotations: texts("Annotations of the ServiceAccount.") }),
   ...placement({ requests: { cpu: "50m", memory: "192Mi" }, limits: { memory: "1Gi" } }),
+  heapPercent: heapPercent(70),
   extraEnv,
 });
 
@@ -93,6 +94,7 @@ export const dataplane = group("The data plane: serves the API.", {
     },
   }),
   ...placement({ requests: { cpu: "100m", memory: "160Mi" }, limits: { memory: "512Mi" } }),
+  heapPercent: heapPercent(60),
   extraEnv,
 });
 

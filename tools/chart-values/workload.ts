@@ -1,6 +1,6 @@
 // Values that several workloads of the chart have alike.
 
-import { anyObject, choice, group, kubernetes, list, text, texts, type ValueSchema } from "./declare.ts";
+import { anyObject, choice, count, group, kubernetes, list, text, texts, type ValueSchema } from "./declare.ts";
 
 export interface Sizes {
   readonly requests: Readonly<Record<string, string>>;
@@ -32,6 +32,15 @@ export function image(description: string, repository: string, tag: ValueSchema)
 
 export function logLevel(description: string): ValueSchema {
   return choice(description, "info", ["debug", "info", "warn", "error", "silent"]);
+}
+
+/** What is not heap takes the rest: buffers, code, and passwords that are being judged. */
+export function heapPercent(fallback: number): ValueSchema {
+  return count(
+    "How much of `resources.limits.memory` the heap of Node may take, in per cent, by NODE_OPTIONS; 0, or no limit = what Node takes by itself. `NODE_OPTIONS` in `extraEnv` replaces it.",
+    fallback,
+    [0, 95],
+  );
 }
 
 export const extraEnv: ValueSchema = list(

@@ -68,3 +68,18 @@ imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
+
+{{/*
+Values of a workload. Node takes half of its memory for the heap by itself. Nothing where no limit says how much there is, nor where
+extraEnv says it: a name may stand in `env` once.
+*/}}
+{{- define "jsonplane.heapEnv" -}}
+{{- $names := list }}
+{{- range .extraEnv }}
+{{- $names = append $names .name }}
+{{- end }}
+{{- if and .heapPercent ((.resources).limits).memory (not (has "NODE_OPTIONS" $names)) }}
+- name: NODE_OPTIONS
+  value: --max-old-space-size-percentage={{ .heapPercent }}
+{{- end }}
+{{- end -}}

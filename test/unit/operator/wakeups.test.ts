@@ -107,29 +107,13 @@ describe("the seconds from a change until every replica has it", () => {
 });
 
 describe("an object that was deleted", () => {
-  const [books, notes] = [stored("ApiResource", "books"), stored("ApiResource", "notes")];
-
-  it("wakes its Project, which takes it over once", () => {
+  it("wakes its Project, which takes it over once, and may give it back", () => {
     const { wakeups, woken } = leader();
-    for (const object of [books, notes]) wakeups.objectRemoved(object);
+    const names = () => wakeups.takeDeleted("default/shop").map(({ metadata }) => metadata.name);
+    for (const name of ["books", "notes"]) wakeups.objectRemoved(stored("ApiResource", name));
     expect(woken()).toEqual(["default/shop live", "default/shop live"]);
-    expect(wakeups.takeDeleted("default/shop")).toEqual([books, notes]);
-    expect(wakeups.takeDeleted("default/shop")).toEqual([]);
-  });
-
-  it("is there for the next attempt when it was given back, before what went since", () => {
-    const { wakeups } = leader();
-    wakeups.objectRemoved(books);
-    const taken = wakeups.takeDeleted("default/shop");
-    wakeups.objectRemoved(notes);
-    wakeups.giveBack("default/shop", taken);
-    expect(wakeups.takeDeleted("default/shop")).toEqual([books, notes]);
-  });
-
-  it("leaves nothing behind when nothing is given back", () => {
-    const { wakeups } = leader();
-    wakeups.giveBack("default/shop", []);
-    expect(wakeups.takeDeleted("default/shop")).toEqual([]);
+    wakeups.giveBack("default/shop", wakeups.takeDeleted("default/shop"));
+    expect([names(), names()]).toEqual([["books", "notes"], []]);
   });
 
   it("no longer speaks for a Secret", () => {
