@@ -3,7 +3,7 @@
 
 import { projectName } from "../core/config/config-keys.ts";
 import type { ProjectParts, ProjectRef } from "../core/config/types.ts";
-import { createHostClaims, createHostHolders } from "./compile/host-claims.ts";
+import { createHostClaims, createHostHolders, unseenHolder } from "./compile/host-claims.ts";
 import type { HostPolicy } from "./compile/host-policy.ts";
 import { grantFor, type HostGrant } from "./compile/hosts.ts";
 import type { CustomResource, Project } from "./objects.ts";
@@ -14,8 +14,11 @@ export interface HostDesk {
   grantOf(project: Project): HostGrant;
   /** Takes over what a project is published with; undefined = nothing. */
   published(ref: ProjectRef, parts: ProjectParts | undefined): readonly string[];
-  /** Takes over what was found published before anything of it was opened: hosts belong to the Project of that name. */
-  found(ref: ProjectRef, uid: string, hosts: readonly string[]): void;
+  /**
+   * Takes over what was found published before anything of it was opened: hosts belong to the Project of that name. Without a UID nobody
+   * can say which one that is: its namespace is not seen, and its hosts are taken until it is, or until it is withdrawn.
+   */
+  found(ref: ProjectRef, uid: string | undefined, hosts: readonly string[]): void;
 }
 
 export function createHostDesk(policy: HostPolicy): HostDesk {
@@ -23,7 +26,10 @@ export function createHostDesk(policy: HostPolicy): HostDesk {
   const holders = createHostHolders();
   const keysOf = (refs: readonly ProjectRef[]): readonly string[] => refs.map(projectName);
   return {
-    put: (project) => keysOf(claims.put(project)),
+    put(project) {
+      holders.seen(project.metadata, project.metadata.uid);
+      return keysOf(claims.put(project));
+    },
     remove: (project) => keysOf(claims.remove(project.metadata)),
     grantOf: (project) => grantFor(project, claims, holders, policy),
     published(ref, parts) {
@@ -34,7 +40,7 @@ export function createHostDesk(policy: HostPolicy): HostDesk {
       return [...new Set(claimants)].filter((key) => key !== projectName(ref));
     },
     found(ref, uid, hosts) {
-      holders.publish(ref, { uid, hosts });
+      holders.publish(ref, { uid: uid ?? unseenHolder, hosts });
     },
   };
 }

@@ -161,7 +161,8 @@ export class LeaderSession {
     const published = await publisher.published();
     for (const { hosts, namespace, name } of published) {
       const uid = caches.index.projectOf({ namespace, name })?.metadata.uid;
-      if (uid !== undefined) this.#hosts.found({ namespace, name }, uid, hosts);
+      // Of a namespace that is known it is withdrawn, and holds nothing.
+      if (uid !== undefined || !caches.knows(namespace)) this.#hosts.found({ namespace, name }, uid, hosts);
     }
     const lost = publisher.lostFrom(published);
     logger.info("Writing configuration");

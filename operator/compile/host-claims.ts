@@ -7,6 +7,9 @@ import type { Project } from "../objects.ts";
 import { hostsOf, isDeleting } from "./claimed-hosts.ts";
 import type { Claimant } from "./claims.ts";
 
+/** In place of the UID of a Project that is published and not seen: nobody who is seen may have its hosts. */
+export const unseenHolder = "";
+
 /** The UID that holds a host in what is published. */
 export interface Holders {
   get(host: string): string | undefined;
@@ -29,6 +32,8 @@ export interface HostHolders extends Holders {
     ref: ProjectRef,
     holding: { readonly uid: string; readonly hosts: readonly string[] } | undefined,
   ): readonly string[];
+  /** The Project of that name is seen now: what it was published with before is its. */
+  seen(ref: ProjectRef, uid: string): void;
 }
 
 interface Claims {
@@ -70,23 +75,29 @@ export function createHostHolders(): HostHolders {
   /** Holders of a host in the order in which they got it: for a moment it may be published twice. */
   const byHost = new Map<string, Map<string, string>>();
 
+  const publish: HostHolders["publish"] = (ref, holding) => {
+    const name = nameOf(ref);
+    const before = byProject.get(name);
+    const sameUid = before?.uid === holding?.uid;
+    const hosts = holding?.hosts ?? [];
+    const lost = (before?.hosts ?? []).filter((host) => !sameUid || !hosts.includes(host));
+    const gained = hosts.filter((host) => !sameUid || !before?.hosts.includes(host));
+    for (const host of lost) forget(byHost, host, name);
+    for (const host of gained) remember(byHost, host, name, holding?.uid);
+    if (holding === undefined || hosts.length === 0) byProject.delete(name);
+    else byProject.set(name, holding);
+    return [...new Set([...lost, ...gained])];
+  };
+
   return {
+    publish,
     get(host) {
       const [uid] = byHost.get(host)?.values() ?? [];
       return uid;
     },
-    publish(ref, holding) {
-      const name = nameOf(ref);
-      const before = byProject.get(name);
-      const sameUid = before?.uid === holding?.uid;
-      const hosts = holding?.hosts ?? [];
-      const lost = (before?.hosts ?? []).filter((host) => !sameUid || !hosts.includes(host));
-      const gained = hosts.filter((host) => !sameUid || !before?.hosts.includes(host));
-      for (const host of lost) forget(byHost, host, name);
-      for (const host of gained) remember(byHost, host, name, holding?.uid);
-      if (holding === undefined || hosts.length === 0) byProject.delete(name);
-      else byProject.set(name, holding);
-      return [...new Set([...lost, ...gained])];
+    seen(ref, uid) {
+      const before = byProject.get(nameOf(ref));
+      if (before?.uid === unseenHolder) publish(ref, { uid, hosts: before.hosts });
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Project } from "../objects.ts";
 import type { Fault } from "../verdict.ts";
 import { hostsOf, isDeleting } from "./claimed-hosts.ts";
 import { awardNames } from "./claims.ts";
-import type { Holders, HostClaims } from "./host-claims.ts";
+import { type Holders, type HostClaims, unseenHolder } from "./host-claims.ts";
 import type { HostPolicy } from "./host-policy.ts";
 
 export interface RefusedHost extends Fault {
@@ -52,7 +52,7 @@ export function grantFor(project: Project, claims: HostClaims, incumbents: Holde
   if (isDeleting(project)) return noHosts;
   const { uid, namespace, name } = project.metadata;
   const holders = new Map<string, HostClaim>();
-  for (const host of hostsOf(project)) {
+  for (const host of hostsOf(project).filter((each) => incumbents.get(each) !== unseenHolder)) {
     const others = claims
       .claimantsOf(host)
       .filter(({ metadata }) => metadata.namespace !== namespace || metadata.name !== name)

@@ -18,9 +18,9 @@ afterAll(() => fleet?.stop());
 
 const now = { withinMs: 0 };
 
-async function restartOperator(): Promise<void> {
+async function restartOperator(...args: readonly string[]): Promise<void> {
   await Promise.all(fleet.operators.splice(0).map((operator) => operator.stop()));
-  const operator = await fleet.addOperator();
+  const operator = await fleet.addOperator({ args });
   await eventually(async () => expect(await operator.leads()).toBe(true), { withinMs: 60_000 });
 }
 
@@ -202,6 +202,24 @@ describe("a host", () => {
     await one.remove("Project", "aardvark");
     await two.said("Project", "zebra", "Ready");
     await expectHolder(host, "zebra", 0);
+  });
+
+  it("is taken while its holder's namespace is not watched any more: what is published there is served on", async () => {
+    const [one, two] = [await newPlace(fleet), await newPlace(fleet)];
+    const host = `unseen-${one.namespace}.shared.test`;
+    await claim(two, "zebra", [host]);
+    await two.said("Project", "zebra", "Ready");
+    await restartOperator("--watch-namespaces", one.namespace);
+    await claim(one, "aardvark", [host]);
+    await one.said("Project", "aardvark", "HostConflict");
+    await expectHolder(host, "zebra", 0);
+    await restartOperator();
+    await two.edit("Project", "zebra", { cors: { maxAge: "1m" } });
+    await two.said("Project", "zebra", "Ready");
+    await expectHolder(host, "zebra", 0);
+    await two.remove("Project", "zebra");
+    await one.said("Project", "aardvark", "Ready");
+    await expectHolder(host, "aardvark", 0);
   });
 
   it("that the platform does not allow the namespace is refused with what it does allow, and all else is served", async () => {
