@@ -75,7 +75,10 @@ const texts: readonly (readonly [RegExp, Value])[] = [
   ],
   [
     /allowedOrigins\[\]$/,
-    mostly(["https://app.test", "http://localhost:5173", "*"], ["https://app.test/", "app.test", ""]),
+    mostly(
+      ["https://app.test", "http://localhost:5173", "capacitor://localhost", "*"],
+      ["https://app.test/", "app.test", ""],
+    ),
   ],
   [
     /(resourceName|spec\.key)$/,

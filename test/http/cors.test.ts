@@ -148,8 +148,9 @@ describeServed("an answer to another origin", (serve) => {
 
 describeServed("a project that lists its origins", (serve) => {
   it("allows exactly those, by name", async () => {
-    const served = await serve(project("p", allowing(origin, "http://localhost:3000"), withRootKey("doc")));
-    for (const from of [origin, "http://localhost:3000"]) {
+    const origins = [origin, "http://localhost:3000", "capacitor://localhost", "tauri://localhost"];
+    const served = await serve(project("p", allowing(...origins), withRootKey("doc")));
+    for (const from of origins) {
       const reply = await preflight(served, "/json/doc", "PUT", from);
       expect(corsOf(reply.headers)).toMatchObject({
         "access-control-allow-origin": from,
@@ -168,6 +169,7 @@ describeServed("a project that lists its origins", (serve) => {
     "https://app.test.evil.test",
     "https://evil.test/https://app.test",
     "https://APP.test",
+    "capacitor://app.test",
     "https://app.test/",
     "null",
     "*",

@@ -132,7 +132,7 @@ export interface ProjectSpec {
    */
   readonly cors: {
     /**
-     * Origins such as https://app.example.org, or "*" alone for any. Credentials travel in a header, never in cookies, so that "*" gives no page a visitor's login. An empty list switches CORS off. Default: "*".
+     * Origins such as https://app.example.org, of apps and extensions also capacitor://localhost or tauri://localhost, as the browser sends them in Origin; or "*" alone for any. Credentials travel in a header, never in cookies, so that "*" gives no page a visitor's login. An empty list switches CORS off. Default: "*".
      */
     readonly allowedOrigins: readonly string[];
     /**
@@ -502,8 +502,8 @@ export const projectSchema: SchemaNode = {
                 "maxLength": 261,
                 "x-kubernetes-validations": [
                   {
-                    "rule": "self == '*' || self.matches('^https?://([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?|\\\\[[0-9a-f:.]{2,45}\\\\])(:[0-9]{1,5})?$')",
-                    "message": "an origin is a scheme and a host in lower case, with a port where needed, such as https://app.example.org or http://localhost:5173: no path, no trailing slash, no wildcard"
+                    "rule": "self == '*' || self.matches('^[a-z][-a-z0-9+.]{0,31}://([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?|\\\\[[0-9a-f:.]{2,45}\\\\])(:[0-9]{1,5})?$')",
+                    "message": "an origin is a scheme and a host in lower case, with a port where needed, such as https://app.example.org, http://localhost:5173 or capacitor://localhost: no path, no trailing slash, no wildcard"
                   }
                 ]
               }
