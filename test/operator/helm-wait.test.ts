@@ -112,6 +112,38 @@ describe("helm install --wait", () => {
 });
 
 describe("helm upgrade and uninstall --wait", () => {
+  it("of a suspended Project waits for as long as it is told to and fails, whatever it changes; without --wait, and once it isn't suspended, it succeeds", async () => {
+    const place = await newPlace(fleet);
+    const suspended = declared("Project", "shop", { suspend: true });
+    const changed = declared("ApiResource", "books", {
+      schema: {},
+      access: { read: "Anyone" },
+      limits: { maxObjects: 5 },
+    });
+    const charts = await Promise.all(
+      [
+        [shop, good],
+        [suspended, changed],
+        [shop, changed],
+      ].map((objects) => chartOf({ "a.yaml": yamlOf(...objects) })),
+    );
+    const [first = "", paused = "", last = ""] = charts;
+    const flags = ["--timeout", "300s", "--namespace", place.namespace];
+    expect(await run("install", "shop", first, "--wait", ...flags)).toMatchObject({ code: 0 });
+    const failed = await run("upgrade", "shop", paused, "--wait", ...flags, "--timeout", "5s");
+    expect(failed.code).not.toBe(0);
+    expect(failed.text).toMatch(timeOver);
+    const told = "not ready. status: InProgress, message: The Project is suspended";
+    for (const name of ["Project", "ApiResource"]) {
+      expect(failed.text).toMatch(new RegExp(`${name}/${place.namespace}/(shop|books) ${told}`));
+    }
+    await place.said("Project", "shop", "Suspended");
+    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), { withinMs: 0 });
+    expect(await run("upgrade", "shop", paused, ...flags)).toMatchObject({ code: 0 });
+    expect(await run("upgrade", "shop", last, "--wait", ...flags)).toMatchObject({ code: 0 });
+    await fleet.ready(place.namespace, 0);
+  });
+
   it("of a broken schema fails and leaves what is served; a mended one succeeds; uninstalling ends", async () => {
     const place = await newPlace(fleet);
     const [first, second] = [
