@@ -5,7 +5,8 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log/logger.ts";
 import { wordsOf } from "../core/log/words-of.ts";
 import { systemMonotonic, systemTimers } from "../core/timers.ts";
-import { isNotFound, type KubeApi } from "./kube/api.ts";
+import { isNotFound } from "./kube/api.ts";
+import type { ConnectedApi } from "./kube/connect.ts";
 import type { CallObserved } from "./kube/wire.ts";
 import { createElector } from "./lead/elector.ts";
 import { leaseTimesOf } from "./lead/lease-times.ts";
@@ -21,7 +22,7 @@ import { type CacheListener, type Caches, createCaches } from "./watch/caches.ts
 export interface OperatorOptions {
   readonly settings: OperatorSettings;
   /** Connects to the API server; `observe` is told of every call. */
-  readonly connect: (observe: (call: CallObserved) => void) => Promise<KubeApi>;
+  readonly connect: (observe: (call: CallObserved) => void) => Promise<ConnectedApi>;
   readonly host: string;
   readonly adminPort: number;
   readonly clock: Clock;
@@ -59,7 +60,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     replicaRefusals: () => session?.replicas().refusals ?? 0,
     objects: () => objectCounts(caches),
   });
-  const api = await options.connect(metrics.observeCall);
+  const { api, account } = await options.connect(metrics.observeCall);
   const interrupted = createInterruptionLog(logger, monotonic);
   const caches = createCaches({
     reader: api,
@@ -88,6 +89,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     namespace: settings.namespace,
     name: leaseName,
     identity: settings.identity,
+    account,
     clock,
     monotonic,
     timers,

@@ -70,7 +70,7 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
       hostPolicy: hostPolicy(options.allowedHosts),
       baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
     },
-    connect: async (observe) => (await createKubeApi({ ...reach, observe })).api,
+    connect: (observe) => createKubeApi({ ...reach, observe }),
     host: options.host,
     adminPort: options.adminPort,
     clock: systemClock,

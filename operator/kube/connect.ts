@@ -6,6 +6,7 @@ import type { CredentialSource } from "./credentials.ts";
 import { hasServiceAccount, inCluster, serviceAccountFolder } from "./in-cluster.ts";
 import { fromKubeconfig } from "./kubeconfig.ts";
 import { createRestApi } from "./rest-api.ts";
+import { type ServiceAccount, serviceAccountOf } from "./service-account.ts";
 import type { CallObserved } from "./wire.ts";
 
 export interface ConnectOptions {
@@ -23,13 +24,19 @@ export interface ConnectedApi {
   readonly api: KubeApi;
   /** Of the kubeconfig's context, or the pod's own. */
   readonly namespace: string;
+  /** Which ServiceAccount the credentials are of now; undefined for others. */
+  account(): Promise<ServiceAccount | undefined>;
 }
 
 export async function createKubeApi(options: ConnectOptions): Promise<ConnectedApi> {
   const source = await sourceFor(options);
   const { observe, monotonic } = options;
   await source.current(); // What is wrong with them is said now, not at the first call.
-  return { api: createRestApi({ source, observe, monotonic }), namespace: source.namespace };
+  return {
+    api: createRestApi({ source, observe, monotonic }),
+    namespace: source.namespace,
+    account: async () => serviceAccountOf(await source.current()),
+  };
 }
 
 /** The namespace that objects of the operator itself belong to when nothing else is said. */

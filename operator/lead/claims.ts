@@ -5,7 +5,15 @@ import type { Clock } from "../../core/clock.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { isConflict, isNotFound, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { leaseType } from "../kube/resource-types.ts";
-import { type Claim, claimedLease, type LeaseRecord, leaseRecordOf, newLease, releasedLease } from "./lease.ts";
+import {
+  type Claim,
+  claimedLease,
+  type HolderAccount,
+  type LeaseRecord,
+  leaseRecordOf,
+  newLease,
+  releasedLease,
+} from "./lease.ts";
 
 /** `moment` is from before the request was sent: the API server can't have carried it out any earlier. */
 export type Attempt =
@@ -22,7 +30,10 @@ export interface ClaimOptions {
   readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   readonly lease: ObjectName;
   readonly identity: string;
+  /** The ServiceAccount of this process, as its credentials say now; undefined for others. */
+  readonly account: () => Promise<HolderAccount | undefined>;
   readonly leaseDurationMs: number;
+  readonly retryMs: number;
   readonly callMs: number;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -31,6 +42,8 @@ export interface ClaimOptions {
 }
 
 const releaseAttempts = 3;
+/** Retry periods for which a holder that can't be let in any more is left alone: one that is, renews once in each. */
+const formerAccountPeriods = 1.5;
 
 export interface Claims {
   /** Takes the Lease if it is nobody's, or if its holder has not renewed it for as long as it said. */
@@ -45,14 +58,16 @@ export interface Claims {
 }
 
 export function createClaims(options: ClaimOptions): Claims {
-  const { api, lease, identity, leaseDurationMs, callMs, clock, monotonic, seen } = options;
+  const { api, lease, identity, account, leaseDurationMs, retryMs, callMs, clock, monotonic, seen } = options;
   /** The Lease as it was seen last, and since when by this process's own clock it has been so. */
   let known: KubeObject | undefined;
   let record: LeaseRecord | undefined;
   let unchangedSince = 0;
 
   const now = (): Moment => ({ monotonicMs: monotonic(), clockMs: clock.now() });
-  const claimAt = ({ clockMs }: Moment): Claim => ({ identity, leaseDurationMs, now: clockMs });
+  const claimAt = async ({ clockMs }: Moment): Promise<Claim> => {
+    return { identity, account: await account(), leaseDurationMs, now: clockMs };
+  };
 
   const note = (object: KubeObject): LeaseRecord => {
     const next = leaseRecordOf(object);
@@ -76,13 +91,14 @@ export function createClaims(options: ClaimOptions): Claims {
 
   const put = async (object: KubeObject, signal?: AbortSignal): Promise<Attempt> => {
     const moment = now();
-    const body = claimedLease(object, claimAt(moment));
+    const body = claimedLease(object, await claimAt(moment));
     return held(await api.replace(leaseType, body, { timeoutMs: callMs, ...(signal && { signal }) }), moment);
   };
 
   const create = async (): Promise<Attempt> => {
     const moment = now();
-    return held(await api.create(leaseType, newLease(lease, claimAt(moment)), { timeoutMs: callMs }), moment);
+    const body = newLease(lease, await claimAt(moment));
+    return held(await api.create(leaseType, body, { timeoutMs: callMs }), moment);
   };
 
   /** Without reading first, as nearly always works; undefined when the Lease is not as it was. */
@@ -97,8 +113,12 @@ export function createClaims(options: ClaimOptions): Claims {
     }
   };
 
-  const othersAndAlive = ({ holder, durationMs }: LeaseRecord): boolean =>
-    holder !== "" && holder !== identity && monotonic() - unchangedSince < durationMs;
+  const othersAndAlive = async ({ holder, durationMs, account: theirs }: LeaseRecord): Promise<boolean> => {
+    if (holder === "" || holder === identity) return false;
+    const isFormer = isMadeAnew(theirs, await account());
+    const aloneMs = isFormer ? Math.min(durationMs, formerAccountPeriods * retryMs) : durationMs;
+    return monotonic() - unchangedSince < aloneMs;
+  };
 
   const isMine = async (): Promise<boolean> => {
     const object = await read();
@@ -112,7 +132,7 @@ export function createClaims(options: ClaimOptions): Claims {
       try {
         const object = await read();
         if (object === undefined) return await create();
-        return othersAndAlive(note(object)) ? { held: false } : await put(object);
+        return (await othersAndAlive(note(object))) ? { held: false } : await put(object);
       } catch (error) {
         // Somebody else was quicker.
         if (isConflict(error)) return { held: false };
@@ -138,4 +158,13 @@ export function createClaims(options: ClaimOptions): Claims {
       }
     },
   };
+}
+
+/**
+ * Whether the holder's ServiceAccount was deleted since, as by `helm uninstall`, before the holder could give the Lease back: there is
+ * one of its name now, this process's, and whoever has a token of the former one is let in nowhere.
+ */
+function isMadeAnew(theirs: HolderAccount | undefined, mine: HolderAccount | undefined): boolean {
+  if (theirs === undefined || mine === undefined) return false;
+  return theirs.namespace === mine.namespace && theirs.name === mine.name && theirs.uid !== mine.uid;
 }

@@ -9,6 +9,7 @@ import { type Claims, createClaims } from "./claims.ts";
 import { keepLease } from "./keep-lease.ts";
 import type { LeadObservation } from "./lead-observation.ts";
 import type { Leadership } from "./leadership.ts";
+import type { HolderAccount } from "./lease.ts";
 import { type LeaseTimes, leaseTimes } from "./lease-times.ts";
 
 export interface ElectorOptions {
@@ -18,6 +19,8 @@ export interface ElectorOptions {
   readonly name: string;
   /** No other process has it, and none that ran before had. */
   readonly identity: string;
+  /** The ServiceAccount that this process's credentials are of now; none when absent. */
+  readonly account?: () => Promise<HolderAccount | undefined>;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly timers: Timers;
@@ -42,6 +45,7 @@ export function createElector(options: ElectorOptions): Elector {
     api,
     lease: { namespace, name },
     identity,
+    account: options.account ?? (async () => undefined),
     ...times,
     clock,
     monotonic,

@@ -12,16 +12,28 @@ export interface LeaseRecord {
   readonly durationMs: number;
   /** How often the holder has changed. */
   readonly transitions: number;
+  /** The ServiceAccount of the holder, as it said itself. */
+  readonly account: HolderAccount | undefined;
   /** Equal texts = nothing was renewed in between. */
   readonly text: string;
 }
 
+/** Of a ServiceAccount: its place, and its UID, which is another once it was deleted and made anew. */
+export interface HolderAccount {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
 export interface Claim {
   readonly identity: string;
+  readonly account: HolderAccount | undefined;
   readonly leaseDurationMs: number;
   /** Unix milliseconds. */
   readonly now: number;
 }
+
+const accountAnnotation = "jsonplane.io/holder-account";
 
 export function leaseRecordOf(lease: KubeObject): LeaseRecord {
   const spec = specOf(lease);
@@ -30,23 +42,25 @@ export function leaseRecordOf(lease: KubeObject): LeaseRecord {
     holder: typeof holderIdentity === "string" ? holderIdentity : "",
     durationMs: typeof leaseDurationSeconds === "number" ? leaseDurationSeconds * 1000 : 0,
     transitions: typeof leaseTransitions === "number" ? leaseTransitions : 0,
+    account: accountOf(lease.metadata.annotations?.[accountAnnotation]),
     text: JSON.stringify(spec),
   };
 }
 
 /** A Lease that did not exist. */
 export function newLease({ namespace, name }: ObjectName, claim: Claim): JsonObject {
-  return leaseWith(
-    { name, namespace },
-    { ...claimedSpec(claim), acquireTime: microTime(claim.now), leaseTransitions: 0 },
-  );
+  return leaseWith(withAccount({ name, namespace }, claim), {
+    ...claimedSpec(claim),
+    acquireTime: microTime(claim.now),
+    leaseTransitions: 0,
+  });
 }
 
 /** The Lease renewed, or taken over from another holder. What else stands in it is kept. */
 export function claimedLease(lease: KubeObject, claim: Claim): JsonObject {
   const { holder, transitions } = leaseRecordOf(lease);
   const mine = holder === claim.identity;
-  return leaseWith(lease.metadata as unknown as JsonObject, {
+  return leaseWith(withAccount(lease.metadata as unknown as JsonObject, claim), {
     ...specOf(lease),
     ...claimedSpec(claim),
     ...(!mine && { acquireTime: microTime(claim.now), leaseTransitions: transitions + 1 }),
@@ -62,6 +76,18 @@ export function releasedLease(lease: KubeObject, now: number): JsonObject {
     acquireTime: microTime(now),
     renewTime: microTime(now),
   });
+}
+
+/** Of a holder without a ServiceAccount, nothing: what a former one said of itself does not hold for this one. */
+function withAccount(metadata: JsonObject, { account }: Claim): JsonObject {
+  const { [accountAnnotation]: _, ...others } = (metadata["annotations"] ?? {}) as JsonObject;
+  const own = account && { [accountAnnotation]: `${account.namespace}/${account.name}/${account.uid}` };
+  return { ...metadata, annotations: { ...others, ...own } };
+}
+
+function accountOf(text: string | undefined): HolderAccount | undefined {
+  const [namespace, name, uid, ...more] = (text ?? "").split("/");
+  return namespace && name && uid && more.length === 0 ? { namespace, name, uid } : undefined;
 }
 
 function claimedSpec({ identity, leaseDurationMs, now }: Claim): JsonObject {

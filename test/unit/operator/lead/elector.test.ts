@@ -1,63 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createElector } from "../../../../operator/lead/elector.ts";
-import type { LeadObservation } from "../../../../operator/lead/lead-observation.ts";
-import type { Leadership } from "../../../../operator/lead/leadership.ts";
-import { FakeApiObjects, type StoredObject } from "../../../support/fake-api/fake-api-objects.ts";
-import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
-import { type LeaseApi, leaseApi } from "./lease-api.ts";
-
-const leases = "coordination.k8s.io/leases";
-
-interface Candidate {
-  readonly api: LeaseApi;
-  readonly told: LeadObservation[];
-  readonly stop: AbortController;
-  readonly acquired: Promise<Leadership>;
-  leads?: Leadership;
-}
-
-interface Place {
-  readonly time: ManualTime;
-  readonly objects: FakeApiObjects;
-  candidate(identity: string, time?: ManualTime): Candidate;
-  lease(): StoredObject | undefined;
-  spec(): Record<string, unknown>;
-}
-
-function place(): Place {
-  const time = manualTime();
-  const objects = new FakeApiObjects();
-  const lease = () => objects.get(leases, "system", "jsonplane-operator");
-  return {
-    time,
-    objects,
-    lease,
-    spec: () => lease()?.["spec"] as Record<string, unknown>,
-    candidate(identity, own = time) {
-      const api = leaseApi(objects, own);
-      const told: LeadObservation[] = [];
-      const elector = createElector({
-        ...own,
-        api,
-        namespace: "system",
-        name: "jsonplane-operator",
-        identity,
-        random: () => 0.5,
-        observe: (observation) => told.push(observation),
-      });
-      const stop = new AbortController();
-      const acquired = elector.acquire(stop.signal);
-      const candidate: Candidate = { api, told, stop, acquired };
-      acquired.then(
-        (leadership) => {
-          candidate.leads = leadership;
-        },
-        () => undefined,
-      );
-      return candidate;
-    },
-  };
-}
+import { type Candidate, leases, place } from "./candidates.ts";
+import { leaseApi } from "./lease-api.ts";
 
 const endings = ({ told }: Candidate): unknown[] => told.flatMap((each) => (each.kind === "ended" ? [each.why] : []));
 

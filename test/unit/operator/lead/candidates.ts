@@ -1,0 +1,68 @@
+// Processes that ask for one Lease of an API server without a wire, under one manual clock.
+
+import { createElector } from "../../../../operator/lead/elector.ts";
+import type { LeadObservation } from "../../../../operator/lead/lead-observation.ts";
+import type { Leadership } from "../../../../operator/lead/leadership.ts";
+import { FakeApiObjects, type StoredObject } from "../../../support/fake-api/fake-api-objects.ts";
+import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
+import { type LeaseApi, leaseApi } from "./lease-api.ts";
+
+export const leases = "coordination.k8s.io/leases";
+
+export interface Candidate {
+  readonly api: LeaseApi;
+  readonly told: LeadObservation[];
+  readonly stop: AbortController;
+  readonly acquired: Promise<Leadership>;
+  leads?: Leadership;
+}
+
+export interface Place {
+  readonly time: ManualTime;
+  readonly objects: FakeApiObjects;
+  candidate(identity: string, options?: { readonly time?: ManualTime; readonly account?: () => string }): Candidate;
+  lease(): StoredObject | undefined;
+  spec(): Record<string, unknown>;
+}
+
+export function place(): Place {
+  const time = manualTime();
+  const objects = new FakeApiObjects();
+  const lease = () => objects.get(leases, "system", "jsonplane-operator");
+  return {
+    time,
+    objects,
+    lease,
+    spec: () => lease()?.["spec"] as Record<string, unknown>,
+    candidate(identity, { time: own = time, account } = {}) {
+      const api = leaseApi(objects, own);
+      const told: LeadObservation[] = [];
+      const elector = createElector({
+        ...own,
+        api,
+        namespace: "system",
+        name: "jsonplane-operator",
+        identity,
+        ...(account && { account: async () => accountOf(account()) }),
+        random: () => 0.5,
+        observe: (observation) => told.push(observation),
+      });
+      const stop = new AbortController();
+      const acquired = elector.acquire(stop.signal);
+      const candidate: Candidate = { api, told, stop, acquired };
+      acquired.then(
+        (leadership) => {
+          candidate.leads = leadership;
+        },
+        () => undefined,
+      );
+      return candidate;
+    },
+  };
+}
+
+/** `<name>/<uid>`. */
+function accountOf(text: string) {
+  const [name = "", uid = ""] = text.split("/");
+  return { namespace: "system", name, uid };
+}
