@@ -5,25 +5,20 @@ import type { Logger } from "../../core/log/logger.ts";
 import { wordsOf } from "../../core/log/words-of.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { LookObservation } from "../publish/acknowledgements.ts";
-
-const againMs = 60_000;
+import { createReminders } from "./reminders.ts";
 
 export function createAcknowledgementLog(
   logger: Pick<Logger, "warn">,
   monotonic: Monotonic,
 ): (observation: LookObservation) => void {
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let unreadableAt = Number.NEGATIVE_INFINITY;
+  const reminders = createReminders(monotonic);
   return (observation) => {
-    const now = monotonic();
-    if (observation.kind === "looked") failedAt = Number.NEGATIVE_INFINITY;
-    if (observation.kind === "failed" && now - failedAt >= againMs) {
-      failedAt = now;
+    if (observation.kind === "looked") reminders.over("failed");
+    if (observation.kind === "failed" && reminders.isDue("failed")) {
       const { error } = observation;
       logger.warn("Acknowledgements of replicas not read", { error: wordsOf(error), ...adviceOn(error) });
     }
-    if (observation.kind === "unreadable" && now - unreadableAt >= againMs) {
-      unreadableAt = now;
+    if (observation.kind === "unreadable" && reminders.isDue("unreadable")) {
       const { replica, fields } = observation;
       logger.warn("Acknowledgement of a replica can't be read", { replica, fields: fields.join(", ") });
     }

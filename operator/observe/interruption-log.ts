@@ -5,22 +5,18 @@ import type { Logger } from "../../core/log/logger.ts";
 import { wordsOf } from "../../core/log/words-of.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { ReflectorObservation } from "../watch/reflector.ts";
-
-const againMs = 60_000;
+import { createReminders } from "./reminders.ts";
 
 export type InterruptionLog = (kind: string, observation: ReflectorObservation) => void;
 
 export function createInterruptionLog(logger: Logger, monotonic: Monotonic): InterruptionLog {
-  const told = new Map<string, number>();
+  const reminders = createReminders(monotonic);
   const failed = (kind: string, error: unknown): void => {
-    const before = told.get(kind);
-    const isNews = before === undefined || monotonic() - before >= againMs;
-    if (isNews) told.set(kind, monotonic());
-    const log = isNews ? logger.warn : logger.debug;
+    const log = reminders.isDue(kind) ? logger.warn : logger.debug;
     log("Watch interrupted", { kind, error: wordsOf(error), ...adviceOn(error) });
   };
   return (kind, observation) => {
-    if (observation.what === "listed" || observation.what === "watching") told.delete(kind);
+    if (observation.what === "listed" || observation.what === "watching") reminders.over(kind);
     if (observation.what === "failed") failed(kind, observation.error);
     if (observation.what === "compared" && observation.behind > 0) {
       logger.warn("Watch had missed changes, listing anew", { kind, objects: observation.behind });

@@ -1,0 +1,25 @@
+// Whether something that goes on is told of: at once, and then once a minute until it is over, however often it is met.
+
+import type { Monotonic } from "../../core/timers.ts";
+
+export interface Reminders {
+  /** True where `what` was not told of within the last minute; it counts as told then. */
+  isDue(what: string): boolean;
+  /** The next time is news again. */
+  over(what: string): void;
+}
+
+const againMs = 60_000;
+
+export function createReminders(monotonic: Monotonic): Reminders {
+  const told = new Map<string, number>();
+  return {
+    isDue(what) {
+      const before = told.get(what);
+      if (before !== undefined && monotonic() - before < againMs) return false;
+      told.set(what, monotonic());
+      return true;
+    },
+    over: (what) => void told.delete(what),
+  };
+}
