@@ -8,10 +8,13 @@ import { join } from "node:path";
 import { credentialsKey } from "../../core/config/config-keys.ts";
 import { keyField } from "../../core/config/fields.ts";
 import { parseKeyring } from "../../core/config/keyring.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import { passwordOf } from "../support/http/projects.ts";
 import { declared, type Place, placeAt, secretOf } from "../support/kubernetes/declared.ts";
+import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
+import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { eventually } from "../support/time/eventually.ts";
 import type { ConfigKeeper } from "./config-keeper.ts";
 import { emptyLists, emptyRegisters, itemsSchema, shelfSchema, user, victim } from "./project.ts";
@@ -54,21 +57,15 @@ async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<voi
   const keys = { worker: await keyOf(fleet, "worker"), victim: await keyOf(fleet, victim) };
   const gateway = await openGateway(redis.url);
   closers.push(async () => gateway.disconnect());
+  const control = controlOf({ fleet, place, gateway, closers });
   return {
     redis,
     replicas,
     config: noKeeper,
     credentials: { worker: `apikey ${keys.worker}`, victim: `apikey ${keys.victim}` },
     keyring: parseKeyring(await readFile(fleet.keyring, "utf8")),
-    fleet: controlOf(fleet, place),
-    async withdrawVictim() {
-      await place.remove("ApiKey", victim);
-      const key = credentialsKey(project);
-      const field = keyField(createHash("sha256").update(keys.victim).digest("hex"));
-      await eventually(async () => {
-        if ((await gateway.read(key, "HEXISTS", key, field)) !== 0) throw new Error("The key is still published");
-      }, patience);
-    },
+    fleet: control,
+    withdrawVictim: () => control.withdrawKey(victim),
     mountKeyring: () => Promise.reject(new Error("The operator keeps the ring of a fleet")),
     stop,
   };
@@ -97,7 +94,14 @@ async function keyOf(fleet: OwnFleet, name: string): Promise<string> {
   return await fleet.secret(project.namespace, `${name}-api-key`, "apiKey");
 }
 
-function controlOf(fleet: OwnFleet, place: Place): FleetControl {
+interface ControlParts {
+  readonly fleet: OwnFleet;
+  readonly place: Place;
+  readonly gateway: Gateway;
+  readonly closers: (() => Promise<unknown>)[];
+}
+
+function controlOf({ fleet, place, gateway, closers }: ControlParts): FleetControl {
   return {
     place,
     async killOperator() {
@@ -105,6 +109,38 @@ function controlOf(fleet: OwnFleet, place: Place): FleetControl {
     },
     async startOperator() {
       await fleet.addOperator();
+    },
+    async addStandby() {
+      const proxy = await startTcpProxy(Number(new URL(fleet.api.url).port));
+      closers.push(() => proxy.stop());
+      const kubeconfig = await kubeconfigThrough(await fleet.api.kubeconfig(), proxy.port);
+      const operator = await fleet.addOperator({ kubeconfig });
+      return {
+        goDeaf: () => proxy.abandon(),
+        hasTakenOver: async () => (await operator.leads()) && operator.log().includes("Everything is published"),
+      };
+    },
+    async killLeader() {
+      const leads = await Promise.all(fleet.operators.map((operator) => operator.leads()));
+      const [leader] = fleet.operators.splice(leads.indexOf(true), leads.includes(true) ? 1 : 0);
+      await leader?.stop("SIGKILL");
+    },
+    async makeKey(name) {
+      await place.create(declared("ApiKey", name, { role: "Administrators", access: "Write" }));
+      await place.said("ApiKey", name, "Ready");
+      return `apikey ${await keyOf(fleet, name)}`;
+    },
+    async withdrawKey(name) {
+      const field = keyField(
+        createHash("sha256")
+          .update(await keyOf(fleet, name))
+          .digest("hex"),
+      );
+      await place.remove("ApiKey", name);
+      const key = credentialsKey(project);
+      await eventually(async () => {
+        if ((await gateway.read(key, "HEXISTS", key, field)) !== 0) throw new Error("The key is still published");
+      }, patience);
     },
   };
 }

@@ -76,7 +76,7 @@ Each has a regression test in the normal suite.
 - A full disk: a file system of 32 MiB in memory, which takes root; without it these scenarios say that they were not played.
 - Stalls, half-open and reset connections: a TCP proxy per replica. Where only configuration stands still, it holds back connections by
   the name that they give themselves.
-- One real API server and operator take part in \`operator-down\`; elsewhere the operator's own publisher is run by the suite.
+- One real API server and operator take part in \`operator-down\` and \`stale-leader\`; elsewhere the operator's own publisher is run by the suite.
 - A part of the suite runs with \`npm test\`: one round of each kind of trouble with a fixed seed, and one on a Redis that forgets, which
   has to be refused (test/process/chaos.test.ts).
 `;

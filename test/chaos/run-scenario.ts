@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import type { Modifier } from "../support/http/projects.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { type Asker, createAsker, type Target } from "./ask.ts";
@@ -150,24 +149,21 @@ class Run {
       pause,
       mayLose: (from) => history.add({ kind: "loss", from, to: history.now() + underWay }),
       tries: (credential, as) => tryEverywhere(this.#deps("stage"), credential, as),
-      revokes: (credential, withdrawal) => this.#revoke(credential, withdrawal),
+      revokes: (credential, withdraw) => this.#revoke(credential, withdraw),
     });
   }
 
-  async #revoke(credential: string, withdrawal: Modifier): Promise<void> {
-    const { history, world } = this.#parts;
-    const revoking = history.beginRevoking(credential);
-    await world.config.change(withdrawal);
+  async #revoke(credential: string, withdraw: () => Promise<unknown>): Promise<void> {
+    const revoking = this.#parts.history.beginRevoking(credential);
+    await withdraw();
     revoking.end();
   }
 
   /** In the middle of the trouble, whatever it is. */
   async #revokeVictim(): Promise<void> {
-    const { history, world, seconds, seed } = this.#parts;
+    const { world, seconds, seed } = this.#parts;
     await sleep(seconds * 1_000 * (0.2 + 0.5 * createRandom(seed, "victim's end").fraction()));
-    const revoking = history.beginRevoking(victim);
-    await world.withdrawVictim();
-    revoking.end();
+    await this.#revoke(victim, () => world.withdrawVictim());
   }
 
   async #probe(): Promise<void> {

@@ -1,6 +1,5 @@
 // One kind of trouble: what it needs, what it does to the world while clients go on, and in which words the report tells of it.
 
-import type { Modifier } from "../support/http/projects.ts";
 import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { World, WorldPlan } from "./world.ts";
@@ -30,8 +29,8 @@ export interface Stage {
   mayLose(from: number): void;
   /** Tries a credential at every replica. */
   tries(credential: string, as: string): Promise<void>;
-  /** Withdraws a credential, and notes when everybody was told. */
-  revokes(credential: string, withdrawal: Modifier): Promise<void>;
+  /** Withdraws a credential, and notes when everybody was told: when `withdraw` resolves. */
+  revokes(credential: string, withdraw: () => Promise<unknown>): Promise<void>;
   /** Waits; between `from` and `to` milliseconds where both are given, by the seed. */
   pause(from: number, to?: number): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { clusterKill, sentinelKill, sentinelPause, slotMigration } from "./scena
 import { fullDiskAlways, fullDiskEverysec } from "./scenarios/full-disk.ts";
 import { redisKillAlways, redisKillEverysec, replicaKill, replicaKillUnheard } from "./scenarios/kills.ts";
 import { connectionCuts, halfOpen, stalls } from "./scenarios/network.ts";
-import { operatorDown } from "./scenarios/operator.ts";
+import { operatorDown, staleLeader } from "./scenarios/operator.ts";
 import { outOfMemory, readOnly } from "./scenarios/refusals.ts";
 
 export const scenarios: readonly Scenario[] = [
@@ -32,4 +32,5 @@ export const scenarios: readonly Scenario[] = [
   streamTrim,
   configAge,
   operatorDown,
+  staleLeader,
 ];

@@ -46,6 +46,21 @@ export interface FleetControl {
   readonly place: Place;
   killOperator(): Promise<void>;
   startOperator(): Promise<void>;
+  /** One more, which stands by. */
+  addStandby(): Promise<Standby>;
+  /** kill -9 of the one that leads. */
+  killLeader(): Promise<void>;
+  /** Declares an ApiKey, and waits until it is served. Returns its Authorization header. */
+  makeKey(name: string): Promise<string>;
+  /** Deletes an ApiKey, and waits until it is no longer published. */
+  withdrawKey(name: string): Promise<void>;
+}
+
+export interface Standby {
+  /** Its connections to the API server pass nothing any more, and nobody is told; new ones work. */
+  goDeaf(): void;
+  /** Whether it leads, and has published everything. */
+  hasTakenOver(): Promise<boolean>;
 }
 
 export async function openWorld(plan: WorldPlan): Promise<World> {

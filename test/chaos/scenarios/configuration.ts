@@ -80,7 +80,7 @@ export const streamTrim: Scenario = {
       const replica = random.pick(world.replicas);
       history.fault(`${replica.name} misses every hint`);
       hold(replica, /jsonplane-(config|ended)/);
-      await stage.revokes(name, withoutKey(name));
+      await stage.revokes(name, () => world.config.change(withoutKey(name)));
       withdrawn.push(name);
       await pause(200, 1_500);
       for (const stream of [configKeys.changes, revocations.stream])

@@ -1,8 +1,9 @@
-// An operator that is not there while people go on declaring things.
+// An operator that is not there while people go on declaring things, and one that comes to lead without having heard of them.
 
 import { declared } from "../../support/kubernetes/declared.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { oneServer } from "../places.ts";
+import { base } from "../project.ts";
 import type { Scenario } from "../scenario.ts";
 
 const hour = 3_600_000;
@@ -49,5 +50,66 @@ export const operatorDown: Scenario = {
         { withinMs: 60_000, everyMs: 200 },
       );
     }
+  },
+};
+
+/** Until a key that was withdrawn has to be refused everywhere, with some to spare. */
+const settledMs = 10_500;
+
+export const staleLeader: Scenario = {
+  name: "stale-leader",
+  does: "a real operator stands by on connections to the API server that pass nothing any more, as after a firewall forgot them; a key is revoked, the leader is killed, and the deaf one comes to lead; again and again, each time by a new one",
+  promises: "no revoked key works again, whoever leads; everything that stands goes on being served",
+  plan: { redis: oneServer("everysec"), fleet: true },
+  seconds: 20,
+  async run({ world, history, left, pause, tries, revokes }) {
+    const { fleet } = world;
+    if (fleet === undefined) throw new Error("This scenario is for a fleet");
+    const revoked = new Map<string, string>();
+    const letIn = async (as: string): Promise<readonly string[]> => {
+      const names = await Promise.all(
+        world.replicas.map(async ({ name, origin }) => {
+          const { status } = await fetch(`${origin}${base}/api/items?_limit=1`, { headers: { authorization: as } });
+          return status === 200 ? [name] : [];
+        }),
+      );
+      return names.flat();
+    };
+    const tryRevoked = async (): Promise<void> => {
+      for (const [name, as] of revoked) {
+        await tries(name, as);
+        for (const replica of await letIn(as)) history.odd(`${replica} let ${name} in again, which it had refused`);
+      }
+    };
+    do {
+      const name = `lent-${revoked.size + 1}`;
+      const standby = await fleet.addStandby();
+      const as = await fleet.makeKey(name);
+      await tries(name, as);
+      // The standby hears of the key, and of nothing afterwards.
+      await pause(500, 1_000);
+      history.fault("a standby goes deaf");
+      standby.goDeaf();
+      await revokes(name, () => fleet.withdrawKey(name));
+      await eventually(
+        async () => {
+          if ((await letIn(as)).length > 0) throw new Error(`${name} is not refused everywhere`);
+        },
+        { withinMs: 60_000, everyMs: 50 },
+      );
+      revoked.set(name, as);
+      await pause(0, 1_000);
+      history.fault("kill -9 of the leader");
+      await fleet.killLeader();
+      await eventually(
+        async () => {
+          await tryRevoked();
+          if (!(await standby.hasTakenOver())) throw new Error("The deaf standby does not lead");
+        },
+        { withinMs: 60_000, everyMs: 100 },
+      );
+    } while (left() > 0);
+    await pause(settledMs);
+    await tryRevoked();
   },
 };
