@@ -23,7 +23,7 @@ function head(crds: readonly Crd[]): string {
 # Custom resources
 
 Group \`jsonplane.io\`, version \`v1alpha1\`. All kinds are namespaced and belong to the category \`jsonplane\`:
-\`kubectl get jsonplane\` lists them all, and \`kubectl explain project.spec --recursive\` says what this page says.
+\`kubectl get jsonplane\` lists them all, and \`kubectl explain jproj.spec --recursive\` says what this page says.
 
 | Kind | kubectl get | What it is |
 |---|---|---|

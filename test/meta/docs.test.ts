@@ -20,6 +20,14 @@ describe.each(documentationPages)("%s", (page) => {
     expect(local.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
+  it("shows no kubectl command that a CRD of another group could answer: a kind goes with its group, or by category or short name", async () => {
+    const text = await readFile(join(root, page), "utf8");
+    const commands = [...text.matchAll(/\bkubectl\b[^`\n]*/g)].map(([command]) => command);
+    const bare =
+      /(?<![\w./-])(?:projects?|apiresources?|rootkeys?|projectusers?|apikeys?)(?=[\s,/.]|$)(?!\.jsonplane\.io)(?!\.yaml)/;
+    expect(commands.filter((command) => bare.test(command.replaceAll(/"[^"]*"/g, '""')))).toEqual([]);
+  });
+
   it("names no test that is not there", async () => {
     const text = await readFile(join(root, page), "utf8");
     const named = [...text.matchAll(/`(test\/[\w/-]+(?:\.test)?\.ts)`/g)].map(([, path]) => path ?? "");
