@@ -98,9 +98,18 @@ export interface Limited extends Span {
   readonly limit: string;
   readonly perSecond: number;
   readonly burst: number;
+  /** While Redis refuses writes nothing can be counted: then each replica counts by itself, or nothing is let through. */
+  readonly uncounted: "each replica" | "nothing";
   readonly passed: boolean;
   /** Seconds; 0 when nothing was said. */
   readonly retryAfter: number;
+}
+
+/** While Redis refused writes, and whoever asked was told so. */
+export interface Refusing extends Span {
+  readonly kind: "refusing";
+  /** Each of which counts by itself what it can. */
+  readonly replicas: number;
 }
 
 /** What was broken, or mended. */
@@ -136,6 +145,7 @@ export type Entry =
   | Probe
   | Answered
   | Limited
+  | Refusing
   | Fault
   | Loss
   | Odd;
@@ -171,6 +181,13 @@ export class History {
   /** From now on a credential may be refused; once `end` was called, it has to be. */
   beginRevoking(credential: string): { end(): void } {
     const entry = { kind: "revoked", credential, from: this.now(), to: Number.POSITIVE_INFINITY } as const;
+    this.#entries.push(entry);
+    return { end: () => void Object.assign(entry, { to: this.now() }) };
+  }
+
+  /** From now on Redis refuses writes, until `end` was called. */
+  beginRefusing(replicas: number): { end(): void } {
+    const entry = { kind: "refusing", replicas, from: this.now(), to: Number.POSITIVE_INFINITY } as const;
     this.#entries.push(entry);
     return { end: () => void Object.assign(entry, { to: this.now() }) };
   }

@@ -45,6 +45,21 @@ export const limitedRate = { perSecond: 5, burst: 5 } as const;
 /** Ten in five minutes, which is longer than a run. */
 export const guesses = { perSecond: 0, burst: 10 } as const;
 
+/** What nobody has to log in for: writes of an address in a minute; of windows of a minute at most three meet a run. */
+export const openBase = "/default/open";
+export const anonymousWrites = { perSecond: 0, burst: 30 } as const;
+const anonymousWritesPerMinute = anonymousWrites.burst / 3;
+
+export function openParts(): ProjectParts {
+  const access = { create: "Anyone" } as const;
+  return project(
+    "open",
+    withConfig({ uid: "open" }),
+    withResource("notes", { access }),
+    withLimits({ anonymousWritesPerMinute }),
+  );
+}
+
 export function limitedParts(): ProjectParts {
   const rate = { requestsPerSecond: limitedRate.perSecond, burst: limitedRate.burst };
   return project(

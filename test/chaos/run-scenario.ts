@@ -11,7 +11,7 @@ import { revocationLimit } from "./check/access.ts";
 import { checkHistory } from "./check/check-history.ts";
 import type { ClientDeps } from "./clients/client.ts";
 import { readEverything } from "./clients/final-reader.ts";
-import { runFlooder, runGuesser } from "./clients/flooder.ts";
+import { runFlooder, runGuesser, runScribbler } from "./clients/flooder.ts";
 import { type Acknowledged, repeatAll, runRepeater } from "./clients/repeater.ts";
 import { runSessions, runVictim, type SessionsKept, tryEverywhere } from "./clients/sessions.ts";
 import { fillShelf, runMover, runWalker } from "./clients/walker.ts";
@@ -73,7 +73,7 @@ interface RunParts extends Required<RunOptions> {
 
 class Run {
   readonly #parts: RunParts;
-  readonly #kept: SessionsKept = { ended: new Map() };
+  readonly #kept: SessionsKept = { ended: new Map(), unfinished: [] };
   readonly #acknowledged: Acknowledged[] = [];
   #stopped = false;
 
@@ -94,7 +94,7 @@ class Run {
       runMover(fixed, this.#deps("mover")),
       ...sessionClients.map((name) => runSessions(name, this.#kept, this.#deps(name))),
       runVictim(this.#deps("victim")),
-      ...(scenario.plan.limits ? [runFlooder(this.#deps("flooder")), runGuesser(this.#deps("guesser"))] : []),
+      ...(scenario.plan.limits ? this.#limitedClients() : []),
       this.#probe(),
       this.#judge(),
     ];
@@ -114,6 +114,14 @@ class Run {
     return recoveredMs;
   }
 
+  #limitedClients(): readonly Promise<void>[] {
+    return [
+      runFlooder(this.#deps("flooder")),
+      runGuesser(this.#deps("guesser")),
+      runScribbler(this.#deps("scribbler")),
+    ];
+  }
+
   #calm(): number {
     return Math.min(calm, this.#parts.seconds * 150);
   }
@@ -131,7 +139,8 @@ class Run {
     const replicas = (): readonly Target[] => world.replicas;
     const clocksJump = scenario.plan.shiftedClocks ?? false;
     const { credentials } = world;
-    return { history, asker, random, replicas, credentials, stopped: () => this.#stopped, clocksJump };
+    const { ends } = scenario.plan;
+    return { history, asker, random, replicas, credentials, stopped: () => this.#stopped, clocksJump, ends };
   }
 
   async #trouble(): Promise<void> {
@@ -230,6 +239,11 @@ class Run {
 
   async #revokedStayOut(): Promise<void> {
     const { history, world, asker } = this.#parts;
+    // Everything works again: what was asked for while nothing could be written has to take place now.
+    for (const { credential, as, revoking } of this.#kept.unfinished) {
+      revoking.end();
+      this.#kept.ended.set(credential, as);
+    }
     const all = [...this.#kept.ended, [victim, world.credentials.victim] as const];
     const until = history.now() + revocationLimit * this.#parts.slack;
     for (const [credential, as] of all) {

@@ -9,7 +9,7 @@ import { apikey, withoutKey } from "../support/http/projects.ts";
 import type { Place } from "../support/kubernetes/declared.ts";
 import { type ConfigKeeper, keepConfig } from "./config-keeper.ts";
 import type { OpenRedis, RedisPlace } from "./places.ts";
-import { limitedParts, shopParts, victim } from "./project.ts";
+import { limitedParts, openParts, shopParts, victim } from "./project.ts";
 import { openReplica, type WorldReplica } from "./world-replica.ts";
 
 export interface WorldPlan {
@@ -22,9 +22,14 @@ export interface WorldPlan {
   readonly shiftedClocks?: boolean;
   /** A project with rates beside the shop, and who ask it for more than it gives. */
   readonly limits?: boolean;
+  /** What becomes of the end of a session while Redis refuses writes; absent = it takes them, or is away. */
+  readonly ends?: EndsOfSessions;
   /** Who log in and out all the time; one by default. */
   readonly sessionClients?: number;
 }
+
+/** `fail closed`: the replica that was asked refuses its tokens from then on, all others as soon as Redis takes writes. */
+export type EndsOfSessions = "go on" | "fail closed";
 
 export interface World {
   readonly redis: RedisPlace;
@@ -76,7 +81,7 @@ export async function openWorld(plan: WorldPlan): Promise<World> {
     const ringFile = join(dir, "keyring.json");
     await writeFile(ringFile, ringText, { mode: 0o600 });
     const keyring = parseKeyring(ringText);
-    const config = await keepConfig(redis.url, keyring, shopParts(), plan.limits ? [limitedParts()] : []);
+    const config = await keepConfig(redis.url, keyring, shopParts(), plan.limits ? [limitedParts(), openParts()] : []);
     closers.push(() => config.stop());
     const replicas: WorldReplica[] = [];
     closers.push(() => Promise.all(replicas.map((replica) => replica.kill())));

@@ -5,6 +5,7 @@ import type { Answer, Asked, Asker, Target } from "../ask.ts";
 import type { History, Outcome } from "../history.ts";
 import { base } from "../project.ts";
 import type { Random } from "../random.ts";
+import type { EndsOfSessions } from "../world.ts";
 
 export interface ClientDeps {
   readonly history: History;
@@ -15,6 +16,7 @@ export interface ClientDeps {
   readonly stopped: () => boolean;
   /** Of replicas: one may take a token for expired, and what it makes may be older than what was there before. */
   readonly clocksJump: boolean;
+  readonly ends: EndsOfSessions | undefined;
 }
 
 /** Milliseconds between two operations of a client, at most. */

@@ -1,25 +1,38 @@
-// A client that asks a project for more than its rates give, and one that guesses a password, at another replica each time; both write
-// down what was let through and what was refused.
+// Clients that ask for more than limits give, at another replica each time: of a rate, of guesses at a password, of anonymous writes. They
+// write down what was let through and what was refused.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { apikey, basic } from "../../support/http/projects.ts";
 import type { Asked } from "../ask.ts";
-import { guesses, limitedBase, limitedRate } from "../project.ts";
+import type { Limited } from "../history.ts";
+import { anonymousWrites, guesses, limitedBase, limitedRate, openBase } from "../project.ts";
 import { type ClientDeps, keepDoing, noteOdd } from "./client.ts";
 
 /** Milliseconds between two guesses: each one costs a replica as much as a login. */
 const guessEvery = 150;
+const scribbleEvery = 50;
 
 export async function runFlooder(deps: ClientDeps): Promise<void> {
   const asked = { path: `${limitedBase}/api/items?_limit=1`, as: apikey("flood") };
-  await keepDoing(deps, () => attempt(deps, asked, { limit: "rate", ...limitedRate, through: 200 }));
+  await keepDoing(deps, () =>
+    attempt(deps, asked, { limit: "rate", ...limitedRate, uncounted: "each replica", through: 200 }),
+  );
 }
 
 export async function runGuesser(deps: ClientDeps): Promise<void> {
   const asked = { method: "POST", path: `${limitedBase}/sessions/`, as: basic("ann", "wrong") } as const;
   await keepDoing(deps, async () => {
-    await attempt(deps, asked, { limit: "guesses", ...guesses, through: 401 });
+    await attempt(deps, asked, { limit: "guesses", ...guesses, uncounted: "nothing", through: 401 });
     await sleep(guessEvery);
+  });
+}
+
+export async function runScribbler(deps: ClientDeps): Promise<void> {
+  const asked = { method: "POST", path: `${openBase}/api/notes`, body: {} } as const;
+  const limit = { limit: "anonymous writes", ...anonymousWrites, uncounted: "nothing", through: 201 } as const;
+  await keepDoing(deps, async () => {
+    await attempt(deps, asked, limit);
+    await sleep(scribbleEvery);
   });
 }
 
@@ -27,6 +40,7 @@ interface Limit {
   readonly limit: string;
   readonly perSecond: number;
   readonly burst: number;
+  readonly uncounted: Limited["uncounted"];
   /** Status of what the limit lets through. */
   readonly through: number;
 }

@@ -3,6 +3,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { basic } from "../../support/http/projects.ts";
+import type { Answer, Target } from "../ask.ts";
+import type { History } from "../history.ts";
 import { base, user, victim } from "../project.ts";
 import { askOne, type ClientDeps, keepDoing, noteOdd } from "./client.ts";
 
@@ -15,6 +17,14 @@ interface Tokens {
 export interface SessionsKept {
   /** Authorization headers of ended sessions, by the name of the credential. */
   readonly ended: Map<string, string>;
+  /** Whose end could not be stored: refused where it was asked for, and by all once everything works again. */
+  readonly unfinished: UnfinishedEnd[];
+}
+
+interface UnfinishedEnd {
+  readonly credential: string;
+  readonly as: string;
+  readonly revoking: { end(): void };
 }
 
 const remembered = 10;
@@ -45,11 +55,12 @@ export async function runSessions(name: string, kept: SessionsKept, deps: Client
   });
 }
 
-async function oneSession(credential: string, { ended }: SessionsKept, deps: ClientDeps): Promise<void> {
-  const { history } = deps;
+async function oneSession(credential: string, kept: SessionsKept, deps: ClientDeps): Promise<void> {
+  const { history, asker, random, replicas } = deps;
   const login = { method: "POST", path: "/sessions/", as: basic(user) } as const;
   const opened = await askOne(deps, login);
   noteOdd(history, login, opened, { statuses: [201] });
+  noteLogin(history, opened);
   if (opened.status !== 201) return;
   const tokens = JSON.parse(opened.text) as Tokens;
   let as = `bearer ${tokens.access_token}`;
@@ -57,16 +68,49 @@ async function oneSession(credential: string, { ended }: SessionsKept, deps: Cli
   const renewal = { method: "POST", path: "/sessions/refresh", as: `Bearer ${tokens.refresh_token}` } as const;
   const renewed = await askOne(deps, renewal);
   noteOdd(history, renewal, renewed, { statuses: deps.clocksJump ? [200, 401] : [200], unlessLost: opened.to });
+  if (deps.ends === "go on") noteUnserved(history, "A refresh", renewed);
   if (renewed.status === 200) as = `bearer ${(JSON.parse(renewed.text) as Tokens).access_token}`;
   await tryEverywhere(deps, credential, as);
-  const ending = { method: "DELETE", path: `/sessions/${tokens.session_id}`, as } as const;
+  const ending = { method: "DELETE", path: `${base}/sessions/${tokens.session_id}`, as } as const;
   const revoking = history.beginRevoking(credential);
-  const answer = await askOne(deps, ending);
+  const replica = random.pick(replicas());
+  const answer = await asker.ask(replica, ending);
   // 404 and 401 are right after an earlier attempt that nobody knows of; there was none here.
   noteOdd(history, ending, answer, { statuses: deps.clocksJump ? [204, 401] : [204], unlessLost: opened.to });
+  if (deps.ends === "go on") noteUnserved(history, "The end of a session", answer);
+  if (deps.ends === "fail closed" && answer.text.includes(refusedFromNowOn)) {
+    kept.unfinished.push({ credential, as, revoking });
+    await staysOutAt(replica, { as, refresh: renewal.as }, deps);
+  }
   if (answer.status !== 204) return;
   revoking.end();
-  ended.set(credential, as);
+  kept.ended.set(credential, as);
+}
+
+const refusedFromNowOn = "refuses the session's tokens from now on";
+
+/** Every password that was compared counts, right or wrong. */
+function noteLogin(history: History, { status, from, to }: Answer): void {
+  if (status !== 201 && status !== 401) return;
+  const limit = { limit: "logins", perSecond: 0, burst: Number.POSITIVE_INFINITY, uncounted: "nothing" } as const;
+  history.add({ kind: "limited", ...limit, passed: true, retryAfter: 0, from, to });
+}
+
+function noteUnserved(history: History, what: string, { status, text }: Answer): void {
+  if (status === 503) history.odd(`${what} needs no memory, and was refused: ${text.slice(0, 300)}`);
+}
+
+interface OwnTokens {
+  readonly as: string;
+  readonly refresh: string;
+}
+
+async function staysOutAt(replica: Target, { as, refresh }: OwnTokens, { asker, history }: ClientDeps): Promise<void> {
+  const read = await asker.ask(replica, { path: `${base}/api/items?_limit=1`, as });
+  const renewed = await asker.ask(replica, { method: "POST", path: `${base}/sessions/refresh`, as: refresh });
+  for (const { status } of [read, renewed]) {
+    if (status === 200) history.odd(`${replica.name} takes a token of a session that it said it refuses`);
+  }
 }
 
 /** From the start of the run; `history` says when it was withdrawn. */

@@ -14,7 +14,9 @@ function inAndOut(what: string, enter: string, leave: string): Scenario["run"] {
     while (stage.left() > 0) {
       stage.history.fault(what);
       await tell(stage, enter);
+      const refused = stage.history.beginRefusing(stage.world.replicas.length);
       await stage.pause(300, 2_000);
+      refused.end();
       await tell(stage, leave);
       await stage.pause(300, 1_000);
     }
@@ -24,8 +26,9 @@ function inAndOut(what: string, enter: string, leave: string): Scenario["run"] {
 export const outOfMemory: Scenario = {
   name: "out-of-memory",
   does: "`maxmemory` falls below what Redis holds, with `noeviction`, and rises again",
-  promises: "nothing acknowledged is lost; reads go on; no half of a write is left",
-  plan: { redis: oneServer("none") },
+  promises:
+    "nothing acknowledged is lost; reads go on; no half of a write is left; sessions are refreshed and ended, and stay ended; no password is compared that is not counted; each replica keeps the rates by itself meanwhile",
+  plan: { redis: oneServer("none"), sessionClients: 2, limits: true, ends: "go on" },
   seconds: 12,
   run: inAndOut("no memory", "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
 };
@@ -33,8 +36,9 @@ export const outOfMemory: Scenario = {
 export const readOnly: Scenario = {
   name: "readonly",
   does: "Redis becomes the replica of a server that isn't there, answers READONLY, and is a primary again",
-  promises: "nothing acknowledged is lost; reads go on",
-  plan: { redis: oneServer("none") },
+  promises:
+    "nothing acknowledged is lost; reads go on; a session whose end can't be stored is refused by the replica that was asked, and by all afterwards; no password is compared that is not counted; each replica keeps the rates by itself meanwhile",
+  plan: { redis: oneServer("none"), sessionClients: 2, limits: true, ends: "fail closed" },
   seconds: 12,
   run: inAndOut("READONLY", "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
 };

@@ -46,9 +46,12 @@ function access(admitted: boolean, from: number): Access {
 
 /** Answers under a limit of two a second, at these milliseconds. */
 function limited(passed: boolean, times: readonly number[], retryAfter = 0): readonly Limited[] {
-  const limit = { limit: "rate", perSecond: 2, burst: 3 };
+  const limit = { limit: "rate", perSecond: 2, burst: 3, uncounted: "each replica" } as const;
   return times.map((from) => ({ kind: "limited", ...limit, passed, retryAfter, from, to: from + 1 }));
 }
+
+const guess = { ...(limited(true, [500])[0] as Limited), limit: "guesses", uncounted: "nothing" } as const;
+const refusing = { kind: "refusing", replicas: 2, from: 100, to: 1_100 } as const;
 
 const every200ms = Array.from({ length: 30 }, (_, at) => 1_000 + at * 200);
 
@@ -85,6 +88,17 @@ const never = Number.POSITIVE_INFINITY;
 describe("the checker refuses", () => {
   const bad: Readonly<Record<string, readonly [RegExp, readonly Entry[]]>> = {
     "more than a limit's burst and rate": [/rate let 5 through/, [...limited(true, [0, 100, 200, 300, 400])]],
+    "more than each replica's burst and rate while nothing can be counted for all": [
+      /rate let 13 through/,
+      [
+        refusing,
+        ...limited(
+          true,
+          Array.from({ length: 40 }, (_, at) => 200 + at),
+        ),
+      ],
+    ],
+    "a guess that was compared when nothing could be counted": [/guesses let one through at 500/, [refusing, guess]],
     "a limit that lets nothing through for long": [
       /rate let nothing through for/,
       [...limited(true, [0]), ...limited(false, every200ms, 1)],
@@ -178,6 +192,11 @@ describe("the checker takes", () => {
       ...limited(true, [0, 10, 20, 520, 1_020, 1_520]),
       ...limited(false, [30, 40], 1),
     ],
+    "a rate that each replica keeps by itself while nothing can be counted for all": [
+      refusing,
+      ...limited(true, [200, 210, 220, 230, 240, 250, 260, 270, 280]),
+    ],
+    "a guess that was compared when Redis took writes again": [refusing, { ...guess, to: 1_101 }],
     "a limit of which nothing was heard for a while": [...limited(true, [0]), ...limited(false, [9_000], 1)],
     "either value while a write is under way": [
       made,
