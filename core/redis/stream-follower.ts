@@ -19,8 +19,8 @@ export interface Followed {
   readonly rereadMs?: number | undefined;
   /** `anew` at the start and after an interruption: nothing that was read or heard before is to be relied on. */
   readonly readWhole: (anew: boolean) => Promise<void>;
-  /** Awaited before the next one. When it rejects, the whole is read anew. */
-  readonly onHint: (fields: ReadonlyMap<string, string>) => Promise<void> | void;
+  /** Awaited before the next one. When it rejects, the whole is read anew. `writtenAt` in Unix milliseconds, by Redis' clock. */
+  readonly onHint: (fields: ReadonlyMap<string, string>, writtenAt: number) => Promise<void> | void;
   /** Told of every failure; what failed will be tried again. */
   readonly onFailure?: (failure: unknown) => void;
 }
@@ -86,8 +86,9 @@ export class StreamFollower {
     if (reply === null) return;
     for (const entry of listOf(listOf(listOf(reply)[0])[1])) {
       const [position, fields] = listOf(entry);
-      await onHint(fieldsOf(fields));
-      this.#position = textOf(position);
+      const id = textOf(position);
+      await onHint(fieldsOf(fields), Number(id.split("-")[0]));
+      this.#position = id;
     }
   }
 }

@@ -7,7 +7,8 @@ import type { Clock } from "../../core/clock.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import type { CounterStore, SessionStore } from "../store/port.ts";
+import type { CounterStore } from "../store/port.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import type { Authentication } from "./authentication.ts";
 import { anonymous, type Caller } from "./caller.ts";
 import { createEndedSessions } from "./ended-sessions.ts";
@@ -82,7 +83,7 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     observe,
   });
   const unfinished = createUnfinishedEnds(store, timers);
-  const following = await store.followEndedSessions((sessionId, tokensExpire) => ended.add(sessionId, tokensExpire));
+  const following = await store.followEndedSessions((sessionId, tokensLive) => ended.add(sessionId, tokensLive));
 
   return {
     authenticate(project, header) {

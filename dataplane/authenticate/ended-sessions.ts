@@ -5,17 +5,17 @@
 import type { Clock } from "../../core/clock.ts";
 
 export interface EndedSessions {
-  /** `tokensExpire` in Unix seconds. */
-  add(sessionId: string, tokensExpire: number): void;
+  /** `tokensLive`: seconds for which an access token of it may be valid. */
+  add(sessionId: string, tokensLive: number): void;
   has(sessionId: string): boolean;
 }
 
 /** Milliseconds between two looks for entries whose tokens have expired. */
 const pruneEvery = 60_000;
-/** Should the clock be an hour ahead just now, all tokens seem to have expired. */
+/** A replica whose clock is ahead may have made tokens that live on for longer. */
 const rememberAtLeast = 3_600_000;
 
-export function createEndedSessions(clock: Clock): EndedSessions {
+export function createEndedSessions(clock: Pick<Clock, "monotonic">): EndedSessions {
   /** By when they may be forgotten, in milliseconds of the monotonic clock. */
   const forgettable = new Map<string, number>();
   let prunedAt = clock.monotonic();
@@ -26,9 +26,9 @@ export function createEndedSessions(clock: Clock): EndedSessions {
   };
 
   return {
-    add(sessionId, tokensExpire) {
+    add(sessionId, tokensLive) {
       const now = clock.monotonic();
-      const at = now + Math.max(tokensExpire * 1000 - clock.now(), rememberAtLeast);
+      const at = now + Math.max(tokensLive * 1000, rememberAtLeast);
       forgettable.set(sessionId, Math.max(at, forgettable.get(sessionId) ?? 0));
       if (now - prunedAt >= pruneEvery) prune(now);
     },

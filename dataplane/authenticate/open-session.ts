@@ -7,7 +7,7 @@ import type { UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import type { SessionStore } from "../store/port.ts";
+import type { SessionStore } from "../store/session-store.ts";
 import type { LoginAnswer } from "./authentication.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import { liveValue } from "./live-lookup.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import type { SessionRecord, SessionStore } from "../store/port.ts";
+import type { SessionRecord, SessionStore } from "../store/session-store.ts";
 import type { SessionView } from "./authentication.ts";
 import type { Caller } from "./caller.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
@@ -78,22 +78,21 @@ async function usersOf(
 }
 
 async function end(deps: SessionsDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<void> {
-  const longest = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
-  const tokensExpire = Math.floor(deps.clock.now() / 1000) + longest;
+  const tokensLive = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
   // The session that a request comes with may be ended by it, whatever the store says of it.
   let mayEnd = caller.kind === "user" && caller.sessionId === id;
   try {
     const { record } = await reachable(deps, project, caller, id);
     mayEnd ||= isOwn(caller, record) || caller.access === "Write";
-    if (!mayEnd || !(await deps.store.endSession(project.config, id, tokensExpire))) throw sessionNotFound();
+    if (!mayEnd || !(await deps.store.endSession(project.config, id, tokensLive))) throw sessionNotFound();
   } catch (error) {
     if (!mayEnd || !isStoreFailure(error)) throw error;
     // Fails closed: refused here at once, and everywhere as soon as the store takes it.
-    deps.ended.add(id, tokensExpire);
-    deps.unfinished.add({ project: project.config, id, tokensExpire });
+    deps.ended.add(id, tokensLive);
+    deps.unfinished.add({ project: project.config, id, tokensLive });
     throw sessionEndedHere(error);
   }
-  deps.ended.add(id, tokensExpire);
+  deps.ended.add(id, tokensLive);
   deps.observe({ kind: "session_ended", project: project.config });
 }
 

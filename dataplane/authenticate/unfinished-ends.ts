@@ -5,13 +5,13 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Timers } from "../../core/timers.ts";
-import type { SessionStore } from "../store/port.ts";
+import type { SessionStore } from "../store/session-store.ts";
 
 export interface SessionEnd {
   readonly project: ProjectRef;
   readonly id: string;
-  /** Unix seconds. */
-  readonly tokensExpire: number;
+  /** Seconds for which its access tokens may be valid, from whenever the store knows of the end. */
+  readonly tokensLive: number;
 }
 
 export interface UnfinishedEnds {
@@ -44,7 +44,7 @@ export function createUnfinishedEnds(store: Pick<SessionStore, "endSession">, ti
     for (const end of [...ends.values()]) {
       if (isClosed) return;
       try {
-        await store.endSession(end.project, end.id, end.tokensExpire);
+        await store.endSession(end.project, end.id, end.tokensLive);
       } catch (error) {
         if (isStoreFailure(error)) return;
         // A defect, which the store's own figures show; another try would end alike.

@@ -2,7 +2,8 @@
 // purge was last found to be in order.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { CollectionRef, DocumentRef, DocumentStore, ObjectStore, SessionStore } from "../store/port.ts";
+import type { CollectionRef, DocumentRef, DocumentStore, ObjectStore } from "../store/port.ts";
+import type { SessionStore } from "../store/session-store.ts";
 
 export type PurgedCollections = Pick<ObjectStore, "collectionIdentity" | "purge">;
 export type PurgedSessions = Pick<SessionStore, "purgeSessions">;

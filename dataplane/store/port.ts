@@ -3,8 +3,9 @@
 // (nothing was sent, nothing happened) or OutcomeUnknown (a write was sent and its answer never came); no adapter sends a write twice.
 // An adapter is done when it passes test/store/contract/.
 
-import type { IndexField, ProjectRef, SessionBounds } from "../../core/config/types.ts";
+import type { IndexField, ProjectRef } from "../../core/config/types.ts";
 import type { ValueRange } from "./ranges.ts";
+import type { SessionStore } from "./session-store.ts";
 
 // ---------------------------------------------------------------------------------------------------------- objects
 
@@ -291,39 +292,7 @@ export interface FiguresStore {
   documentFigures(document: DocumentRef): Promise<DocumentFigures>;
 }
 
-// ------------------------------------------------------------------------------------------- sessions and counters
-
-export interface SessionRecord {
-  readonly id: string;
-  /** UID of the Project that it was opened in: one that is made anew has another. "" = an earlier version stored it. */
-  readonly projectUid: string;
-  readonly username: string;
-  readonly credentialRevision: string;
-  /** Unix seconds. */
-  readonly created: number;
-  readonly lastRefresh: number;
-  /** When its refresh token expires; the record goes then by itself. */
-  readonly expires: number;
-}
-
-export interface SessionStore {
-  /** Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on. */
-  putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): Promise<"stored" | "full">;
-  session(project: ProjectRef, id: string): Promise<SessionRecord | undefined>;
-  /** False when the session is gone. */
-  touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
-  /** Removes a session and tells every replica that its access tokens, valid until `tokensExpire`, are void. */
-  endSession(project: ProjectRef, id: string, tokensExpire: number): Promise<boolean>;
-  /** Live sessions, newest first, at most `limit`. */
-  sessions(
-    project: ProjectRef,
-    filter: { readonly username?: string; readonly limit: number },
-  ): Promise<readonly SessionRecord[]>;
-  /** Of the next few sessions after the cursor, removes those of the Project with this UID. The next cursor, undefined at the end; "" begins. */
-  purgeSessions(project: ProjectRef, projectUid: string, cursor: string): Promise<string | undefined>;
-  /** Calls back for every session ended anywhere, and for earlier ones whose tokens could live: until then by the store's own Unix seconds. */
-  followEndedSessions(onEnded: (sessionId: string, tokensExpire: number) => void): Promise<{ stop(): Promise<void> }>;
-}
+// --------------------------------------------------------------------------------------------------------- counters
 
 export interface Budget {
   /** What is counted, e.g. `login:<namespace>/<project>:<address>`; hashed by the adapter, never shown. */

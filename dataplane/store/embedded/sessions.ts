@@ -4,10 +4,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
 import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
-import type { SessionRecord, SessionStore } from "../port.ts";
+import type { SessionRecord, SessionStore } from "../session-store.ts";
 import type { Transactions } from "./transactions.ts";
 
-type Follower = (sessionId: string, tokensExpire: number) => void;
+type Follower = Parameters<SessionStore["followEndedSessions"]>[0];
 
 /** Expired rows go a few at a time, with each login: no timer, and no login that pays for thousands. */
 const sweptPerWrite = 20;
@@ -38,11 +38,11 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
     return "stored";
   }
 
-  function endSession({ namespace, name }: ProjectRef, id: string, tokensExpire: number): boolean {
+  function endSession({ namespace, name }: ProjectRef, id: string, tokensLive: number): boolean {
     const now = seconds();
     if (statements.delete.run(namespace, name, id, now).changes === 0) return false;
     statements.sweepEnded.run(now, sweptPerWrite);
-    statements.end.run(id, tokensExpire);
+    statements.end.run(id, now + tokensLive);
     return true;
   }
 
@@ -57,9 +57,9 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
         return statements.touch.run(lastRefresh, namespace, name, id, seconds()).changes === 1;
       }),
 
-    async endSession(project, id, tokensExpire) {
-      const ended = await transactions.write("endSession", () => endSession(project, id, tokensExpire));
-      if (ended) for (const follower of [...followers]) follower(id, tokensExpire);
+    async endSession(project, id, tokensLive) {
+      const ended = await transactions.write("endSession", () => endSession(project, id, tokensLive));
+      if (ended) for (const follower of [...followers]) follower(id, tokensLive);
       return ended;
     },
 
@@ -82,9 +82,10 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
     followEndedSessions: (onEnded) =>
       transactions.read("followEndedSessions", () => {
         // Each call its own member of the set, also when one function follows twice.
-        const follower: Follower = (id, tokensExpire) => onEnded(id, tokensExpire);
+        const follower: Follower = (id, tokensLive) => onEnded(id, tokensLive);
         followers.add(follower);
-        for (const row of statements.ended.all(seconds())) follower(String(row.id), Number(row.tokens_expire));
+        const now = seconds();
+        for (const row of statements.ended.all(now)) follower(String(row.id), Number(row.tokens_expire) - now);
         return {
           async stop() {
             followers.delete(follower);

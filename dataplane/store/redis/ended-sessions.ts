@@ -5,7 +5,7 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
 import { StreamFollower } from "../../../core/redis/stream-follower.ts";
-import type { SessionStore } from "../port.ts";
+import type { SessionStore } from "../session-store.ts";
 import { revocations } from "./keys.ts";
 
 const membersPerRead = 5_000;
@@ -56,7 +56,10 @@ async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promi
     stream: revocations.stream,
     rereadMs,
     readWhole: () => told.readSet(),
-    onHint: (ended) => told.tell(ended.get("session") ?? "", Number(ended.get("tokens_expire"))),
+    onHint(ended, writtenAt) {
+      const tokensExpire = Number(ended.get("tokens_expire"));
+      told.tell(ended.get("session") ?? "", { tokensExpire, now: Math.floor(writtenAt / 1_000) });
+    },
     onFailure,
   });
   try {
@@ -77,7 +80,7 @@ async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promi
 class ToldSessions {
   readonly #gateway: Gateway;
   readonly #onEnded: OnEnded;
-  /** Ids with the expiry of their tokens. */
+  /** Ids with the expiry of their tokens, in Unix seconds of Redis. */
   readonly #told = new Map<string, number>();
   #isOver = false;
 
@@ -96,15 +99,18 @@ class ToldSessions {
     for (let from = 0; ; from += membersPerRead) {
       const range = [`(${now}`, "+inf", "WITHSCORES", "LIMIT", from, membersPerRead];
       const found = textsOf(await this.#gateway.read(set, "ZRANGEBYSCORE", set, ...range));
-      for (let at = 0; at < found.length; at += 2) this.tell(found[at] ?? "", Number(found[at + 1]));
+      for (let at = 0; at < found.length; at += 2) {
+        this.tell(found[at] ?? "", { tokensExpire: Number(found[at + 1]), now });
+      }
       if (found.length < membersPerRead * 2) break;
     }
     for (const [id, tokensExpire] of this.#told) if (tokensExpire <= now) this.#told.delete(id);
   }
 
-  tell(id: string, tokensExpire: number): void {
+  /** Both in Unix seconds of Redis. */
+  tell(id: string, { tokensExpire, now }: { readonly tokensExpire: number; readonly now: number }): void {
     if (this.#isOver || (this.#told.get(id) ?? 0) >= tokensExpire) return;
-    this.#onEnded(id, tokensExpire);
+    this.#onEnded(id, tokensExpire - now);
     this.#told.set(id, tokensExpire);
   }
 }

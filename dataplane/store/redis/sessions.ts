@@ -2,7 +2,7 @@
 // first and forgets it then, so that a crash in between leaves a session that can be ended again.
 
 import type { Clock } from "../../../core/clock.ts";
-import type { SessionRecord, SessionStore } from "../port.ts";
+import type { SessionRecord, SessionStore } from "../session-store.ts";
 import { afterEffect } from "./after-effect.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
 import type { SessionPlace, SessionScripts } from "./session-scripts.ts";
@@ -30,11 +30,11 @@ export function createSessions(scripts: SessionScripts, clock: Clock): Sessions 
     },
     session: (project, id) => live(sessionKeys(project), id),
     touchSession: (project, id, lastRefresh) => scripts.touch(sessionKeys(project), id, { lastRefresh, now: now() }),
-    async endSession(project, id, tokensExpire) {
+    async endSession(project, id, seconds) {
       const keys = sessionKeys(project);
       const session = await live(keys, id);
       if (session === undefined) return false;
-      await scripts.revoke({ id, seconds: tokensExpire - now(), grace });
+      await scripts.revoke({ id, seconds, grace });
       return afterEffect(scripts.remove(keys, placeOf(session)));
     },
     async sessions(project, { username, limit }) {

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
-import type { SessionRecord, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { SessionRecord } from "../../../dataplane/store/session-store.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import {
   freshProject,
@@ -55,7 +56,7 @@ function describeRecords(subject: Subject): void {
     expect(await one.session(foreign, session.id)).toBeUndefined();
     expect(await one.sessions(foreign, { limit: 10 })).toEqual([]);
     expect(await one.touchSession(foreign, session.id, 1)).toBe(false);
-    expect(await one.endSession(foreign, session.id, session.expires)).toBe(false);
+    expect(await one.endSession(foreign, session.id, 300)).toBe(false);
     expect(await one.session(project, "no such session")).toBeUndefined();
   });
 
@@ -104,8 +105,8 @@ function describeRecords(subject: Subject): void {
     const [session, other] = [sessionAt(subject()), sessionAt(subject())];
     await store.putSession(project, session, ample);
     await store.putSession(project, other, ample);
-    expect(await store.endSession(project, session.id, secondsNow(subject()) + 300)).toBe(true);
-    expect(await store.endSession(project, session.id, secondsNow(subject()) + 300)).toBe(false);
+    expect(await store.endSession(project, session.id, 300)).toBe(true);
+    expect(await store.endSession(project, session.id, 300)).toBe(false);
     expect(await store.session(project, session.id)).toBeUndefined();
     expect(await store.touchSession(project, session.id, session.created + 5)).toBe(false);
     expect(await store.session(project, session.id)).toBeUndefined();
@@ -132,7 +133,7 @@ function describeExpiry(subject: Subject): void {
     await eventually(async () => expect(await store.sessions(project, { limit: 10 })).toEqual([long]));
     expect(await store.sessions(project, { username: "alice", limit: 1 })).toEqual([long]);
     expect(await store.touchSession(project, short.id, now)).toBe(false);
-    expect(await store.endSession(project, short.id, now + 300)).toBe(false);
+    expect(await store.endSession(project, short.id, 300)).toBe(false);
   });
 
   it("does not let a refresh prolong a session", async () => {
@@ -214,7 +215,7 @@ function describeBounds(subject: Subject): void {
     for (const { id, username } of others) expect(await idsOf(project, username)).toEqual([id]);
     expect(await idsOf(project)).toHaveLength(5);
     // Told after whatever the calls before may have told.
-    await store.endSession(project, five.id, secondsNow(subject()) + 300);
+    await store.endSession(project, five.id, 300);
     await eventually(() => expect(heard.has(five.id)).toBe(true));
     expect([two.id, three.id].filter((id) => heard.has(id))).toEqual([]);
     await stop();
@@ -260,7 +261,7 @@ function describeBounds(subject: Subject): void {
     }
     expect(await idsOf(project)).toEqual([other.id, own[1]?.id, own[0]?.id]);
     await put(freshProject(), most, {});
-    await store.endSession(project, other.id, secondsNow(subject()) + 300);
+    await store.endSession(project, other.id, 300);
     await put(project, most, { username: "carol" });
   });
 
@@ -295,10 +296,9 @@ function describeEnded(subject: Subject): void {
     const followers = await Promise.all([...stores, stores[0]].map(follow));
     const session = sessionAt(subject());
     const began = performance.now();
-    const tokensExpire = secondsNow(subject()) + 300;
     await stores[0].putSession(project, session, ample);
-    await stores[1].endSession(project, session.id, tokensExpire);
-    for (const { heard } of followers) await eventually(() => expectAbout(heard.get(session.id), tokensExpire, began));
+    await stores[1].endSession(project, session.id, 300);
+    for (const { heard } of followers) await eventually(() => expectAbout(heard.get(session.id), 300, began));
     for (const { stop } of followers) await stop();
   });
 
@@ -306,15 +306,14 @@ function describeEnded(subject: Subject): void {
     const stores = await twoReplicas(subject());
     const project = freshProject();
     const began = performance.now();
-    const now = secondsNow(subject());
-    const sessions = [now + 1, now + 300].map((tokensExpire) => ({ session: sessionAt(subject()), tokensExpire }));
-    for (const { session, tokensExpire } of sessions) {
+    const sessions = [1, 300].map((tokensLive) => ({ session: sessionAt(subject()), tokensLive }));
+    for (const { session, tokensLive } of sessions) {
       await stores[0].putSession(project, session, ample);
-      await stores[0].endSession(project, session.id, tokensExpire);
+      await stores[0].endSession(project, session.id, tokensLive);
     }
     await pass(subject(), 2_000);
     const { heard, stop } = await follow(stores[1]);
-    await eventually(() => expectAbout(heard.get(sessions[1]?.session.id ?? ""), now + 300, began));
+    await eventually(() => expectAbout(heard.get(sessions[1]?.session.id ?? ""), 300, began));
     expect(heard.has(sessions[0]?.session.id ?? "")).toBe(false);
     await stop();
   });
@@ -325,10 +324,10 @@ function describeEnded(subject: Subject): void {
     const [stopped, following] = [await follow(store), await follow(store)];
     const [live, first, second] = [sessionAt(subject()), sessionAt(subject()), sessionAt(subject())];
     for (const session of [live, first, second]) await store.putSession(project, session, ample);
-    await store.endSession(project, first.id, secondsNow(subject()) + 300);
+    await store.endSession(project, first.id, 300);
     await eventually(() => expect(stopped.heard.has(first.id)).toBe(true));
     await stopped.stop();
-    await store.endSession(project, second.id, secondsNow(subject()) + 300);
+    await store.endSession(project, second.id, 300);
     await eventually(() => expect(following.heard.has(second.id)).toBe(true));
     expect(stopped.heard.has(second.id)).toBe(false);
     expect(following.heard.has(live.id)).toBe(false);
@@ -336,7 +335,7 @@ function describeEnded(subject: Subject): void {
   });
 }
 
-/** The store may count by another clock than the caller's; what the calls took since `began` is theirs as well. */
+/** Seconds of the store's clock, which are whole; what the calls took since `began` is theirs as well. */
 function expectAbout(found: number | undefined, seconds: number, began: number): void {
   const took = (performance.now() - began) / 1_000;
   expect(Math.abs((found ?? 0) - seconds)).toBeLessThanOrEqual(2 + took);
@@ -344,6 +343,6 @@ function expectAbout(found: number | undefined, seconds: number, began: number):
 
 async function follow(store: Store): Promise<{ heard: ReadonlyMap<string, number>; stop: () => Promise<void> }> {
   const heard = new Map<string, number>();
-  const following = await store.followEndedSessions((id, tokensExpire) => heard.set(id, tokensExpire));
+  const following = await store.followEndedSessions((id, tokensLive) => heard.set(id, tokensLive));
   return { heard, stop: () => following.stop() };
 }

@@ -9,7 +9,8 @@ import type { AuthenticationObservation } from "../../../dataplane/authenticate/
 import { createPasswordVerifier, type PasswordVerifier } from "../../../dataplane/authenticate/passwords.ts";
 import type { Directory, LiveProject } from "../../../dataplane/config/directory.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
-import type { CounterStore, SessionStore } from "../../../dataplane/store/port.ts";
+import type { CounterStore } from "../../../dataplane/store/port.ts";
+import type { SessionStore } from "../../../dataplane/store/session-store.ts";
 import { type ManualClock, manualClock } from "../time/manual-clock.ts";
 
 export const cheapCost = { memoryKiB: 8, passes: 1, parallelism: 1 };

@@ -3,7 +3,8 @@
 
 import fc from "fast-check";
 import type { ProjectRef } from "../../../core/config/types.ts";
-import type { Budget, SessionRecord } from "../../../dataplane/store/port.ts";
+import type { Budget } from "../../../dataplane/store/port.ts";
+import type { SessionRecord } from "../../../dataplane/store/session-store.ts";
 import { type Call, call, type Subject } from "./store-call.ts";
 
 const username = fc.constantFrom("a", "a:b", "ab", "", "a\u0001");
@@ -54,11 +55,8 @@ const touches = call("touchSession", place, async (subject, at) => {
 });
 
 const ends = call("endSession", place, async (subject, at) => {
-  const { id, expires } = await existing(subject, at);
-  return [
-    await subject.store.endSession(subject.project, id, expires),
-    await subject.store.session(subject.project, id),
-  ];
+  const { id } = await existing(subject, at);
+  return [await subject.store.endSession(subject.project, id, 300), await subject.store.session(subject.project, id)];
 });
 
 /** As long as it takes: how many go in one step is each store's own. */

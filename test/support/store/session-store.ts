@@ -4,7 +4,8 @@ import { onTestFinished } from "vitest";
 import type { Clock } from "../../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
-import type { CounterStore, SessionStore } from "../../../dataplane/store/port.ts";
+import type { CounterStore } from "../../../dataplane/store/port.ts";
+import type { SessionStore } from "../../../dataplane/store/session-store.ts";
 
 export type SessionsAndCounters = SessionStore & CounterStore;
 

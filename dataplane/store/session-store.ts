@@ -1,0 +1,38 @@
+// The part of the store that holds live sessions and tells all replicas of those that ended. What a call may throw is said in port.ts.
+
+import type { ProjectRef, SessionBounds } from "../../core/config/types.ts";
+
+export interface SessionRecord {
+  readonly id: string;
+  /** UID of the Project that it was opened in: one that is made anew has another. "" = an earlier version stored it. */
+  readonly projectUid: string;
+  readonly username: string;
+  readonly credentialRevision: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly lastRefresh: number;
+  /** When its refresh token expires; the record goes then by itself. */
+  readonly expires: number;
+}
+
+export interface SessionStore {
+  /** Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on. */
+  putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): Promise<"stored" | "full">;
+  session(project: ProjectRef, id: string): Promise<SessionRecord | undefined>;
+  /** False when the session is gone. */
+  touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
+  /**
+   * Removes a session and tells every replica that its access tokens are void, which may be valid for `tokensLive` seconds from now: a
+   * duration, because the clock of the caller may jump at any moment.
+   */
+  endSession(project: ProjectRef, id: string, tokensLive: number): Promise<boolean>;
+  /** Live sessions, newest first, at most `limit`. */
+  sessions(
+    project: ProjectRef,
+    filter: { readonly username?: string; readonly limit: number },
+  ): Promise<readonly SessionRecord[]>;
+  /** Of the next few sessions after the cursor, removes those of the Project with this UID. The next cursor, undefined at the end; "" begins. */
+  purgeSessions(project: ProjectRef, projectUid: string, cursor: string): Promise<string | undefined>;
+  /** Calls back for every session ended anywhere, and for earlier ones whose tokens could live, with the seconds for which they may. */
+  followEndedSessions(onEnded: (sessionId: string, tokensLive: number) => void): Promise<{ stop(): Promise<void> }>;
+}
