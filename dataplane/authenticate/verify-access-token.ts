@@ -54,8 +54,11 @@ export function createAccessTokenVerifier({ directory, clock, tokens, ended }: A
         throw invalidCredentials(project.config);
       }
       // A life that was shortened since counts for tokens that are out, too; ended sessions are remembered by it.
-      const expires = Math.min(exp, iat + project.config.sessions.accessTokenSeconds);
-      if (expires * 1000 <= clock.now()) {
+      const life = project.config.sessions.accessTokenSeconds;
+      const expires = Math.min(exp, iat + life);
+      const now = clock.now() / 1000;
+      // A clock that was ahead made it, by more than clocks may differ: it would live on until that time.
+      if (expires <= now || iat - life > now) {
         known.delete(header);
         throw accessTokenExpired(project.config);
       }

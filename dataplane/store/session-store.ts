@@ -19,7 +19,7 @@ export interface SessionStore {
   /** Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on. */
   putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): Promise<"stored" | "full">;
   session(project: ProjectRef, id: string): Promise<SessionRecord | undefined>;
-  /** False when the session is gone. */
+  /** Notes when it was refreshed, unless a later time is noted. False when the session is gone. */
   touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
   /**
    * Removes a session and tells every replica that its access tokens are void, which may be valid for `tokensLive` seconds from now: a

@@ -172,6 +172,36 @@ describeServedOnBothStores("the sessions of a project", (serve) => {
     expect(await seen(apikey("admins"))).toEqual([]);
   });
 
+  it("that were opened while the clock was a day ahead let nobody in for longer than a token lives, and stay ended on that day", async () => {
+    const day = 86_400_000;
+    clock.adjust(day);
+    const early = await login(served, "alice");
+    const tokenOf = async (session: Login) =>
+      (await refresh(served, session.refresh_token)).json<{ access_token: string }>().access_token;
+    const refreshed = await tokenOf(alice);
+    clock.adjust(-day);
+    expect(outcome(await ask(early.access_token))).toEqual([401, "token_expired"]);
+    for (const session of [early, alice]) {
+      expect((await ask(await tokenOf(session))).status).toBe(200);
+      expect((await end(session, apikey("admins"))).status).toBe(204);
+    }
+    expect((await refresh(served, early.refresh_token)).status).toBe(401);
+    clock.advance(day);
+    // Whoever ends one forgets those whose tokens have expired.
+    const other = await login(served, "bob");
+    expect((await end(other, apikey("admins"))).status).toBe(204);
+    for (const token of [early.access_token, refreshed]) {
+      expect(outcome(await ask(token))).toEqual([401, "invalid_credentials"]);
+    }
+  });
+
+  it("take tokens of a replica whose clock is ahead by less than a token lives", async () => {
+    clock.adjust(299_000);
+    const early = await login(served, "alice");
+    clock.adjust(-299_000);
+    expect((await ask(early.access_token)).status).toBe(200);
+  });
+
   it("show the role and access of now", async () => {
     served.change(withUser("alice", { role: "Administrators", access: "Read" }));
     const reply = await served.send(`/sessions/${alice.session_id}`, { as: bearer(alice.access_token) });

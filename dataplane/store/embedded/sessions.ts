@@ -100,7 +100,9 @@ function prepare(database: DatabaseSync) {
   return {
     put: database.prepare("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     get: database.prepare(`SELECT ${columns} FROM sessions WHERE ${inProject} AND id = ? AND expires > ?`),
-    touch: database.prepare(`UPDATE sessions SET last_refresh = ? WHERE ${inProject} AND id = ? AND expires > ?`),
+    touch: database.prepare(
+      `UPDATE sessions SET last_refresh = MAX(last_refresh, ?) WHERE ${inProject} AND id = ? AND expires > ?`,
+    ),
     delete: database.prepare(`DELETE FROM sessions WHERE ${inProject} AND id = ? AND expires > ?`),
     list: database.prepare(
       `SELECT ${columns} FROM sessions WHERE ${inProject} AND expires > ? ORDER BY created DESC, id DESC LIMIT ?`,

@@ -70,6 +70,9 @@ function describeRecords(subject: Subject): void {
     expect(await store.touchSession(project, session.id, session.created + 5)).toBe(true);
     expect(await store.session(project, session.id)).toEqual({ ...session, lastRefresh: session.created + 5 });
     expect(await store.sessions(project, { limit: 10 })).toEqual([{ ...session, lastRefresh: session.created + 5 }]);
+    // By a replica whose clock is behind.
+    expect(await store.touchSession(project, session.id, session.created + 3)).toBe(true);
+    expect(await store.session(project, session.id)).toMatchObject({ lastRefresh: session.created + 5 });
   });
 
   it("lists sessions newest first, by user, and at most as many as asked", async () => {
