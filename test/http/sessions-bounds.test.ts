@@ -13,8 +13,8 @@ import {
   withSessions,
   withUser,
 } from "../support/http/projects.ts";
-import { describeServedOnBothStores, type Served } from "../support/http/served.ts";
-import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
+import { describeReplicas, describeServedOnBothStores, type Served } from "../support/http/served.ts";
+import { type ManualClock, manualClock, offBy } from "../support/time/manual-clock.ts";
 
 describeServedOnBothStores("a login beyond what may be", (serve) => {
   const admin = apikey("admin");
@@ -77,5 +77,36 @@ describeServedOnBothStores("a login beyond what may be", (serve) => {
     const [three] = await some(served, 1);
     expect(await idsOf(served, "alice")).toEqual([two, three].map((login) => login?.session_id).sort());
     expect(outcome(await refresh(served, one?.refresh_token ?? ""))).toEqual([401, "invalid_credentials"]);
+  });
+});
+
+describeReplicas("the bounds of sessions", (serveTwice) => {
+  it("go by Redis' time: a replica whose clock is days ahead takes none for expired, and none of its own for longer lived", async () => {
+    const shop = project(
+      "shop",
+      withUser("alice"),
+      withUser("bob"),
+      withUser("carol"),
+      withKey("admin", { role: "Administrators" }),
+    );
+    const clock = manualClock();
+    const most = withSessions({ maxPerUser: 2, maxPerProject: 5 });
+    const [right, ahead] = await serveTwice(changed(shop, most), { clock }, { clock: offBy(clock, 73 * 3_600_000) });
+    const logins: Login[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      logins.push(await login(right, "alice"));
+      await login(ahead, "bob");
+      clock.advance(1_000);
+    }
+    const refreshed: number[] = [];
+    for (const { refresh_token } of logins) refreshed.push((await refresh(right, refresh_token)).status);
+    expect(refreshed).toEqual([401, 200, 200]);
+    const users = (await right.send("/sessions", { as: apikey("admin") })).json<{ items: { user: string }[] }>().items;
+    expect(users.map(({ user }) => user).sort()).toEqual(["alice", "alice", "bob", "bob"]);
+    await login(ahead, "carol");
+    for (const at of [right, ahead]) {
+      const reply = await at.send("/sessions", { method: "POST", as: basic("carol") });
+      expect(outcome(reply)).toEqual([429, "too_many_sessions"]);
+    }
   });
 });

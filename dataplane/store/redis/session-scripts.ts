@@ -21,8 +21,6 @@ export interface PutSession {
   readonly keys: SessionKeys;
   readonly session: SessionRecord;
   readonly sortable: string;
-  /** Unix seconds. */
-  readonly now: number;
   readonly millisecondsToLive: number;
   readonly most: SessionBounds;
 }
@@ -83,11 +81,11 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
   const allKeys = (keys: SessionKeys, id: string) => [keys.session(id), keys.byCreation, keys.byUser, keys.byExpiry];
 
   return {
-    async put({ keys, session, sortable, now, millisecondsToLive, most }) {
+    async put({ keys, session, sortable, millisecondsToLive, most }) {
       const { id, username, credentialRevision, created, lastRefresh, expires } = session;
       const record = [id, username, credentialRevision, created, sortable, lastRefresh, expires];
       const bounds = [keys.session(""), most.maxPerUser, most.maxPerProject];
-      const args = [...record, now, millisecondsToLive, ...bounds, session.projectUid];
+      const args = [...record, millisecondsToLive, ...bounds, session.projectUid];
       const reply = await gateway.run(put, allKeys(keys, id), args);
       return scriptReply(reply).code === code.done ? "stored" : "full";
     },

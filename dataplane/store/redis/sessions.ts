@@ -26,7 +26,7 @@ export function createSessions(scripts: SessionScripts, clock: Clock): Sessions 
       const millisecondsToLive = Math.round(session.expires * 1000 - clock.now());
       if (millisecondsToLive <= 0) return "stored";
       const { sortable } = placeOf(session);
-      return scripts.put({ keys: sessionKeys(project), session, sortable, now: now(), millisecondsToLive, most });
+      return scripts.put({ keys: sessionKeys(project), session, sortable, millisecondsToLive, most });
     },
     session: (project, id) => live(sessionKeys(project), id),
     touchSession: (project, id, lastRefresh) => scripts.touch(sessionKeys(project), id, { lastRefresh, now: now() }),

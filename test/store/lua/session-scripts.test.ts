@@ -16,15 +16,26 @@ function sessionOf(id: string, expires = 2_000): SessionRecord {
 
 const hour = 3_600_000;
 
-function put(id: string, expires = 2_000, now = 1_000): Promise<"stored" | "full"> {
-  return putAs(sessionOf(id, expires), { now });
+function put(id: string): Promise<"stored" | "full"> {
+  return putAs(sessionOf(id));
+}
+
+/** What is stored; that by expiry, which goes by milliseconds, in the order of its members. */
+async function contents(): Promise<Record<string, string>> {
+  const { [keys.byExpiry]: byExpiry = "", ...others } = await bench.contents();
+  return { ...others, [keys.byExpiry]: byExpiry.split(" | ").sort().join(" | ") };
+}
+
+/** As if its time had come. */
+async function expire(id: string): Promise<void> {
+  await bench.client.zadd(keys.byExpiry, "XX", Math.floor(Date.now() / 1_000) - 1, `al\u00000001000\0${id}`);
 }
 
 function putAs(
   session: SessionRecord,
-  { now = 1_000, millisecondsToLive = 60_000, most = { maxPerUser: 10, maxPerProject: 1_000 } } = {},
+  { millisecondsToLive = 60_000, most = { maxPerUser: 10, maxPerProject: 1_000 } } = {},
 ): Promise<"stored" | "full"> {
-  return scripts().put({ keys, session, sortable: "0001000", now, millisecondsToLive, most });
+  return scripts().put({ keys, session, sortable: "0001000", millisecondsToLive, most });
 }
 
 describe("put-session", () => {
@@ -43,10 +54,11 @@ describe("put-session", () => {
   });
 
   it("takes those out of the lists that have expired", async () => {
-    await put("s1", 1_500);
-    await put("s2", 2_000, 1_499);
+    await put("s1");
+    await put("s2");
     expect(await bench.client.zcard(keys.byExpiry)).toBe(2);
-    await put("s3", 3_000, 1_500);
+    await expire("s1");
+    await put("s3");
     for (const key of [keys.byCreation, keys.byUser, keys.byExpiry]) {
       expect((await bench.client.zrange(key, "0", "-1")).map((member) => member.slice(-2))).toEqual(["s2", "s3"]);
     }
@@ -67,12 +79,12 @@ describe("put-session, of a user with as many as one may have", () => {
       [keys.session("s3")]: three,
       [keys.session("t1")]: other,
       ...lists
-    } = await bench.contents();
+    } = await contents();
     expect([one, three, other]).not.toContain(undefined);
     expect(lists).toEqual({
       [keys.byCreation]: "0001000␀s1 | 0001000␀s3 | 0001000␀t1",
       [keys.byUser]: "al␀0001000␀s1 | al␀0001000␀s3 | al2␀0001000␀t1",
-      [keys.byExpiry]: "al␀0001000␀s1 | al␀0001000␀s3 | al2␀0001000␀t1",
+      [keys.byExpiry]: "al2␀0001000␀t1 | al␀0001000␀s1 | al␀0001000␀s3",
     });
   });
 
@@ -88,7 +100,7 @@ describe("put-session, of a user with as many as one may have", () => {
   it("compares a thousand, of however many an earlier version let one have", async () => {
     const entries = Array.from({ length: 3_000 }, (_, n) => `al\0${String(n).padStart(7, "0")}\0s${n}`);
     await bench.client.zadd(keys.byUser, ...entries.flatMap((entry) => [0, entry]));
-    await bench.client.zadd(keys.byExpiry, ...entries.flatMap((entry) => [2_000, entry]));
+    await bench.client.zadd(keys.byExpiry, ...entries.flatMap((entry) => [4_000_000_000, entry]));
     await bench.client.zadd(keys.byCreation, ...entries.flatMap((entry) => [0, entry.slice(3)]));
     await bench.client.hset(keys.session("s0"), "last_refresh", 1_500);
     expect(await putAs(sessionOf("new"), { most })).toBe("stored");
@@ -101,11 +113,12 @@ describe("put-session, of a project with as many as it may have", () => {
   it("stores nothing and says so, and drops what has expired first", async () => {
     const most = { maxPerUser: 10, maxPerProject: 2 };
     await put("s1");
-    await put("s2", 1_500);
+    await put("s2");
     const before = await bench.contents();
     expect(await putAs(sessionOf("s3"), { most })).toBe("full");
     expect(await bench.contents()).toEqual(before);
-    expect(await putAs(sessionOf("s3"), { most, now: 1_500 })).toBe("stored");
+    await expire("s2");
+    expect(await putAs(sessionOf("s3"), { most })).toBe("stored");
   });
 });
 
@@ -117,7 +130,7 @@ describe("the lists of sessions", () => {
   };
 
   it("live an hour longer than the session that lives longest", async () => {
-    await put("s1", 1_060);
+    await put("s1");
     within(await left(), hour, hour + 60_000);
     await putAs(sessionOf("s2"), { millisecondsToLive: 3 * hour });
     within(await left(), 4 * hour - 60_000, 4 * hour);
@@ -126,7 +139,7 @@ describe("the lists of sessions", () => {
   });
 
   it("of an earlier version, which have no end, get that of their last session", async () => {
-    await put("s1", 1_000 + 72 * 3_600);
+    await putAs(sessionOf("s1"), { millisecondsToLive: 72 * hour });
     for (const key of [keys.byCreation, keys.byUser, keys.byExpiry]) await bench.client.persist(key);
     await put("s2");
     within(await left(), 73 * hour - 60_000, 73 * hour);
@@ -233,7 +246,7 @@ describe("purge-sessions", () => {
     expect(await bench.client.zcard(keys.byUser)).toBe(10);
     expect(await scripts().purge({ keys, projectUid: "p1", cursor: cursor ?? "" })).toBeUndefined();
     expect(await scripts().purge({ keys, projectUid: "p1", cursor: "" })).toBeUndefined();
-    const { [keys.session("anew")]: anew, [keys.session("earlier")]: earlier, ...lists } = await bench.contents();
+    const { [keys.session("anew")]: anew, [keys.session("earlier")]: earlier, ...lists } = await contents();
     expect([anew, earlier]).not.toContain(undefined);
     expect(lists).toEqual({
       [keys.byCreation]: "0001000␀anew | 0001000␀earlier",

@@ -1,16 +1,16 @@
 -- Purpose: stores a session until it expires, unless the project has as many as it may. Of a user who has as many as one may, those
---          refreshed least recently go. Forgets some that expired.
+--          refreshed least recently go. Forgets some that expired, by Redis' own time: a replica's clock may be days ahead.
 -- KEYS: 1 session, 2 sessions by creation, 3 by user, 4 by expiry; the keys of the user's other sessions are derived: which they are,
 --       only the set knows, and they share its slot
--- ARGV: 1 id, 2 user name, 3 credential revision, 4 created, 5 created so that it sorts, 6 last refresh, 7 expires,
---       8 now, all in Unix seconds, 9 milliseconds to live, 10 prefix of the sessions' keys, 11 most sessions of a user,
---       12 most of the project, 13 the Project's UID
+-- ARGV: 1 id, 2 user name, 3 credential revision, 4 created, 5 created so that it sorts, 6 last refresh, 7 expires, all in Unix
+--       seconds, 8 milliseconds to live, 9 prefix of the sessions' keys, 10 most sessions of a user, 11 most of the project,
+--       12 the Project's UID
 -- Returns: {done} | {quota_exceeded}
 local code = { done = 0, quota_exceeded = 2 }
 local session, by_creation, by_user, by_expiry = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, username, revision, created, sortable = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local last_refresh, expires, now, milliseconds = ARGV[6], ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
-local prefix, most_of_user, most_of_project, project = ARGV[10], tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13]
+local last_refresh, expires, milliseconds = ARGV[6], ARGV[7], tonumber(ARGV[8])
+local prefix, most_of_user, most_of_project, project = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11]), ARGV[12]
 -- Per login: one adds one, so that the lists shrink to what they may hold within a few.
 local expired_at_once, ended_at_once = 200, 20
 -- No setting allows a user more.
@@ -19,6 +19,8 @@ local compared = 1000
 local slack = 3600000
 
 -- include session-lists
+-- include store-time
+local now = store_time()
 
 -- One that is gone comes before all others.
 local function refreshed(entry)
@@ -52,7 +54,7 @@ local function keep_lists(longest)
   end
 end
 
-local expired = redis.call("ZRANGE", by_expiry, "-inf", now, "BYSCORE", "LIMIT", 0, expired_at_once)
+local expired = redis.call("ZRANGE", by_expiry, "-inf", now / 1000, "BYSCORE", "LIMIT", 0, expired_at_once)
 if #expired > 0 then
   unlist(by_creation, by_user, by_expiry, expired)
 end
@@ -75,13 +77,13 @@ local by_time = sortable .. "\0" .. id
 local entry = username .. "\0" .. by_time
 redis.call("ZADD", by_creation, 0, by_time)
 redis.call("ZADD", by_user, 0, entry)
-redis.call("ZADD", by_expiry, expires, entry)
+redis.call("ZADD", by_expiry, (now + milliseconds) / 1000, entry)
 -- All three begin and end together.
 if redis.call("PEXPIRE", by_expiry, milliseconds, "GT") == 1 then
   keep_lists(milliseconds)
 elseif redis.call("PEXPIRE", by_expiry, milliseconds, "NX") == 1 then
   -- New, or of a version that let them stand for ever: then another session may live longer.
   local last = redis.call("ZRANGE", by_expiry, 0, 0, "REV", "WITHSCORES")
-  keep_lists(math.max(milliseconds, (tonumber(last[2]) - now) * 1000))
+  keep_lists(math.max(milliseconds, math.floor(tonumber(last[2]) * 1000 - now)))
 end
 return { code.done }
