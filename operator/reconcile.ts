@@ -23,6 +23,7 @@ import type { Published } from "./publish/publisher.ts";
 import type { PublishedProject } from "./published-project.ts";
 import type { EventRecorder } from "./record/event-recorder.ts";
 import type { Random } from "./resolve/mint.ts";
+import { followProject } from "./resolve/recall-project.ts";
 import { type ProjectResolution, resolveProject } from "./resolve/resolve-project.ts";
 import { writeSecrets } from "./resolve/write-secrets.ts";
 import type { SecretBook } from "./secrets/secret-book.ts";
@@ -183,7 +184,11 @@ async function resolve(
     tell: ({ subject, note }) => deps.recorder.record(subject, note),
   });
   if (rival === undefined) await deps.secrets.claim(objects);
-  return { ...written.resolved, isComplete: written.refused.length === 0, rival };
+  const { project } = objects;
+  // What is served here goes on; nothing begins.
+  const follows = rival !== undefined && project?.spec.suspend !== true && parts?.project.uid === project?.metadata.uid;
+  const held = follows ? followProject(written.resolved, objects, find) : written.resolved;
+  return { ...held, isComplete: written.refused.length === 0, rival };
 }
 
 interface Compiling {

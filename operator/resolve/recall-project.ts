@@ -1,5 +1,5 @@
 // Reads back what was resolved before, from the Secrets alone: nothing is minted, nothing is hashed, nothing is written. It
-// stands in for what is published, where nothing is.
+// stands in for what is published, where nothing is, and says what another installation, which looks after the Project, has made of it.
 
 import { createSecretKey } from "node:crypto";
 import type { SigningRing } from "../../core/config/types.ts";
@@ -37,6 +37,32 @@ export function recallProject({ project, users, keys }: ProjectObjects, findSecr
     recalledKeys.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
   }
   return { signing: { ok: true, value: found.ring }, credentials: { users: recalledUsers, keys: recalledKeys } };
+}
+
+/**
+ * What another installation keeps, where it can be read, in place of what this one may not resolve: what it rotated or revoked ends here
+ * too, and what it has not made yet stays as it is published.
+ */
+export function followProject<T extends RecalledProject>(
+  resolved: T,
+  objects: ProjectObjects,
+  findSecret: FindSecret,
+): T {
+  const { signing, credentials } = recallProject(objects, findSecret);
+  if (!signing.ok) return resolved;
+  const { users, keys } = resolved.credentials;
+  return {
+    ...resolved,
+    signing,
+    credentials: {
+      users: new Map([...users, ...readable(credentials.users)]),
+      keys: new Map([...keys, ...readable(credentials.keys)]),
+    },
+  };
+}
+
+function readable<T>(recalled: ReadonlyMap<string, Resolved<T>>): readonly (readonly [string, Resolved<T>])[] {
+  return [...recalled].filter(([, credential]) => credential.ok);
 }
 
 function forgotten(): ReturnType<typeof refuse> {

@@ -86,23 +86,26 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
   };
 
   /** Answers with milliseconds to wait, 0 when it is done. */
-  const write = async (object: CustomResource, status: Status): Promise<number> => {
+  const write = async (object: CustomResource, status: Status, yields: boolean): Promise<number> => {
     if (!differs(status, object.status ?? {})) return 0;
     const text = textOf(status);
     const wait = repairs.waitMs(object.metadata.uid, text);
     if (wait > 0) return wait;
-    const answer = await writeStatus(deps.api, object, status);
+    const answer = await writeStatus(deps.api, object, status, { yields });
     if (answer === undefined) return 0;
     repairs.wrote(object.metadata.uid, text);
     told(object, status, answer);
     return 0;
   };
 
-  const writeAll = async (statuses: readonly (readonly [CustomResource, Status])[]): Promise<number> => {
+  const writeAll = async (
+    statuses: readonly (readonly [CustomResource, Status])[],
+    { yields = false } = {},
+  ): Promise<number> => {
     let longest = 0;
     for (let at = 0; at < statuses.length; at += writesAtATime) {
       const some = statuses.slice(at, at + writesAtATime);
-      const waits = await Promise.all(some.map(([object, status]) => write(object, status)));
+      const waits = await Promise.all(some.map(([object, status]) => write(object, status, yields)));
       longest = Math.max(longest, ...waits);
     }
     return longest;
@@ -120,7 +123,7 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
         if (rival !== undefined && (isTold(object) || isFresh(object, now))) return contestedStatus(object, rival, now);
         return [[object, statusOf(object, inputOf(verdict, { ...findings, now, refusal: refusals.get(verdict.uid) }))]];
       });
-      return await writeAll(statuses);
+      return await writeAll(statuses, { yields: rival !== undefined });
     },
     async tellUnpublished(objects, why) {
       const now = deps.clock.now();

@@ -9,11 +9,15 @@ import { customTypes } from "../kube/resource-types.ts";
 import type { CustomResource } from "../objects.ts";
 import type { Status } from "./status-of.ts";
 
-/** The object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object. */
+/**
+ * The object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object. `yields` = not
+ * over what somebody else has written since: it may be another installation, which nobody wakes to write it once more.
+ */
 export async function writeStatus(
   api: Pick<KubeApi, "apply" | "get">,
   object: CustomResource,
   status: Status,
+  { yields = false } = {},
 ): Promise<KubeObject | undefined> {
   if (!differs(status, object.status ?? {})) return undefined;
   const { namespace, name, uid } = object.metadata;
@@ -21,6 +25,7 @@ export async function writeStatus(
   for (let attempt = 1; attempt < mostAttempts; attempt += 1) {
     const written = await applyTo(api, { object, resourceVersion, status }).catch(unlessConflict);
     if (written !== "conflict") return written;
+    if (yields) return undefined;
     // Edited meanwhile, perhaps in a way that nobody is woken for: what was found of it holds all the same.
     const present = await api.get(customTypes[object.kind], { namespace, name });
     if (present?.metadata.uid !== uid) return undefined;

@@ -28,6 +28,14 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/publish/changes.test.ts", "test/store/published-config.test.ts"],
   },
   {
+    name: "rotated-keys-stay-at-the-former-installation",
+    harm: "A key that was rotated by the installation that took a Project over goes on working at the former one",
+    file: "operator/reconcile.ts",
+    find: "const follows = rival !== undefined &&",
+    replace: "const follows = false && rival !== undefined &&",
+    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+  },
+  {
     name: "withdrawn-credentials-stay",
     harm: "The credentials of a withdrawn project stay in Redis",
     file: "operator/publish/scripts/withdraw-6.lua",

@@ -11,6 +11,7 @@ import { LeaderSession } from "../../../operator/leader-session.ts";
 import { installationAnnotation } from "../../../operator/secret-names.ts";
 import type { CacheListener, Caches } from "../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
+import type { StoredObject } from "../../support/fake-api/fake-api-objects.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api/fake-api-server.ts";
 import { stored } from "../../support/kubernetes/stored-crs.ts";
 import { eventually } from "../../support/time/eventually.ts";
@@ -63,7 +64,13 @@ async function install(name: string, { adopt = false } = {}): Promise<Installed>
   const caches: Caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), patience);
-  const opened = openedConfig([], { installation });
+  const opened: ReturnType<typeof openedConfig> = openedConfig([], {
+    installation,
+    async load(ref) {
+      const parts = opened.parts.get(ref.name);
+      return { revision: 0, ...(parts !== undefined && { parts }) };
+    },
+  });
   const context = sessionContext({ api, caches });
   const baseUrlOf = (ref: { readonly name: string }) => `http://${name}.test/${ref.name}`;
   const settings = { ...context.settings, adopt, baseUrlOf, namespace: installation.namespace };
@@ -113,6 +120,14 @@ async function served(by: Installed): Promise<void> {
       [installationAnnotation]: installationText(homeOf(by.name)),
     });
   }, patience);
+}
+
+const keysOf = ({ parts }: Installed) => [...(parts.get("shop")?.keys.keys() ?? [])];
+
+/** Without those whose grace period is over. */
+function liveKeysOf({ parts }: Installed): readonly string[] {
+  const keys = [...(parts.get("shop")?.keys.values() ?? [])];
+  return keys.filter(({ expiresAt = Infinity }) => expiresAt * 1000 > Date.now()).map(({ sha256 }) => sha256);
 }
 
 /** Nothing is written for some time, though both have seen everything. */
@@ -217,4 +232,22 @@ it("one that adopts takes over, with the key that is in force, and once: two tha
       (secret(name)?.metadata["annotations"] as Readonly<Record<string, string>> | undefined)?.[installationAnnotation],
   );
   expect(new Set(owners).size).toBe(1);
+});
+
+it("what the one that took over rotates, the former one takes over too: it serves the Project as well", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const first = await install("one");
+  await served(first);
+  const second = await install("two", { adopt: true });
+  await served(second);
+  const leaked = keysOf(first);
+  const { spec, ...key } = server.objects.get(collections.ApiKey, "default", "ci") as StoredObject;
+  const rotated = { ...(spec as object), rotation: { id: "two", gracePeriod: "0s" } };
+  server.objects.replace(collections.ApiKey, { ...key, spec: rotated });
+  await eventually(() => {
+    expect(keysOf(second).filter((each) => !leaked.includes(each))).toHaveLength(1);
+    expect(liveKeysOf(first)).toEqual(liveKeysOf(second));
+  }, patience);
+  expect(liveKeysOf(first)).not.toEqual(leaked);
 });

@@ -55,6 +55,12 @@ describe("writing a status", () => {
     expect(applied).toEqual([{ plural: "projects", object, subresource: "status" }]);
   });
 
+  it("of a Project that another installation looks after, goes over nothing that was written meanwhile", async () => {
+    const { api, applied } = answering(answer, conflict, answer);
+    expect(await writeStatus(api, stored("Project", "shop"), status, { yields: true })).toBeUndefined();
+    expect(applied).toHaveLength(1);
+  });
+
   it("writes nothing when nothing differs, whatever the order", async () => {
     const { api, applied } = answering(undefined, new Error("Nobody asked"));
     const present = {
