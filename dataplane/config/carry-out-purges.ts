@@ -53,14 +53,22 @@ async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortS
   const done = new Set(textsOf(await gateway.read(configKeys.purged, "HKEYS", configKeys.purged)));
   const open = [...orders].filter(([id]) => !done.has(id));
   if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return;
+  const failures: unknown[] = [];
   for (const [id, text] of open) {
     const order = readPurgeOrder(text);
-    // One that a newer operator wrote waits for a newer replica.
-    if (order && (await purge(deps, { id, order }, signal)) && (await isOpen(gateway, id))) {
-      await scripts.noteDone(id);
+    try {
+      // One that a newer operator wrote waits for a newer replica.
+      if (order && (await purge(deps, { id, order }, signal)) && (await isOpen(gateway, id))) {
+        await scripts.noteDone(id);
+      }
+    } catch (error) {
+      // The next one may be of another project, on another node of a Cluster.
+      failures.push(error);
     }
   }
   await dropStaleMarks(gateway, orders, done);
+  // The lock is left to run out, so that what fails is not tried again at once.
+  if (failures.length > 0) throw failures[0];
   await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
 }
 

@@ -1,0 +1,71 @@
+// What becomes of the other purges when one of them fails, as on a node of a Cluster that is away.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { writePurgeOrder } from "../../core/config/purge-order.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { fieldsOf } from "../../core/redis/reply.ts";
+import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { objectOf } from "../support/store/stored-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+const tenants = ["one", "two", "three"];
+let redis: TestRedis;
+let gateway: Gateway;
+let store: Store;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+  store = await createRedisStore({ url: redis.url, clock: systemClock });
+});
+afterAll(async () => {
+  await store.close();
+  gateway.disconnect();
+  await redis.stop();
+});
+
+const booksOf = (namespace: string) => ({ project: { namespace, name: "shop" }, resource: "books" });
+
+it("a purge that fails holds up no other, and is carried out once it can be", async () => {
+  for (const namespace of tenants) {
+    await store.create(booksOf(namespace), objectOf(1, {}), 10);
+    const order = writePurgeOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
+    await gateway.write(configKeys.purges, "HSET", configKeys.purges, namespace, order);
+  }
+  let fails = true;
+  let first: string | undefined;
+  const given: Store = {
+    ...store,
+    async purge(collection, ...others) {
+      // Whichever of them comes first.
+      first ??= collection.project.namespace;
+      if (fails && collection.project.namespace === first) throw new Error("The node is away");
+      return store.purge(collection, ...others);
+    },
+  };
+  const done = async () => [...fieldsOf(await gateway.read(configKeys.purged, "HGETALL", configKeys.purged)).keys()];
+  const counts = async () => {
+    const all = { offset: 0, limit: 1, descending: false };
+    const pages = await Promise.all(tenants.map((namespace) => store.pageByCreation(booksOf(namespace), {}, all)));
+    return pages.map(({ count }) => count).sort();
+  };
+  const failures: unknown[] = [];
+  const carrying = carryOutPurges({ gateway, store: given, onFailed: (error) => failures.push(error) });
+  try {
+    await eventually(async () => expect(await done()).toHaveLength(2));
+    expect(await done()).not.toContain(first);
+    await eventually(() => expect(failures).not.toEqual([]));
+    expect(await counts()).toEqual([0, 0, 1]);
+    fails = false;
+    await eventually(async () => expect(await done()).toHaveLength(3));
+    expect(await counts()).toEqual([0, 0, 0]);
+  } finally {
+    await carrying.stop();
+  }
+});
