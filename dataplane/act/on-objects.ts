@@ -1,5 +1,6 @@
 // Acts on the objects of a resource: authorize, read and validate, then perform.
 
+import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
 import type { Exchange } from "../exchange.ts";
 import { listObjects } from "../perform/list-objects.ts";
@@ -40,7 +41,7 @@ export async function onObjects(
   const sent = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
   const waiting = beginWork(deps, exchange, act);
   if (waiting !== undefined) await waiting;
-  const preparing = deps.preparer.prepare(resource, scene.collection);
+  const preparing = prepare(deps, act, scene);
   if (preparing !== undefined) await preparing;
 
   if (target.kind === "collection") {
@@ -55,6 +56,19 @@ export async function onObjects(
   if (act.rule === "read") return readObject(deps.store, scene, target.id, chosenFieldsOf(act.query, resource.schema));
   if (act.rule === "delete") return deleteObject(deps, scene, target.id);
   return updateObject(deps, scene, target.id, changeOf(sent));
+}
+
+/** While the store takes no writes, what it has is read by the indexes that it has. */
+function prepare(
+  { preparer }: ActDeps,
+  { rule }: Act,
+  { resource, collection }: ObjectScene,
+): Promise<void> | undefined {
+  const preparing = preparer.prepare(resource, collection);
+  if (preparing === undefined || isWrite(rule)) return preparing;
+  return preparing.catch((error: unknown) => {
+    if (!(error instanceof WritesRefused)) throw error;
+  });
 }
 
 function changeOf({ body, patch }: SentBody): ObjectChange {

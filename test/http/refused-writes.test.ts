@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
-import { login, make, outcome } from "../support/http/api-calls.ts";
+import { login, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
 import {
   apikey,
   basic,
@@ -21,6 +21,7 @@ import { type Refusing, refusedWriteStates, refusedWrites } from "../support/red
 import { eventually } from "../support/time/eventually.ts";
 
 const whole = { scope: { read: "All", write: "All" } } as const;
+const numbered = { type: "object", properties: { n: { type: "integer" } } } as const;
 const key = apikey("ci");
 /** Rates so slow that nothing is added while a test runs. */
 const shop = project(
@@ -161,6 +162,21 @@ for (const [code, state] of refusedWriteStates) {
         }
         const refused = await served.send("/api/books", { method: "POST", body: {}, as: key });
         expect(outcome(refused)).toEqual([503, "store_unavailable"]);
+      });
+    });
+
+    it("a resource whose configuration was changed just before is read, sorted by its new field", async () => {
+      const served = await replica();
+      for (const n of [2, 1]) await make(served, "books", { n }, key);
+      await refusing(state, async () => {
+        served.change(withResource("books", { ...whole, schema: numbered, indexes: ["n"] }));
+        const { items } = (await served.send("/api/books?_sort=n", { as: key })).json<{ items: ServedObject[] }>();
+        expect(items.map(({ n }) => n)).toEqual([1, 2]);
+        expect((await served.send(`/api/books/${items[0]?.id}`, { as: key })).status).toBe(200);
+      });
+      await make(served, "books", { n: 0 }, key);
+      expect((await served.send("/api/books?_sort=n&_limit=1", { as: key })).json()).toMatchObject({
+        items: [{ n: 0 }],
       });
     });
 
