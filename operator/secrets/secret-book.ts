@@ -40,7 +40,8 @@ export interface SecretBook {
   write(write: SecretWrite): Promise<void>;
   /**
    * Says on own Secrets of a Project without a rival whose they are, where they don't say so: they come from a backup, or from an
-   * earlier version. What the API server refuses stays as it is. Throws where it doesn't answer.
+   * earlier version, the Project's own first. What the API server refuses stays as it is. Throws where it doesn't answer, and
+   * SecretChanged where somebody else may have taken the Project.
    */
   claim(objects: ProjectObjects): Promise<void>;
 }
@@ -100,9 +101,12 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
 
   const claims = createSecretClaims({ ...deps, gone });
 
-  const rivalOf = async ({ ref, project }: ProjectObjects): Promise<Installation | undefined> => {
-    if (project === undefined) return undefined;
-    return await claims.rivalOf(ref, await read(ref.namespace, signingSecretName(project), false));
+  const readSigning = async ({ ref, project }: ProjectObjects): Promise<Secret | undefined> =>
+    project === undefined ? undefined : await read(ref.namespace, signingSecretName(project), false);
+
+  const rivalOf = async (objects: ProjectObjects, signing: Secret | undefined): Promise<Installation | undefined> => {
+    if (objects.project === undefined) return undefined;
+    return await claims.rivalOf(objects.ref, signing === undefined ? childSecrets(own, objects) : [signing]);
   };
 
   const found = async (secret: Secret | undefined): Promise<FoundSecret | undefined> => {
@@ -115,7 +119,9 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);
-      const rival = await rivalOf(objects);
+      const signing = await readSigning(objects);
+      const rival = await rivalOf(objects, signing);
+      const takes = signing !== undefined && claims.isOurs(signing);
       const owners = rival === undefined ? ownersIn(objects) : nobodys;
       const names = [...new Set([...secretNamesOf(objects), ...given])];
       const secrets = new Map<string, FoundSecret | undefined>();
@@ -124,8 +130,8 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
         const batch = await Promise.all(
           some.map(async (name) => {
             let secret = await read(namespace, name, given.has(name));
-            for (const owner of owners.get(name) ?? []) secret = await claims.settled(secret, owner);
-            return await found(secret);
+            for (const owner of owners.get(name) ?? []) secret = await claims.settled(secret, owner, takes);
+            return takes ? secret : await found(secret);
           }),
         );
         for (const [index, name] of some.entries()) secrets.set(name, batch[index]);
@@ -152,11 +158,15 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
       }
     },
     async claim(objects) {
+      const isTaken = (): boolean => {
+        const signing = objects.project && own.get(objects.ref.namespace, signingSecretName(objects.project));
+        return signing !== undefined && claims.isOurs(secretOf(signing));
+      };
       for (const [name, owners] of ownersIn(objects)) {
         const secret = own.get(objects.ref.namespace, name);
         if (secret === undefined) continue;
         const owner = owners.find((each) => isOwn(secretOf(secret), each));
-        if (owner !== undefined) await claims.claim(secret, owner);
+        if (owner !== undefined) await claims.claim(secret, owner, isTaken());
       }
     },
   };
@@ -170,6 +180,17 @@ function ownersIn({ project, users, keys }: ProjectObjects): ReadonlyMap<string,
     for (const name of ownSecretNames(owner)) owners.set(name, [...(owners.get(name) ?? []), owner]);
   }
   return owners;
+}
+
+/** Those that say of which child they are. */
+function childSecrets(own: Watched, { ref, users, keys }: ProjectObjects): readonly Secret[] {
+  return [...users, ...keys].flatMap((owner) =>
+    ownSecretNames(owner)
+      .map((name) => own.get(ref.namespace, name))
+      .filter((secret) => secret !== undefined)
+      .map(secretOf)
+      .filter((secret) => isOwn(secret, owner)),
+  );
 }
 
 const nobodys: ReadonlyMap<string, readonly CustomResource[]> = new Map();

@@ -27,14 +27,19 @@ export interface SecretClaimsDeps {
 }
 
 export interface SecretClaims {
-  /** The other installation that looks after the Project `ref`, whose own Secret is `signing`; undefined = none, and this one does. */
-  rivalOf(ref: ProjectRef, signing: Secret | undefined): Promise<Installation | undefined>;
+  /**
+   * The other installation that looks after the Project `ref`, by the Project's own Secret, or by those of its children where somebody
+   * deleted that one; undefined = none, and this one does.
+   */
+  rivalOf(ref: ProjectRef, secrets: readonly Secret[]): Promise<Installation | undefined>;
+  /** Whether this one made it. */
+  isOurs(secret: Secret): boolean;
   /** The other installation that made a Secret and may still be there. */
   holderOf(secret: Secret): Promise<Installation | undefined>;
-  /** The Secret as it holds for `owner`, of a Project that this one looks after. */
-  settled(secret: Secret | undefined, owner: CustomResource): Promise<Secret | undefined>;
-  /** Writes on it whose it is, where it doesn't say so. */
-  claim(secret: KubeObject, owner: CustomResource): Promise<void>;
+  /** The Secret as it holds for `owner`, of a Project that this one looks after; `takes` = whoever made it, for the Project's own is ours. */
+  settled(secret: Secret | undefined, owner: CustomResource, takes: boolean): Promise<Secret | undefined>;
+  /** Writes on it whose it is, where it doesn't say so. Throws SecretChanged where somebody else may have taken the Project meanwhile. */
+  claim(secret: KubeObject, owner: CustomResource, takes: boolean): Promise<void>;
   /** The annotation that names this installation. */
   signature(): Readonly<Record<string, string>>;
 }
@@ -68,33 +73,40 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     return (await exists(maker)) ? maker : undefined;
   };
   /** Also where it isn't ours at all: nothing is asked of it. */
-  const isSettled = async (secret: Secret, owner: CustomResource): Promise<boolean> =>
-    !isOwn(secret, owner) || isMarked(secret, owner) || (!adopt && (await holderOf(secret)) !== undefined);
+  const isSettled = async (secret: Secret, owner: CustomResource, takes: boolean): Promise<boolean> =>
+    !isOwn(secret, owner) || isMarked(secret, owner) || (!adopt && !takes && (await holderOf(secret)) !== undefined);
+  const isOurs = ({ metadata }: Secret): boolean =>
+    metadata.annotations?.[installationAnnotation] === (signature()[installationAnnotation] ?? "");
 
   return {
     signature,
     holderOf,
-    async rivalOf(ref, signing) {
-      if (signing === undefined || (adopt && !takenOver.has(projectName(ref)))) return undefined;
-      return await holderOf(signing);
+    isOurs,
+    async rivalOf(ref, secrets) {
+      if (secrets.some(isOurs) || (adopt && !takenOver.has(projectName(ref)))) return undefined;
+      for (const secret of secrets) {
+        const holder = await holderOf(secret);
+        if (holder !== undefined) return holder;
+      }
+      return undefined;
     },
-    async settled(secret, owner) {
-      if (secret === undefined || (await isSettled(secret, owner))) return secret;
+    async settled(secret, owner, takes) {
+      if (secret === undefined || (await isSettled(secret, owner, takes))) return secret;
       const place = { namespace: owner.metadata.namespace, name: secret.metadata.name };
       const live = await api.get(secretType, place);
       if (live === undefined) return void gone(place);
       if (own.get(place.namespace, place.name) !== undefined) own.note(live);
       const found = secretOf(live);
-      if (await isSettled(found, owner)) return found;
+      if (await isSettled(found, owner, takes)) return found;
       if (isOfProject(found, owner)) return marked(found, marksOf(owner));
       await removeLive(api, live);
       return void gone(place);
     },
-    async claim(secret, owner) {
+    async claim(secret, owner, takes) {
       const found = secretOf(secret);
-      if (await isSettled(found, owner)) return;
+      if (await isSettled(found, owner, takes)) return;
       const claimed = changedSecret(secret, { labels: {}, annotations: marksOf(owner), entries: {} });
-      const written = await unlessRefused(api.replace(secretType, claimed));
+      const written = await unlessRefused(api.replace(secretType, claimed), { ...secret.metadata, kind: owner.kind });
       if (written === undefined) return;
       own.note(written);
       const { namespace, name } = owner.metadata;
@@ -127,10 +139,15 @@ async function removeLive(api: KubeApi, { metadata }: KubeObject): Promise<void>
 }
 
 /** Without the mark the Secret is asked for each time, which costs a call and changes nothing. */
-async function unlessRefused(writing: Promise<KubeObject>): Promise<KubeObject | undefined> {
+async function unlessRefused(
+  writing: Promise<KubeObject>,
+  { kind, ...place }: ObjectName & { readonly kind: CustomResource["kind"] },
+): Promise<KubeObject | undefined> {
   try {
     return await writing;
   } catch (error) {
+    // Of two that want a Project one gets it, and with it what is in it.
+    if (kind === "Project" && isConflict(error)) throw changed(place, error);
     if (error instanceof ApiFailure && [400, 403, 404, 409, 413, 422].includes(error.status)) return undefined;
     throw error;
   }

@@ -36,6 +36,14 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/two-installations.test.ts"],
   },
   {
+    name: "children-taken-without-their-project",
+    harm: "Of two installations that find a Project at once, each keeps some of its Secrets, and none can rotate them",
+    file: "operator/secrets/secret-claims.ts",
+    find: `if (kind === "Project" && isConflict(error)) throw changed(place, error);`,
+    replace: "",
+    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+  },
+  {
     name: "withdrawn-credentials-stay",
     harm: "The credentials of a withdrawn project stay in Redis",
     file: "operator/publish/scripts/withdraw-6.lua",

@@ -212,8 +212,29 @@ describe("a Secret that another installation made", () => {
     expect(asked().filter((verb) => verb !== "get")).toEqual([]);
   });
 
-  it("is left to it alone, where the Project's own is this one's", async () => {
-    expect(await signed(two, { signing: false })).toEqual({ rival: undefined, heldBy: two, says: two });
+  it("is left to it with the Project, where somebody deleted the Project's own: this one makes no other keys for it", async () => {
+    expect(await signed(two, { signing: false })).toEqual({ rival: two, heldBy: two, says: two });
+  });
+
+  it("is taken over where the Project's own is this one's: nobody else looks after what is in it", async () => {
+    server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
+    cached(made(ci, { installation: two }), made(shop, { name: "shop-signing" }));
+    const books = book();
+    const { find, rival } = await books.prepare(of(shop, ci));
+    expect({ rival, heldBy: find(name)?.heldBy }).toEqual({ rival: undefined, heldBy: undefined });
+    await books.claim(of(shop, ci));
+    expect(madeBy(server.objects.get(collection, "default", name))).toEqual(one);
+  });
+
+  it("before this one could make it its own: nothing of the Project is taken", async () => {
+    cached(made(ci, { marked: false }), made(shop, { name: "shop-signing", marked: false }));
+    const books = book();
+    await books.prepare(of(shop, ci));
+    const signing = server.objects.get(collection, "default", "shop-signing") as KubeObject;
+    const theirs = { ...ownerMarks(shop), [installationAnnotation]: installationText(two) };
+    server.objects.replace(collection, { ...signing, metadata: { ...signing.metadata, annotations: theirs } });
+    await expect(books.claim(of(shop, ci))).rejects.toThrow(SecretChanged);
+    expect(madeBy(server.objects.get(collection, "default", name))).toBeUndefined();
   });
 
   it("is left to it where this one may not ask whether its namespace is there", async () => {
