@@ -115,7 +115,8 @@ function mint(situation: Situation, known: KeyRecord | undefined): Settled {
   const id = key.spec.rotation?.id;
   const after = known === undefined ? {} : { after: keyIdOf(known.current) };
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, apiKey, sealing);
-  const shown = writeOf(key, secret, { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark });
+  const occasion = JSON.stringify([id, after]);
+  const shown = writeOf(key, secret, { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark, occasion });
   const first = credentialEvent(key, "CredentialMinted", `A key was made; Secret "${keySecretName(key)}" holds it`);
   return {
     record,
@@ -147,7 +148,9 @@ function keyEntries(apiKey: string, { baseUrl }: ResolveTools): Readonly<Record<
 }
 
 function hashWrite({ key, hashSecret, sealing }: Situation, record: KeyRecord): SecretWrite {
-  return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries: sealRecord({ ...record }, sealing) });
+  const occasion = JSON.stringify([record.current, record.rotationId]);
+  const entries = sealRecord({ ...record }, sealing);
+  return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries, occasion });
 }
 
 function shownKey(secret: Secret | undefined, sealing: Sealing): ShownKey | undefined {

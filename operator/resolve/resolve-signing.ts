@@ -74,7 +74,9 @@ export function resolveSigning(
   const nextAt = earliest(leaving, now);
   return {
     keys: { ok: true, value: keys },
-    writes: unwritten ? [] : [writeOf(project, secret, { name, entries: entriesOf(keys, after.state) })],
+    writes: unwritten
+      ? []
+      : [writeOf(project, secret, { name, entries: entriesOf(keys, after.state), ...lossOf(found) })],
     events: unwritten ? [] : eventsOf(project, { steps: after.steps, replaced, restored: isRestored(found) }),
     replaced,
     waits: after.state.pending !== undefined,
@@ -85,6 +87,11 @@ export function resolveSigning(
 /** There was a ring once, and nothing is left of it. */
 function isReplaced(project: Project, { source }: FoundKeys, secret: Secret | undefined): boolean {
   return source === "nowhere" && (secret !== undefined || project.status?.liveGeneration !== undefined);
+}
+
+/** What is made anew then is another key each time. */
+function lossOf({ rotating, projectKey }: FoundKeys): { readonly occasion?: string } {
+  return rotating === undefined || projectKey === undefined ? { occasion: "keys were lost" } : {};
 }
 
 function isRestored({ source, projectKey }: FoundKeys): boolean {

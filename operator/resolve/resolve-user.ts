@@ -183,7 +183,7 @@ async function mint(situation: Situation, secret: Secret | undefined, replaced?:
   const id = user.spec.rotation?.id;
   const after = replaced === undefined ? {} : { after: replaced };
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, password, sealing);
-  const write = passwordWrite(user, secret, { password, mark });
+  const write = passwordWrite(user, secret, { password, mark, occasion: JSON.stringify([id, after]) });
   const event = replaced === undefined ? "CredentialMinted" : "CredentialRotated";
   return withWrites(await take(situation, { password, secretName: write.name, event }), [write]);
 }
@@ -257,20 +257,23 @@ function repair({ user }: Situation, secret: Secret | undefined, password: strin
 interface PasswordContent {
   readonly password: string;
   readonly mark?: Readonly<Record<string, string>>;
+  readonly occasion?: string;
 }
 
 function passwordWrite(
   user: ProjectUser,
   secret: Secret | undefined,
-  { password, mark }: PasswordContent,
+  { password, ...told }: PasswordContent,
 ): SecretWrite {
   const content = { name: passwordSecretName(user), type: "kubernetes.io/basic-auth" as const };
   const entries = { username: usernameOf(user), password };
-  return writeOf(user, secret, { ...content, entries, ...(mark !== undefined && { mark }) });
+  return writeOf(user, secret, { ...content, entries, ...told });
 }
 
 function hashWrite({ user, hashSecret, sealing }: Situation, record: UserRecord): SecretWrite {
-  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries: sealRecord({ ...record }, sealing) });
+  const occasion = JSON.stringify([macOf(record), record.rotationId]);
+  const entries = sealRecord({ ...record }, sealing);
+  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries, occasion });
 }
 
 function repairedPassword(user: ProjectUser): CredentialEvent {

@@ -15,6 +15,8 @@ export interface SecretWrite {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly entries: Readonly<Record<string, string>>;
+  /** What it is written for, in the words of the last time where it is done once more, though with another value; absent = the entries say. */
+  readonly occasion?: string;
 }
 
 export interface SecretContent {
@@ -23,6 +25,7 @@ export interface SecretContent {
   readonly entries: Readonly<Record<string, string>>;
   /** Unset, the mark of the rotation stays as it is. */
   readonly mark?: Readonly<Record<string, string>>;
+  readonly occasion?: string;
 }
 
 /** A write of a Secret of `owner`; `found` is the one that is there now. */
@@ -38,6 +41,7 @@ export function writeOf(owner: CustomResource, found: Secret | undefined, conten
     labels: ownLabels(owner),
     annotations: { [namespaceAnnotation]: namespace, ...ownerMarks(owner), ...(content.mark ?? presentMark(found)) },
     entries: content.entries,
+    ...(content.occasion !== undefined && { occasion: content.occasion }),
   };
 }
 

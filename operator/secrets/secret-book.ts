@@ -19,7 +19,14 @@ import type { ProjectObjects } from "../project-objects.ts";
 import { createRepairs, SecretContested } from "../repairs.ts";
 import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
-import { installationAnnotation, isOwn, kindLabel, ownSecretNames, signingSecretName } from "../secret-names.ts";
+import {
+  installationAnnotation,
+  isOwn,
+  kindLabel,
+  ownerAnnotation,
+  ownSecretNames,
+  signingSecretName,
+} from "../secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
 import { createRememberedSecrets } from "./remembered-secrets.ts";
 import { createSecretClaims, type SecretClaimsDeps } from "./secret-claims.ts";
@@ -46,7 +53,7 @@ export interface SecretBook {
   claim(objects: ProjectObjects): Promise<void>;
 }
 
-export interface SecretBookDeps extends Omit<SecretClaimsDeps, "gone"> {
+export interface SecretBookDeps extends Omit<SecretClaimsDeps, "gone" | "repairs"> {
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   /** Metadata of all other Secrets. */
@@ -99,7 +106,7 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
     }
   };
 
-  const claims = createSecretClaims({ ...deps, gone });
+  const claims = createSecretClaims({ ...deps, gone, repairs });
 
   const readSigning = async ({ ref, project }: ProjectObjects): Promise<Secret | undefined> =>
     project === undefined ? undefined : await read(ref.namespace, signingSecretName(project), false);
@@ -145,9 +152,8 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
       };
     },
     async write(write) {
-      const { namespace, name, annotations: notes, entries } = write;
-      const [place, text] = [`${namespace}/${name}`, JSON.stringify([notes, entries])];
-      if (repairs.waitMs(place, text) > 0) throw contested(name);
+      const { place, text } = repairOf(write);
+      if (repairs.waitMs(place, text) > 0) throw contested(write.name);
       try {
         const annotations = { ...write.annotations, ...claims.signature() };
         const whole = { ...write, annotations };
@@ -200,6 +206,14 @@ async function replace(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
   const live = await api.get(secretType, { namespace, name });
   if (live === undefined || live.metadata.resourceVersion !== resourceVersion) throw changed(write);
   return await api.replace(secretType, changedSecret(live, write));
+}
+
+/** What is made anew for the same object is made once more, whatever is in it: something else deletes it. */
+function repairOf({ mode, namespace, name, ...write }: SecretWrite): { readonly place: string; readonly text: string } {
+  const { annotations, entries, occasion } = write;
+  const place = `${namespace}/${name}`;
+  if (mode === "create") return { place: `${place} made`, text: annotations[ownerAnnotation] ?? "" };
+  return { place, text: JSON.stringify(occasion === undefined ? [annotations, entries] : occasion) };
 }
 
 function contested(name: string): SecretContested {

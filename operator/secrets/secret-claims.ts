@@ -9,6 +9,7 @@ import { areRivals, type Installation, installationText, parseInstallation } fro
 import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../objects.ts";
+import type { Repairs } from "../repairs.ts";
 import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
 import { changed, changedSecret, secretOf } from "./secret-object.ts";
@@ -22,6 +23,7 @@ export interface SecretClaimsDeps {
   readonly installation: () => Installation | undefined;
   /** Takes over, once for each Project, what another installation made. */
   readonly adopt: boolean;
+  readonly repairs: Repairs;
   /** Whether a namespace is among those that are watched; false where that isn't known. */
   readonly seesNamespace: (name: string) => boolean;
 }
@@ -45,7 +47,7 @@ export interface SecretClaims {
 }
 
 export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
-  const { api, own, gone, adopt } = deps;
+  const { api, own, gone, adopt, repairs } = deps;
   const takenOver = new Set<string>();
 
   const signature = (): Readonly<Record<string, string>> => {
@@ -105,9 +107,14 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     async claim(secret, owner, takes) {
       const found = secretOf(secret);
       if (await isSettled(found, owner, takes)) return;
+      const place = `${secret.metadata.namespace}/${secret.metadata.name} claimed`;
+      const text = JSON.stringify(marksOf(owner));
+      // Something takes it away again: until its turn the Secret is asked for each time.
+      if (repairs.waitMs(place, text) > 0) return;
       const claimed = changedSecret(secret, { labels: {}, annotations: marksOf(owner), entries: {} });
       const written = await unlessRefused(api.replace(secretType, claimed), { ...secret.metadata, kind: owner.kind });
       if (written === undefined) return;
+      repairs.wrote(place, text);
       own.note(written);
       const { namespace, name } = owner.metadata;
       const holder = owner.kind === "Project" ? await holderOf(found) : undefined;

@@ -44,6 +44,14 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
   },
   {
+    name: "rotations-undone-without-end",
+    harm: "What restores a Secret whose key was rotated makes a new key many times a second, for ever",
+    file: "operator/secrets/secret-book.ts",
+    find: "occasion === undefined ? [annotations, entries] : occasion",
+    replace: "[annotations, entries]",
+    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+  },
+  {
     name: "withdrawn-credentials-stay",
     harm: "The credentials of a withdrawn project stay in Redis",
     file: "operator/publish/scripts/withdraw-6.lua",

@@ -263,14 +263,56 @@ describe("a Secret that another installation made", () => {
   });
 });
 
-it("a Secret that something else changes as often as it is put right is put right ever more seldom", async () => {
-  const books = book();
-  const metadata = { mode: "create", namespace: "default", name, type: "Opaque", labels: {}, annotations: {} } as const;
-  const write = () => books.write({ ...metadata, entries: { baseURL: "http://one.test" } });
-  for (let repairs = 0; repairs <= 3; repairs += 1) {
-    await write();
-    removed();
+describe("what something else does again and again is put right ever more seldom", () => {
+  const mode = { namespace: "default", name, type: "Opaque", labels: {}, annotations: ownerMarks(ci) } as const;
+  const present = () => server.objects.get(collection, "default", name)?.metadata.resourceVersion ?? "";
+  const change = () => {
+    const secret = server.objects.get(collection, "default", name) as KubeObject;
+    server.objects.replace(collection, { ...secret, metadata: { ...secret.metadata, annotations: {} }, data: {} });
+  };
+
+  /** `write` comes through once and three times more. */
+  async function contested(write: (time: number) => Promise<unknown>, undo: () => void): Promise<void> {
+    for (let repairs = 0; repairs <= 3; repairs += 1) {
+      await write(repairs);
+      undo();
+    }
+    await expect(write(4)).rejects.toThrow(SecretContested);
   }
-  await expect(write()).rejects.toThrow(SecretContested);
-  expect(asked()).toEqual(["create", "create", "create", "create"]);
+
+  it("where it deletes a Secret, whatever is made anew in it", async () => {
+    const books = book();
+    await contested((time) => books.write({ ...mode, mode: "create", entries: { ring: String(time) } }), removed);
+    expect(asked()).toEqual(["create", "create", "create", "create"]);
+  });
+
+  it("where it changes one back", async () => {
+    made(ci);
+    const books = book();
+    const entries = { baseURL: "http://one.test" };
+    await contested(() => books.write({ ...mode, mode: "replace", resourceVersion: present(), entries }), change);
+  });
+
+  it("where it undoes a rotation, though each makes another key", async () => {
+    made(ci);
+    const books = book();
+    const write = (time: number) => {
+      const entries = { apiKey: String(time) };
+      return books.write({ ...mode, mode: "replace", resourceVersion: present(), entries, occasion: "the second key" });
+    };
+    await contested(write, change);
+    await books.write({ ...mode, mode: "replace", resourceVersion: present(), entries: {}, occasion: "the third key" });
+  });
+
+  it("where it takes away whose a Secret is", async () => {
+    const books = book();
+    const secret = made(ci, { marked: false });
+    const claims = () => asked().filter((verb) => verb === "replace").length;
+    for (let time = 0; time < 6; time += 1) {
+      change();
+      cached(server.objects.get(collection, "default", secret.metadata.name) as unknown as KubeObject);
+      await books.claim(of(shop, ci));
+    }
+    expect(claims()).toBe(4);
+  });
 });
