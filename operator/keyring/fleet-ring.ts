@@ -5,7 +5,14 @@ import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/ke
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
-import { classlessRingSecret, newRingSecret, readRingSecret, ringSecretNameOf } from "./ring-secret.ts";
+import {
+  classlessRingSecret,
+  newRingSecret,
+  type RingState,
+  readRingSecret,
+  restingRing,
+  ringSecretNameOf,
+} from "./ring-secret.ts";
 
 export interface FleetRingDeps {
   /** Not bound to leadership: a standby needs the ring, too. */
@@ -22,22 +29,22 @@ export interface FleetRingDeps {
 
 export async function ensureFleetRing(deps: FleetRingDeps): Promise<Keyring> {
   const secret = await ensureRingSecret(deps, async () => {
-    return (await earlierRing(deps)) ?? parseKeyring(newKeyringText(deps.random));
+    return (await earlierRing(deps)) ?? restingRing(parseKeyring(newKeyringText(deps.random)));
   });
   return readRingSecret(secret).keyring;
 }
 
-/** The Secret as it is; made with `ring` when there is none. */
+/** The Secret as it is; made with `state` when there is none. */
 export async function ensureRingSecret(
   { api, namespace, className, signal }: Omit<FleetRingDeps, "random" | "isInUse">,
-  ring: () => Promise<Keyring>,
+  state: () => Promise<RingState>,
 ): Promise<KubeObject> {
   const name: ObjectName = { namespace, name: ringSecretNameOf(className) };
   const options = signal === undefined ? {} : { signal };
   const found = await api.get(secretType, name, options);
   if (found !== undefined) return found;
   try {
-    return await api.create(secretType, newRingSecret(name, await ring()), options);
+    return await api.create(secretType, newRingSecret(name, await state()), options);
   } catch (error) {
     if (!isConflict(error)) throw error;
     const made = await api.get(secretType, name, options);
@@ -48,14 +55,14 @@ export async function ensureRingSecret(
 
 /**
  * Before each class had a ring of its own, an operator with a class kept its ring in the Secret of those without one, and goes on with
- * what it had. To a new one beside others the ring there means nothing.
+ * what it had, a rotation that is under way included. To a new one beside others the ring there means nothing.
  */
-async function earlierRing(deps: FleetRingDeps): Promise<Keyring | undefined> {
+async function earlierRing(deps: FleetRingDeps): Promise<RingState | undefined> {
   const { api, namespace, className, isInUse, signal } = deps;
   if (className === undefined || isInUse === undefined) return undefined;
   const name = { namespace, name: classlessRingSecret };
   const found = await api.get(secretType, name, signal === undefined ? {} : { signal });
   if (found === undefined) return undefined;
-  const { keyring } = readRingSecret(found);
-  return (await isInUse(keyring)) ? keyring : undefined;
+  const state = readRingSecret(found);
+  return (await isInUse(state.keyring)) ? state : undefined;
 }

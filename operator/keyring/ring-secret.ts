@@ -67,19 +67,19 @@ export function unusableRing(secret: string, what: string): FleetRingUnusable {
   );
 }
 
+/** No rotation is under way, and none is asked for. */
+export function restingRing(keyring: Keyring): RingState {
+  return { keyring, rotate: undefined, rotated: undefined, rotating: undefined, since: 0 };
+}
+
 /** A Secret for POST. It has no label `jsonplane.io/kind`: it belongs to no custom resource, and no sweep takes it away. */
-export function newRingSecret({ namespace, name }: ObjectName, keyring: Keyring): JsonObject {
-  return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } },
-    type: "Opaque",
-    data: { [ringEntry]: Buffer.from(keyringText(keyring)).toString("base64") },
-  };
+export function newRingSecret({ namespace, name }: ObjectName, state: RingState): JsonObject {
+  const metadata = { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } };
+  return withRingState({ type: "Opaque", metadata }, state);
 }
 
 /** The same Secret for PUT, with this state; whatever else it carries stays. */
-export function withRingState(secret: KubeObject, state: RingState): JsonObject {
+export function withRingState(secret: RingHolder, state: RingState): JsonObject {
   const { annotations, ...metadata } = secret.metadata;
   const ours: readonly string[] = Object.values(ringAnnotations);
   const others = Object.entries((annotations ?? {}) as Readonly<Record<string, string>>).filter(
@@ -105,6 +105,12 @@ export function withRingState(secret: KubeObject, state: RingState): JsonObject 
       [ringEntry]: Buffer.from(keyringText(state.keyring)).toString("base64"),
     },
   };
+}
+
+/** A Secret that is there, or one that is about to be made. */
+interface RingHolder {
+  readonly metadata: Pick<KubeObject["metadata"], "name" | "namespace" | "labels" | "annotations">;
+  readonly [member: string]: unknown;
 }
 
 function parsed(text: string, refused: (why: string) => FleetRingUnusable): Keyring {

@@ -8,7 +8,7 @@ import { secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
 import { ensureRingSecret } from "./fleet-ring.ts";
 import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./next-ring-step.ts";
-import { type RingState, readRingSecret, unusableRing, withRingState } from "./ring-secret.ts";
+import { type RingState, readRingSecret, restingRing, unusableRing, withRingState } from "./ring-secret.ts";
 
 /** The ring that the publisher seals and opens with. */
 export interface HeldRing {
@@ -61,7 +61,7 @@ export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // Somebody deleted it: what is in use comes back, not a new one.
-  const secret = await ensureRingSecret(deps, async () => deps.ring.current());
+  const secret = await ensureRingSecret(deps, async () => restingRing(deps.ring.current()));
   const state = readRingSecret(secret);
   await takeOver(deps, secret, state.keyring);
   const step = nextRingStep(state, await factsOf(deps, state));

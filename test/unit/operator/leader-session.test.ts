@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newRingKey } from "../../../core/config/keyring.ts";
 import type { JsonObject } from "../../../core/config/types.ts";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import { newRingSecret, ringAnnotations } from "../../../operator/keyring/ring-secret.ts";
+import { newRingSecret, restingRing, ringAnnotations } from "../../../operator/keyring/ring-secret.ts";
 import type { KubeApi } from "../../../operator/kube/api.ts";
 import { type Leadership, NotTheLeader } from "../../../operator/lead/leadership.ts";
 import { LeaderSession } from "../../../operator/leader-session.ts";
@@ -234,7 +234,7 @@ describe("a session that runs", () => {
     declare("Project", "shop");
     const newKey = newRingKey(randomBytes);
     const ringPlace = { namespace: "jsonplane-system", name: "jsonplane-keyring" };
-    const secret = newRingSecret(ringPlace, { ...oldRing, keys: [newKey, ...oldRing.keys] });
+    const secret = newRingSecret(ringPlace, restingRing({ ...oldRing, keys: [newKey, ...oldRing.keys] }));
     const annotations = { [ringAnnotations.rotating]: newKey.kid };
     const metadata = { ...(secret.metadata as JsonObject), annotations };
     server.objects.create("/secrets", { ...secret, metadata });

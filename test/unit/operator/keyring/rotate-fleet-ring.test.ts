@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Keyring, keyringText, newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
 import { ensureFleetRing } from "../../../../operator/keyring/fleet-ring.ts";
-import { FleetRingUnusable, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
+import { FleetRingUnusable, readRingSecret, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
 import { type Rotation, rotateFleetRing } from "../../../../operator/keyring/rotate-fleet-ring.ts";
-import type { KubeApi } from "../../../../operator/kube/api.ts";
+import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import { createRestApi } from "../../../../operator/kube/rest-api.ts";
 import { type Fault, noFaults } from "../../../support/fake-api/fake-api-faults.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
@@ -166,6 +166,17 @@ describe("the fleet's ring at the start", () => {
     expect(asked).toHaveLength(1);
     expect(server.objects.get("/secrets", namespace, "jsonplane-keyring-internal")).toBeDefined();
     expect(await ensureFleetRing({ api, namespace, random: randomBytes })).toEqual(ring);
+  });
+
+  it("of an operator with a class goes on with a rotation that was under way when it had none of its own", async () => {
+    annotate("2026-11");
+    expect(await rotate()).toBe("advanced");
+    const className = "internal";
+    await ensureFleetRing({ api, namespace, className, random: randomBytes, isInUse: async () => true });
+    const made = server.objects.get("/secrets", namespace, "jsonplane-keyring-internal") as unknown as KubeObject;
+    const own = readRingSecret(made);
+    expect(own).toEqual(readRingSecret(secret() as unknown as KubeObject));
+    expect(own.rotating).toBe(own.keyring.keys[1]?.kid);
   });
 
   it.each([
