@@ -78,15 +78,12 @@ async function usersOf(
 }
 
 async function end(deps: SessionsDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<void> {
-  let tokensLive = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
+  const tokensLive = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
   // The session that a request comes with may be ended by it, whatever the store says of it.
   let mayEnd = caller.kind === "user" && caller.sessionId === id;
   try {
     const { record } = await reachable(deps, project, caller, id);
     mayEnd ||= isOwn(caller, record) || caller.access === "Write";
-    // Where a clock was ahead, a token of that time is to come.
-    const ahead = Math.max(record.created, record.lastRefresh) - Math.floor(deps.clock.now() / 1000);
-    tokensLive += Math.max(0, ahead);
     if (!mayEnd || !(await deps.store.endSession(project.config, id, tokensLive))) throw sessionNotFound();
   } catch (error) {
     if (!mayEnd || !isStoreFailure(error)) throw error;

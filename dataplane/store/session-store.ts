@@ -23,7 +23,7 @@ export interface SessionStore {
   touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
   /**
    * Removes a session and tells every replica that its access tokens are void, which may be valid for `tokensLive` seconds from now: a
-   * duration, because the clock of the caller may jump at any moment.
+   * duration, because the clock of the caller may jump at any moment. Longer where the clock was ahead at its login or last refresh.
    */
   endSession(project: ProjectRef, id: string, tokensLive: number): Promise<boolean>;
   /** Live sessions, newest first, at most `limit`. */

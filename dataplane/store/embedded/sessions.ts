@@ -38,12 +38,17 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
     return "stored";
   }
 
-  function endSession({ namespace, name }: ProjectRef, id: string, tokensLive: number): boolean {
+  /** For how long its tokens may live; undefined when there is no such session. */
+  function endSession({ namespace, name }: ProjectRef, id: string, tokensLive: number): number | undefined {
     const now = seconds();
-    if (statements.delete.run(namespace, name, id, now).changes === 0) return false;
+    const session = asRecord(statements.get.get(namespace, name, id, now));
+    if (session === undefined) return undefined;
+    statements.delete.run(namespace, name, id, now);
     statements.sweepEnded.run(now, sweptPerWrite);
-    statements.end.run(id, now + tokensLive);
-    return true;
+    // The clock may have been ahead when the latest of them was made.
+    const live = tokensLive + Math.max(0, session.created - now, session.lastRefresh - now);
+    statements.end.run(id, now + live);
+    return live;
   }
 
   return {
@@ -58,9 +63,10 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
       }),
 
     async endSession(project, id, tokensLive) {
-      const ended = await transactions.write("endSession", () => endSession(project, id, tokensLive));
-      if (ended) for (const follower of [...followers]) follower(id, tokensLive);
-      return ended;
+      const live = await transactions.write("endSession", () => endSession(project, id, tokensLive));
+      if (live === undefined) return false;
+      for (const follower of [...followers]) follower(id, live);
+      return true;
     },
 
     sessions: ({ namespace, name }, { username, limit }) =>

@@ -51,6 +51,8 @@ export interface RevokeSession {
   readonly id: string;
   /** Until its tokens expire. */
   readonly seconds: number;
+  /** When the latest of them was made, in Unix seconds, by the clock of whoever made it. */
+  readonly latest: number;
   /** Seconds for which a revocation outlives its tokens. */
   readonly grace: number;
 }
@@ -107,8 +109,8 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
       const found = listOf(sessions).map(sessionOf);
       return { sessions: found.filter((session) => session !== undefined), upper: textOf(next) || undefined };
     },
-    async revoke({ id, seconds, grace }) {
-      await gateway.run(revoke, [revocations.stream, revocations.set], [id, seconds, grace, streamLength]);
+    async revoke({ id, seconds, latest, grace }) {
+      await gateway.run(revoke, [revocations.stream, revocations.set], [id, seconds, grace, streamLength, latest]);
     },
     async purge({ keys, projectUid, cursor }) {
       const lists = [keys.byCreation, keys.byUser, keys.byExpiry];

@@ -34,7 +34,8 @@ export function createSessions(scripts: SessionScripts, clock: Clock): Sessions 
       const keys = sessionKeys(project);
       const session = await live(keys, id);
       if (session === undefined) return false;
-      await scripts.revoke({ id, seconds, grace });
+      const latest = Math.max(session.created, session.lastRefresh);
+      await scripts.revoke({ id, seconds, latest, grace });
       return afterEffect(scripts.remove(keys, placeOf(session)));
     },
     async sessions(project, { username, limit }) {

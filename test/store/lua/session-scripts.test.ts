@@ -200,9 +200,9 @@ describe("list-sessions", () => {
 describe("revoke-session", () => {
   it("tells the stream and the sorted set, and forgets what no token can live for", async () => {
     const before = Number((await bench.client.time())[0]);
-    await scripts().revoke({ id: "s1", seconds: -100, grace: 200 });
-    await scripts().revoke({ id: "s2", seconds: 300, grace: 60 });
-    await scripts().revoke({ id: "s2", seconds: 200, grace: 60 });
+    await scripts().revoke({ id: "s1", seconds: -100, latest: 0, grace: 200 });
+    await scripts().revoke({ id: "s2", seconds: 300, latest: 0, grace: 60 });
+    await scripts().revoke({ id: "s2", seconds: 200, latest: 0, grace: 60 });
     const [only, score, ...others] = await bench.client.zrange(revocations.set, "0", "-1", "WITHSCORES");
     expect([only, others]).toEqual(["s2", []]);
     expect(Number(score) - before).toBeGreaterThanOrEqual(300);
@@ -210,11 +210,17 @@ describe("revoke-session", () => {
     expect(await bench.client.xlen(revocations.stream)).toBe(3);
   });
 
+  it("reckons from when the latest token was made, where a clock was ahead", async () => {
+    const latest = Number((await bench.client.time())[0]) + 86_400;
+    await scripts().revoke({ id: "s1", seconds: 300, latest, grace: 60 });
+    expect(await bench.client.zscore(revocations.set, "s1")).toBe(String(latest + 300));
+  });
+
   it("keeps the stream short", async () => {
     const entries = bench.client.pipeline();
     for (let n = 0; n < 10_500; n += 1) entries.xadd(revocations.stream, "*", "session", "old");
     await entries.exec();
-    await scripts().revoke({ id: "s1", seconds: 100, grace: 60 });
+    await scripts().revoke({ id: "s1", seconds: 100, latest: 0, grace: 60 });
     expect(await bench.client.xlen(revocations.stream)).toBeLessThanOrEqual(10_200);
   });
 });
@@ -225,7 +231,7 @@ describe("keys of a wrong type", () => {
     await expect(put("s1")).rejects.toMatchObject({ name: "RedisFault", code: "WRONGTYPE" });
     await expect(scripts().read(keys, "s1")).rejects.toMatchObject({ name: "RedisFault" });
     await expect(scripts().touch(keys, "s1", { lastRefresh: 1, now: 1 })).rejects.toMatchObject({ name: "RedisFault" });
-    await expect(scripts().revoke({ id: "s1", seconds: 1, grace: 60 })).rejects.toMatchObject({
+    await expect(scripts().revoke({ id: "s1", seconds: 1, latest: 0, grace: 60 })).rejects.toMatchObject({
       name: "RedisFault",
     });
     expect(await bench.contents()).toEqual({ [keys.session("s1")]: "foreign", [revocations.set]: "foreign" });
