@@ -38,11 +38,12 @@ const accountAnnotation = "jsonplane.io/holder-account";
 export function leaseRecordOf(lease: KubeObject): LeaseRecord {
   const spec = specOf(lease);
   const { holderIdentity, leaseDurationSeconds, leaseTransitions } = spec;
+  const holder = typeof holderIdentity === "string" ? holderIdentity : "";
   return {
-    holder: typeof holderIdentity === "string" ? holderIdentity : "",
+    holder,
     durationMs: typeof leaseDurationSeconds === "number" ? leaseDurationSeconds * 1000 : 0,
     transitions: typeof leaseTransitions === "number" ? leaseTransitions : 0,
-    account: accountOf(lease.metadata.annotations?.[accountAnnotation]),
+    account: accountOf(lease.metadata.annotations?.[accountAnnotation], holder),
     text: JSON.stringify(spec),
   };
 }
@@ -79,15 +80,16 @@ export function releasedLease(lease: KubeObject, now: number): JsonObject {
 }
 
 /** Of a holder without a ServiceAccount, nothing: what a former one said of itself does not hold for this one. */
-function withAccount(metadata: JsonObject, { account }: Claim): JsonObject {
+function withAccount(metadata: JsonObject, { account, identity }: Claim): JsonObject {
   const { [accountAnnotation]: _, ...others } = (metadata["annotations"] ?? {}) as JsonObject;
-  const own = account && { [accountAnnotation]: `${account.namespace}/${account.name}/${account.uid}` };
+  const own = account && { [accountAnnotation]: `${account.namespace}/${account.name}/${account.uid}/${identity}` };
   return { ...metadata, annotations: { ...others, ...own } };
 }
 
-function accountOf(text: string | undefined): HolderAccount | undefined {
-  const [namespace, name, uid, ...more] = (text ?? "").split("/");
-  return namespace && name && uid && more.length === 0 ? { namespace, name, uid } : undefined;
+/** An earlier version that takes the Lease leaves there what the holder before it said. */
+function accountOf(text: string | undefined, holder: string): HolderAccount | undefined {
+  const [namespace, name, uid, ...identity] = (text ?? "").split("/");
+  return namespace && name && uid && identity.join("/") === holder ? { namespace, name, uid } : undefined;
 }
 
 function claimedSpec({ identity, leaseDurationMs, now }: Claim): JsonObject {

@@ -20,12 +20,12 @@ describe("a Lease whose holder's ServiceAccount was deleted before it could be g
 
   test("goes to a process of one that was made anew under its name, once it saw no renewal for a period and a half", async () => {
     const { world, time, b } = await left("operator/1", "operator/2");
-    expect(accountsOf(world)).toBe("system/operator/1");
+    expect(accountsOf(world)).toBe("system/operator/1/a");
     await time.advance(2_900);
     expect(b.leads).toBeUndefined();
     await time.advance(1_500);
     expect(b.leads?.held()).toBe(true);
-    expect(accountsOf(world)).toBe("system/operator/2");
+    expect(accountsOf(world)).toBe("system/operator/2/b");
   });
 
   test.each([
@@ -52,12 +52,23 @@ describe("a Lease whose holder's ServiceAccount was deleted before it could be g
     expect([a.leads?.held(), b.leads]).toEqual([true, undefined]);
     uid = "operator/2";
     await time.advance(2_100);
-    expect(accountsOf(world)).toBe("system/operator/2");
+    expect(accountsOf(world)).toBe("system/operator/2/a");
+  });
+
+  test("goes by nothing that a former holder said, where an earlier version, which leaves it there, has it since", async () => {
+    const { time, objects, candidate, lease } = place();
+    const a = candidate("a", { account: () => "operator/1" });
+    await time.advance(10);
+    a.api.faults = () => ({ kind: "refused" });
+    objects.replace(leases, { ...lease(), spec: { ...(lease()?.["spec"] as JsonObject), holderIdentity: "earlier" } });
+    const b = candidate("b", { account: () => "operator/2" });
+    await time.advance(14_000);
+    expect(b.leads).toBeUndefined();
   });
 
   test("says nothing of a former holder's account once one without any has it", async () => {
     const { world, time, objects, candidate, lease } = await left("operator/1", undefined);
-    const labelled = { ...lease()?.metadata, annotations: { [annotation]: "system/operator/1", team: "x" } };
+    const labelled = { ...lease()?.metadata, annotations: { [annotation]: "system/operator/1/a", team: "x" } };
     objects.replace(leases, { ...lease(), metadata: labelled });
     candidate("c");
     await time.advance(20_000);
