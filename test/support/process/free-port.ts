@@ -1,19 +1,39 @@
-// Finds TCP ports of 127.0.0.1 that nothing listens on; another process could take one before it is used, so ports are
-// drawn at random from a wide range below the one from which the kernel takes its own.
+// Finds TCP ports of 127.0.0.1 that nothing listens on, drawn at random from a wide range below the one from which the kernel takes its
+// own. Whoever draws one has it for a while, over all processes of a user: it may be some time before it is listened on.
 
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
 
 const lowest = 12_000;
 const highest = 32_000;
+/** One empty file for each port that was drawn. */
+const drawn = join(tmpdir(), `jsonplane-ports-${userInfo().uid}`);
+const reservedMs = 120_000;
 
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const port = randomInt(lowest, highest);
-    if (await isFree(port)) return port;
+    if ((await isFree(port)) && (await reserve(port))) return port;
   }
   throw new Error(`No free port found between ${lowest} and ${highest}`);
+}
+
+/** False where somebody else has drawn it lately. */
+async function reserve(port: number): Promise<boolean> {
+  const file = join(drawn, String(port));
+  await mkdir(drawn, { recursive: true });
+  try {
+    await writeFile(file, "", { flag: "wx" });
+    return true;
+  } catch {
+    const since = (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
+    if (Date.now() - since > reservedMs) await rm(file, { force: true });
+    return false;
+  }
 }
 
 /** Whether nothing listens there now. */
