@@ -1,6 +1,6 @@
 // What the operator learns of its replicas, on real Redis: some of them real, some whose heartbeats are written by hand.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey, configKeys, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
@@ -15,10 +15,11 @@ import {
   type LookObservation,
 } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { changed, project, withResource, withRootKey } from "../support/http/projects.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { manualTime } from "../support/time/manual-time.ts";
 
@@ -36,16 +37,8 @@ let acknowledgements: Acknowledgements;
 let changes = 0;
 const opened: FollowedConfig[] = [];
 
-beforeAll(async () => {
-  redis = await startRedis();
-  gateway = await openGateway(redis.url);
-});
-afterAll(async () => {
-  gateway.disconnect();
-  await redis.stop();
-});
-beforeEach(async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
+useEmptiedRedis(async (own) => {
+  ({ redis, gateway } = own);
   publisher = await begunPublisher({ gateway, keyring });
   changes = 0;
   acknowledgements = createAcknowledgements({ gateway, timers: systemTimers, onChange: () => (changes += 1) });

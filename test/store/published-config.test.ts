@@ -1,6 +1,6 @@
 // What a publisher writes and replicas follow, on real Redis.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
@@ -13,6 +13,7 @@ import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import {
   changed,
@@ -49,16 +50,8 @@ let gateway: Gateway;
 let publisher: Publisher;
 const open: FollowedConfig[] = [];
 
-beforeAll(async () => {
-  redis = await startRedis();
-  gateway = await openGateway(redis.url);
-});
-afterAll(async () => {
-  gateway.disconnect();
-  await redis.stop();
-});
-beforeEach(async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
+useEmptiedRedis(async (own) => {
+  ({ redis, gateway } = own);
   publisher = newPublisher();
   await publisher.begin();
 });

@@ -1,6 +1,6 @@
 // The operator's right to write configuration, kept up over a Redis that is away, emptied or taken by another, on real Redis.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -15,6 +15,7 @@ import {
 } from "../../operator/publish/config-writer.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, newPublisher, openGateway, storedFields } from "../support/fleet/publishing.ts";
 import { changed, project, withRootKey, withUser } from "../support/http/projects.ts";
 import { freePort } from "../support/process/free-port.ts";
@@ -31,16 +32,8 @@ let writer: ConfigWriter;
 let opened = 0;
 let begun: (readonly string[])[] = [];
 
-beforeAll(async () => {
-  redis = await startRedis();
-  gateway = await openGateway(redis.url);
-});
-afterAll(async () => {
-  gateway.disconnect();
-  await redis.stop();
-});
-beforeEach(async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
+useEmptiedRedis((own) => {
+  ({ redis, gateway } = own);
   opened = 0;
   begun = [];
 });

@@ -1,7 +1,7 @@
 // A publisher that is cut off, replaced, or loses Redis in the middle of what it does: what Redis holds then, and that the next
 // publish completes it.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -9,6 +9,7 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   type Around,
   begunPublisher,
@@ -23,7 +24,7 @@ import {
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -40,18 +41,13 @@ let redis: TestRedis;
 let gateway: Gateway;
 let publisher: Publisher;
 
-beforeAll(async () => {
-  redis = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", "always"] });
-  gateway = await openGateway(redis.url);
-});
-afterAll(async () => {
-  gateway.disconnect();
-  await redis.stop();
-});
-beforeEach(async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
-  publisher = await begunPublisher({ gateway, keyring });
-});
+useEmptiedRedis(
+  async (own) => {
+    ({ redis, gateway } = own);
+    publisher = await begunPublisher({ gateway, keyring });
+  },
+  { args: ["--appendonly", "yes", "--appendfsync", "always"] },
+);
 
 const around = (what: Omit<Around, "script">, script = "publish") =>
   newPublisher({ gateway: gatewayAround(gateway, { script, ...what }), keyring });

@@ -1,12 +1,12 @@
 // What a publisher does after Redis was emptied: what it has published before is published again from memory, and what was taken away
 // stays away.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { configKeys } from "../../core/config/config-keys.ts";
+import { describe, expect, it } from "vitest";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   type Around,
   begunPublisher,
@@ -14,11 +14,9 @@ import {
   gatewayAround,
   manyUsers,
   newPublisher,
-  openGateway,
   recordWith,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withResource, withUser } from "../support/http/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };
@@ -27,20 +25,11 @@ const books = recordWith(entry("books"));
 
 class CutOff extends Error {}
 
-let redis: TestRedis;
 let gateway: Gateway;
 let publisher: Publisher;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  gateway = await openGateway(redis.url);
-});
-afterAll(async () => {
-  gateway.disconnect();
-  await redis.stop();
-});
-beforeEach(async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
+useEmptiedRedis(async (own) => {
+  ({ gateway } = own);
   publisher = await begunPublisher({ gateway, keyring });
 });
 

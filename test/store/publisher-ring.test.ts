@@ -1,22 +1,20 @@
 // Configuration that is sealed anew when the fleet's key ring has changed, on real Redis.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { configKeys } from "../../core/config/config-keys.ts";
+import { describe, expect, it } from "vitest";
 import { type Keyring, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,
   entry,
   gatewayAround,
   manyUsers,
   newPublisher,
-  openGateway,
   recordWith,
   storedRecord,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withoutKey, withResource, withUser } from "../support/http/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 
 const former = parseKeyring(newKeyringText());
 const [old] = former.keys;
@@ -29,20 +27,11 @@ const withBob = changed(shop, withUser("bob"));
 /** Of `shop`. */
 const fields = 5;
 
-let redis: TestRedis;
 let gateway: Gateway;
 let publisher: Publisher;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  gateway = await openGateway(redis.url);
-});
-afterAll(async () => {
-  gateway.disconnect();
-  await redis.stop();
-});
-beforeEach(async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
+useEmptiedRedis(async (own) => {
+  ({ gateway } = own);
   publisher = await begunPublisher({ gateway, keyring: former });
 });
 

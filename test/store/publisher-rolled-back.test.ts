@@ -1,7 +1,7 @@
 // A running operator's Redis goes back: a backup is restored under it, or a failover loses the newest writes. What was revoked since is
 // accepted again until it is published anew, so that it comes before everything else.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { configKeys, projectName } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
@@ -9,14 +9,8 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createWorkQueue } from "../../operator/queue/work-queue.ts";
 import { createUpkeep } from "../../operator/upkeep.ts";
-import {
-  begunPublisher,
-  entry,
-  gatewayAround,
-  newPublisher,
-  openGateway,
-  recordWith,
-} from "../support/fleet/publishing.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
+import { begunPublisher, entry, gatewayAround, newPublisher, recordWith } from "../support/fleet/publishing.ts";
 import {
   changed,
   project,
@@ -28,7 +22,6 @@ import {
   withSigningKeys,
   withUser,
 } from "../support/http/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { manualTime } from "../support/time/manual-time.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -37,20 +30,11 @@ const shop = project("shop", withUser("ann"), withKey("ci"), withKey("lent"), wi
 const revoked = changed(shop, withoutKey("lent"));
 const books = recordWith(entry("books"));
 
-let redis: TestRedis;
 let gateway: Gateway;
 let publisher: Publisher;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  gateway = await openGateway(redis.url);
-});
-afterAll(async () => {
-  gateway.disconnect();
-  await redis.stop();
-});
-beforeEach(async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
+useEmptiedRedis(async (own) => {
+  ({ gateway } = own);
   publisher = await begunPublisher({ gateway, keyring });
 });
 
