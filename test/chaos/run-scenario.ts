@@ -144,7 +144,7 @@ class Run {
   }
 
   async #trouble(): Promise<void> {
-    const { scenario, world, history, seed, seconds } = this.#parts;
+    const { scenario, world, history, asker, seed, seconds } = this.#parts;
     const random = createRandom(seed, scenario.name);
     const end = history.now() + seconds * 1_000;
     const left = (): number => Math.max(0, end - history.now());
@@ -153,6 +153,7 @@ class Run {
       world,
       history,
       random,
+      asker,
       seconds,
       left,
       pause,

@@ -1,5 +1,6 @@
 // One kind of trouble: what it needs, what it does to the world while clients go on, and in which words the report tells of it.
 
+import type { Asker } from "./ask.ts";
 import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { World, WorldPlan } from "./world.ts";
@@ -21,6 +22,7 @@ export interface Stage {
   readonly world: World;
   readonly history: History;
   readonly random: Random;
+  readonly asker: Asker;
   /** How long the trouble may last. */
   readonly seconds: number;
   /** Milliseconds until then; never negative. */

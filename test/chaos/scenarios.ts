@@ -8,6 +8,7 @@ import { fullDiskAlways, fullDiskEverysec } from "./scenarios/full-disk.ts";
 import { redisKillAlways, redisKillEverysec, replicaKill, replicaKillUnheard } from "./scenarios/kills.ts";
 import { connectionCuts, halfOpen, stalls } from "./scenarios/network.ts";
 import { operatorDown, staleLeader } from "./scenarios/operator.ts";
+import { pausedPurge } from "./scenarios/purges.ts";
 import { outOfMemory, readOnly } from "./scenarios/refusals.ts";
 
 export const scenarios: readonly Scenario[] = [
@@ -27,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   fullDiskEverysec,
   fullDiskAlways,
   clockJumps,
+  pausedPurge,
   ringRotation,
   signingRotation,
   streamTrim,

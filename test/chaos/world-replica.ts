@@ -14,6 +14,9 @@ export interface WorldReplica extends Target {
   ready(): Promise<number | undefined>;
   log(): string;
   kill(signal?: NodeJS.Signals): Promise<void>;
+  /** It stands still, with its connections open, until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Starts it anew on the same ports. */
   start(): Promise<void>;
   /** Moves its wall clock away from the machine's. */
@@ -55,6 +58,8 @@ export async function openReplica({ name, dir, ringFile, plan, redis, closers }:
     async kill(signal = "SIGKILL") {
       await process.stop(signal);
     },
+    pause: () => process.signal("SIGSTOP"),
+    resume: () => process.signal("SIGCONT"),
     async start() {
       process = await launch();
     },

@@ -6,28 +6,14 @@ import { configKeys } from "../../../core/config/config-keys.ts";
 import { type Keyring, keyringText, newRingKey } from "../../../core/config/keyring.ts";
 import type { SigningKey } from "../../../core/config/types.ts";
 import { revocations } from "../../../dataplane/store/redis/keys.ts";
-import { liveReplicas, type ReplicaState } from "../../../operator/publish/replicas.ts";
 import { apikey, signingKey, withKey, withoutKey, withSigningKeys } from "../../support/http/projects.ts";
-import { eventually } from "../../support/time/eventually.ts";
 import { oneServer } from "../places.ts";
 import { items, shelf } from "../project.ts";
-import type { Scenario, Stage } from "../scenario.ts";
+import type { Scenario } from "../scenario.ts";
+import { untilAllReplicas } from "../until-replicas.ts";
 import type { WorldReplica } from "../world-replica.ts";
 
 const project = { namespace: "default", name: "shop" };
-
-async function untilAllReplicas({ world }: Stage, holds: (state: ReplicaState) => boolean): Promise<void> {
-  await eventually(
-    async () => {
-      const states = await liveReplicas(world.config.gateway);
-      const names = new Set(states.map(({ replica }) => replica));
-      const behind = states.filter((state) => !holds(state)).map(({ replica }) => replica);
-      const missing = world.replicas.filter(({ name }) => !names.has(name)).map(({ name }) => name);
-      if (behind.length + missing.length > 0) throw new Error(`Not yet: ${[...behind, ...missing].join(", ")}`);
-    },
-    { withinMs: 30_000, everyMs: 100 },
-  );
-}
 
 function hold(replica: WorldReplica, of: RegExp): void {
   if (replica.proxy === undefined) throw new Error(`${replica.name} has no proxy`);

@@ -185,6 +185,22 @@ export const storeMutations: readonly Mutation[] = [
     caughtBy: [embeddedStore],
   },
   {
+    name: "document-purge-takes-a-later-value",
+    harm: "A value that was stored after its root key was made anew is deleted by the end of the earlier one",
+    file: `${scripts}/purge-document-3.lua`,
+    find: `if redis.call("GET", id) ~= name then`,
+    replace: "if false then",
+    caughtBy: ["test/store/lua/purge-scripts.test.ts", "test/store/purges.test.ts"],
+  },
+  {
+    name: "object-purge-takes-a-later-collection",
+    harm: "Objects that were stored after their resource was made anew are deleted by the end of the earlier one",
+    file: `${scripts}/purge-objects-n.lua`,
+    find: `if redis.call("HGET", index_set, "id") ~= name then`,
+    replace: "if false then",
+    caughtBy: ["test/store/lua/purge-scripts.test.ts"],
+  },
+  {
     name: "session-purge-takes-the-next-projects",
     harm: "Users of a Project that was made anew are logged out by the end of the earlier one",
     file: `${scripts}/purge-sessions-3.lua`,

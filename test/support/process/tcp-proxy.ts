@@ -17,7 +17,9 @@ export interface TcpProxy {
    * began with this, such as their name.
    */
   hold(of?: RegExp): void;
-  /** Passes on what was held, in order. */
+  /** Holds back the next request that has this in it, and all that follows on its connection; resolves once it does. */
+  holdFrom(asked: RegExp): Promise<void>;
+  /** Passes on what was held, in order, and waits for nothing to hold any more. */
   release(): void;
   /** Connections that are there now pass nothing any more, for good, and nobody is told; new ones work. */
   abandon(): void;
@@ -37,6 +39,8 @@ interface Dropping {
 
 /** Within so much, a client of Redis says its name. */
 const introLength = 256;
+/** Characters of the longest pattern that is waited for: longer than a name of a script. */
+const longestPattern = 100;
 
 export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> {
   let targetPort = firstTargetPort;
@@ -46,9 +50,10 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
   let firstDrop = Promise.resolve();
 
   let held: RegExp | undefined;
+  let holdingFrom: { readonly asked: RegExp; readonly note: () => void } | undefined;
   const abandoned = new Set<Socket>();
   /** Clients with what they began with, and the server's end of each. */
-  const clients = new Map<Socket, { intro: string; readonly target: Socket }>();
+  const clients = new Map<Socket, { intro: string; lately: string; readonly target: Socket }>();
 
   /** Whether this connection has to wait now; then neither of its ends is read. */
   const waits = (client: Socket): boolean => {
@@ -70,6 +75,23 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
     return true;
   };
 
+  /** A request may come in several parts: when the one that tells which it is has to wait, the server waits for the rest of it. */
+  const beginsHold = (client: Socket, chunk: Buffer): boolean => {
+    const connection = clients.get(client);
+    if (connection === undefined || holdingFrom === undefined) return false;
+    const asked = connection.lately + chunk.toString("latin1");
+    if (!holdingFrom.asked.test(asked)) {
+      connection.lately = asked.slice(-longestPattern);
+      return false;
+    }
+    connection.lately = "";
+    client.pause();
+    client.unshift(chunk);
+    holdingFrom.note();
+    holdingFrom = undefined;
+    return true;
+  };
+
   /** Connections of clients that asked since the drop began. */
   const asking = new Set<Socket>();
 
@@ -82,7 +104,7 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
     };
     from.on("data", (chunk: Buffer) => {
       if (abandoned.has(client)) return;
-      if (direction === "requests" && mustWait(client, chunk)) return;
+      if (direction === "requests" && (mustWait(client, chunk) || beginsHold(client, chunk))) return;
       forward(chunk);
     });
     // What an abandoned connection's other end does, nobody hears.
@@ -95,7 +117,7 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
 
   const server = createServer((client) => {
     const target = connect(targetPort, "127.0.0.1");
-    clients.set(client, { intro: "", target });
+    clients.set(client, { intro: "", lately: "", target });
     client.once("close", () => clients.delete(client));
     pass(client, target, "requests");
     pass(target, client, "replies");
@@ -105,6 +127,7 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
   const cut = () => {
     dropping = undefined;
     held = undefined;
+    holdingFrom = undefined;
     for (const socket of sockets) socket.destroy();
   };
   const begin = (what: Dropping): void => {
@@ -123,8 +146,13 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
       held = of;
       for (const client of clients.keys()) waits(client);
     },
+    holdFrom: (asked) =>
+      new Promise((note) => {
+        holdingFrom = { asked, note };
+      }),
     release() {
       held = undefined;
+      holdingFrom = undefined;
       for (const socket of sockets) socket.resume();
     },
     lead(port) {
