@@ -1,5 +1,6 @@
 // The frame of every script that a person runs, be it an npm script or a make target: a failure that the person can mend ends it with one
-// line and exit code 1, arguments that it doesn't take with exit code 2, a signal with the code that shells give it. A defect keeps its stack.
+// line and exit code 1, arguments that it doesn't take with exit code 2, a signal with the code that shells give it. A defect keeps its
+// stack.
 
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

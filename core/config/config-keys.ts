@@ -37,7 +37,10 @@ export function credentialsKey(ref: ProjectRef): string {
   return `${tag}:credentials:${projectName(ref)}`;
 }
 
-/** Hash of what a replica has applied: `revision`, `nacks`, and `kids`, the key ids of its ring. Expires when the replica no longer renews it. */
+/**
+ * Hash of what a replica has applied: `revision`, `nacks`, and `kids`, the key ids of its ring. Expires when the replica no longer renews
+ * it.
+ */
 export function acknowledgementKey(replica: string): string {
   return `${tag}:ack:${replica}`;
 }

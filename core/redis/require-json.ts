@@ -7,7 +7,9 @@ import type { Gateway } from "./gateway.ts";
 /** Never written. */
 const key = "jp:{probe}:json";
 
-/** Throws RedisFault with the code NOJSON. Who may not use the module learns as much: Redis looks for a command before it looks for rights. */
+/**
+ * Throws RedisFault with the code NOJSON. Who may not use the module learns as much: Redis looks for a command before it looks for rights.
+ */
 export async function requireJson(gateway: Gateway): Promise<void> {
   try {
     await gateway.read(key, "JSON.TYPE", key);

@@ -13,7 +13,10 @@ export interface Script {
   readonly kind: "read" | "write";
 }
 
-/** `folder` ends in a slash; `name` is the file's name without `.lua`; it ends in the number of keys, or in `n` when the header says how many. */
+/**
+ * `folder` ends in a slash; `name` is the file's name without `.lua`; it ends in the number of keys, or in `n` when the header says how
+ * many.
+ */
 export function loadScript(folder: URL, name: string, kind: Script["kind"]): Script {
   const read = (file: string) => readFileSync(new URL(`${file}.lua`, folder), "utf8");
   const lua = read(name).replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) => read(`parts/${part}`));

@@ -72,7 +72,9 @@ async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortS
   await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
 }
 
-/** Of a replica that stood still between its last look and its mark: the operator, which had the order's mark already, asks for it no more. */
+/**
+ * Of a replica that stood still between its last look and its mark: the operator, which had the order's mark already, asks for it no more.
+ */
 async function dropStaleMarks(
   gateway: Gateway,
   orders: ReadonlyMap<string, string>,

@@ -141,7 +141,9 @@ function makeState(entries: readonly Entry[]): State {
   };
 }
 
-/** Of a changed configuration milliseconds, so that a change made while nothing ran is newer than what the last run declared to the store. */
+/**
+ * Of a changed configuration milliseconds, so that a change made while nothing ran is newer than what the last run declared to the store.
+ */
 function revisionOf(config: ResourceConfig, before: LiveResource | undefined, clock: Clock): number {
   if (before !== undefined && isDeepStrictEqual(before.config, config)) return before.revision;
   return Math.max(clock.now(), (before?.revision ?? 0) + 1);

@@ -2,8 +2,8 @@
 //
 // Missing and null < false < true < numbers by exact value < strings by code points < arrays < objects. Strings count up to
 // the code point in which their 1,024th byte of UTF-8 lies; arrays tie with one another, and so do objects. An encoding
-// holds no NUL, so that `<encoding>\0<id>` sorts by value, then by id, and `<encoding>\0<encoding>\0<id>` by two values. Indexes and scans use the same encodings, so that
-// both give one order and one notion of equal values.
+// holds no NUL, so that `<encoding>\0<id>` sorts by value, then by id, and `<encoding>\0<encoding>\0<id>` by two values. Indexes and scans
+// use the same encodings, so that both give one order and one notion of equal values.
 
 import type { FieldPlace, IndexField } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";

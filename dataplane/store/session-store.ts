@@ -16,7 +16,9 @@ export interface SessionRecord {
 }
 
 export interface SessionStore {
-  /** Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on. */
+  /**
+   * Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on.
+   */
   putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): Promise<"stored" | "full">;
   session(project: ProjectRef, id: string): Promise<SessionRecord | undefined>;
   /** Notes when it was refreshed, unless a later time is noted. False when the session is gone. */
@@ -31,7 +33,10 @@ export interface SessionStore {
     project: ProjectRef,
     filter: { readonly username?: string; readonly limit: number },
   ): Promise<readonly SessionRecord[]>;
-  /** Of the next few sessions after the cursor, removes those of the Project with this UID. The next cursor, undefined at the end; "" begins. */
+  /**
+   * Of the next few sessions after the cursor, removes those of the Project with this UID. The next cursor, undefined at the end; ""
+   * begins.
+   */
   purgeSessions(project: ProjectRef, projectUid: string, cursor: string): Promise<string | undefined>;
   /** Calls back for every session ended anywhere, and for earlier ones whose tokens could live, with the seconds for which they may. */
   followEndedSessions(onEnded: (sessionId: string, tokensLive: number) => void): Promise<{ stop(): Promise<void> }>;

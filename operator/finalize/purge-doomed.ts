@@ -1,6 +1,6 @@
 // Follows the purge of a project's doomed data, and of the sessions of Projects that ended, from one pass to the next: ordered once no
-// replica serves them any more, struck off the record once a replica has removed them. It may be cut off anywhere: an entry leaves the record last, so that a pass
-// which was cut off is made again, and until then nobody is served under that name.
+// replica serves them any more, struck off the record once a replica has removed them. It may be cut off anywhere: an entry leaves the
+// record last, so that a pass which was cut off is made again, and until then nobody is served under that name.
 
 import type { PurgeOrder } from "../../core/config/purge-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";

@@ -118,7 +118,9 @@ function revokes({ changed, removed }: Change, { fields }: KnownProject): boolea
   );
 }
 
-/** The credentials of the project that may be served, of what Redis gave back: those that were published last; none of an earlier Project. */
+/**
+ * The credentials of the project that may be served, of what Redis gave back: those that were published last; none of an earlier Project.
+ */
 export function withLastCredentials(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
   const isSame = last?.project.uid === back.project.uid;
   return {

@@ -15,7 +15,9 @@ export interface SecretWrite {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly entries: Readonly<Record<string, string>>;
-  /** What it is written for, in the words of the last time where it is done once more, though with another value; absent = the entries say. */
+  /**
+   * What it is written for, in the words of the last time where it is done once more, though with another value; absent = the entries say.
+   */
   readonly occasion?: string;
 }
 

@@ -1,6 +1,7 @@
 // Does the writes of a resolution: the Project's own first, then those of its children, of each child in their order and of several
 // children at once. What the API server refuses for good (a quota, a policy), or something else keeps changing, costs the object it
-// is about its new credential, and nobody else anything; everything else that goes wrong ends the run and is thrown, once what was under way has ended.
+// is about its new credential, and nobody else anything; everything else that goes wrong ends the run and is thrown, once what was under
+// way has ended.
 
 import { ApiFailure } from "../kube/api.ts";
 import { SecretContested } from "../repairs.ts";

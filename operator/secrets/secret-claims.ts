@@ -38,7 +38,9 @@ export interface SecretClaims {
   isOurs(secret: Secret): boolean;
   /** The other installation that made a Secret and may still be there. */
   holderOf(secret: Secret): Promise<Installation | undefined>;
-  /** The Secret as it holds for `owner`, of a Project that this one looks after; `takes` = whoever made it, for the Project's own is ours. */
+  /**
+   * The Secret as it holds for `owner`, of a Project that this one looks after; `takes` = whoever made it, for the Project's own is ours.
+   */
   settled(secret: Secret | undefined, owner: CustomResource, takes: boolean): Promise<Secret | undefined>;
   /** Writes on it whose it is, where it doesn't say so. Throws SecretChanged where somebody else may have taken the Project meanwhile. */
   claim(secret: KubeObject, owner: CustomResource, takes: boolean): Promise<void>;

@@ -1,7 +1,7 @@
-// `npm run test:bare [-- --whole] [-- --warm-go]`: the two commands as on a machine that has nothing of ours. A fresh clone of HEAD, an empty
-// HOME, empty caches, no environment, and a PATH of this system's own programs without any that a part could be. It runs `make run` and asks
-// the API, then brings the parts and runs a few test files on each kind of them; --whole runs all of `make test` instead. --warm-go lets Go
-// keep what it compiled before, which saves some ten minutes. Prints each command with its time; exits 1 when one fails.
+// `npm run test:bare [-- --whole] [-- --warm-go]`: the two commands as on a machine that has nothing of ours. A fresh clone of HEAD, an
+// empty HOME, empty caches, no environment, and a PATH of this system's own programs without any that a part could be. It runs `make run`
+// and asks the API, then brings the parts and runs a few test files on each kind of them; --whole runs all of `make test` instead.
+// --warm-go lets Go keep what it compiled before, which saves some ten minutes. Prints each command with its time; exits 1 when one fails.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

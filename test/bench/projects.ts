@@ -1,5 +1,5 @@
-// `npm run bench:projects`: 1,000 and 10,000 typical projects (BENCH_PROJECTS says otherwise) published to a real Redis, and what they cost a
-// replica: time until it is ready, the first request of a project that isn't loaded, memory with none, with a thousand and with all of
+// `npm run bench:projects`: 1,000 and 10,000 typical projects (BENCH_PROJECTS says otherwise) published to a real Redis, and what they cost
+// a replica: time until it is ready, the first request of a project that isn't loaded, memory with none, with a thousand and with all of
 // them loaded. With --write it puts the table into docs/benchmarks.md.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

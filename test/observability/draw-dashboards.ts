@@ -1,5 +1,6 @@
-// `npm run draw:dashboards`: sends traffic to a fleet for some minutes, asks a real Prometheus what each panel asks, and draws the answers as
-// pictures in out/dashboards/. No Grafana: the same queries over the same grid, so that a person can see whether they tell what they should.
+// `npm run draw:dashboards`: sends traffic to a fleet for some minutes, asks a real Prometheus what each panel asks, and draws the answers
+// as pictures in out/dashboards/. No Grafana: the same queries over the same grid, so that a person can see whether they tell what they
+// should.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

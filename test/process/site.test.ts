@@ -1,5 +1,5 @@
-// The documentation's site in a real browser, from a folder as from a server: light and dark, narrow and wide, and its search. Pictures lie in
-// out/site-pictures/ for whoever wants to look.
+// The documentation's site in a real browser, from a folder as from a server: light and dark, narrow and wide, and its search. Pictures lie
+// in out/site-pictures/ for whoever wants to look.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// What the node needs of this machine around it: a link to its network, a control group, and folders to mount over. `tearDown` removes all of it, also after a crash, and nothing that it didn't make.
+// What the node needs of this machine around it: a link to its network, a control group, and folders to mount over. `tearDown` removes all
+// of it, also after a crash, and nothing that it didn't make.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, readlink, rmdir, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 // Follows the sessions that are ended on any replica: a stream read on a connection of its own is the quick way, a sorted set
-// read at the start, after each interruption and every five seconds is the sure one. Times are Redis', whose clock all share. Refuses with StoreUnavailable when the
-// first reading fails; later failures are tried again until it is stopped.
+// read at the start, after each interruption and every five seconds is the sure one. Times are Redis', whose clock all share. Refuses with
+// StoreUnavailable when the first reading fails; later failures are tried again until it is stopped.
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textsOf } from "../../../core/redis/reply.ts";

@@ -1,6 +1,7 @@
 // Serves projects over real HTTP from real stores. A suite given to describeServed runs once, on Redis JSON; describeServedOnBothStores
 // and describeServedEverywhere add the embedded store and a Redis Cluster of three masters. Every `serve` has a namespace of its own,
-// so that all suites share one Redis and one Cluster. What is served inside a test ends with it; what is served in a beforeAll ends with the suite.
+// so that all suites share one Redis and one Cluster. What is served inside a test ends with it; what is served in a beforeAll ends with
+// the suite.
 
 import { randomBytes } from "node:crypto";
 import { Agent } from "node:http";

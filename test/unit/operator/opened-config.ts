@@ -28,7 +28,9 @@ const onlyInstallation: Installation = {
 
 export const oldRing = parseKeyring(newKeyringText());
 
-/** `parts` = what was published, by name; `loads` = what was looked at. What is begun, completed, sealed anew and closed goes into `events`. */
+/**
+ * `parts` = what was published, by name; `loads` = what was looked at. What is begun, completed, sealed anew and closed goes into `events`.
+ */
 export function openedConfig(events: string[], options: Opened) {
   const { published = [], load = async () => ({ revision: 0 }), verify = async () => "writer" } = options;
   const { reached = async () => "programmed", reachOf = () => "programmed" } = options;
