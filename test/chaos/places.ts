@@ -31,7 +31,7 @@ export const behindSentinel: OpenRedis = async () => {
 
 export function onCluster(options: { readonly replicas: boolean }): OpenRedis {
   return async () => {
-    const cluster = await startRedisCluster(3, options);
+    const cluster = await startRedisCluster(3, { ...options, nodeTimeoutMs: 2_000 });
     const [server] = cluster.nodes;
     if (server === undefined) throw new Error("A cluster has a node");
     return { url: cluster.url, server, cluster, stop: () => cluster.stop() };

@@ -2,9 +2,8 @@
 // back through every replica, and has the history judged, each second and at the end.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemClock } from "../../core/clock.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { type Asker, createAsker, type Target } from "./ask.ts";
 import { revocationLimit } from "./check/access.ts";
@@ -262,7 +261,7 @@ class Run {
 
   async #indexesEqualDocuments(): Promise<void> {
     const { world } = this.#parts;
-    const store = await createRedisStore({ url: world.redis.url, clock: systemClock });
+    const store = await openRedisStore({ url: world.redis.url });
     try {
       for (const resource of ["items", "shelf"]) {
         const project = { namespace: "default", name: "shop" };

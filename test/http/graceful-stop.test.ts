@@ -68,7 +68,7 @@ describeServed("a data plane that closes", (serve) => {
   });
 
   it("takes new connections while it drains, and ends each with its answer", async () => {
-    const served = await serve(shop, { drainMs: 1_000 });
+    const served = await serve(shop, { drainMs: 4_000 });
     const idle = openRaw(served.origin);
     idle.write(`GET ${served.base}/json/doc HTTP/1.1\r\nHost: a\r\n\r\n`);
     await idle.arrived('{"a":1}');

@@ -1,10 +1,8 @@
 // POST with an Idempotency-Key: however often it is repeated, on whatever replica, it takes place once and is answered as at first.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { list, outcome, type Sender } from "../support/http/api-calls.ts";
 import { type Reply, send } from "../support/http/http-client.ts";
 import {
@@ -23,6 +21,7 @@ import {
   type Served,
   serveFrom,
 } from "../support/http/served.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 
@@ -264,7 +263,7 @@ describe("a POST with an Idempotency-Key whose answer was lost", () => {
   });
 
   async function serveOn(namespace: string, through = (store: Store): Store => store): Promise<Served> {
-    const store = await createRedisStore({ url: redis.url, clock: systemClock });
+    const store = await openRedisStore({ url: redis.url });
     const served = await serveFrom(through(store), [shop], { namespace });
     closing.push(async () => {
       await served.plane.close();

@@ -5,10 +5,10 @@ import { systemClock } from "../../core/clock.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { send } from "../support/http/http-client.ts";
 import { project, withRootKey } from "../support/http/projects.ts";
 import { describeServed, serveFrom } from "../support/http/served.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -76,7 +76,7 @@ describe("when Redis", () => {
   afterAll(() => redis.stop());
 
   it("goes away a data plane is alive and started and not ready, and ready again once it is back", async () => {
-    const store = await createRedisStore({ url: redis.url, clock: systemClock, commandTimeoutMs: 20_000 });
+    const store = await openRedisStore({ url: redis.url });
     const served = await serveFrom(store, [shop]);
     expect(await ask(served.adminUrl)).toEqual(["200 ok", "200 ok", "200 ok"]);
     await redis.kill();

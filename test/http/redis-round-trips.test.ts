@@ -8,9 +8,9 @@ import { startDataPlane } from "../../dataplane/app.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { cheapCost } from "../support/http/projects.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { startRedisCluster } from "../support/redis/redis-cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -185,7 +185,7 @@ async function onReplica<T>({ url }: Servers, use: (origin: string) => Promise<T
     clock: systemClock,
     replica: "counted",
   });
-  const store = alone(await createRedisStore({ url, clock: systemClock, commandTimeoutMs: 20_000 }));
+  const store = alone(await openRedisStore({ url }));
   const listening = { host: "127.0.0.1", port: 0, adminPort: 0, passwordCost: cheapCost, writeLog: () => undefined };
   // Nothing that a replica knows grows old, and nothing is looked at because it is time for it, however long a busy machine takes.
   const time = { clock: manualClock(Date.now()), quotaRoundMs: 3_600_000 };

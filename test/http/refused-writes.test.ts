@@ -2,7 +2,6 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { login, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
 import {
   apikey,
@@ -16,6 +15,7 @@ import {
   withUser,
 } from "../support/http/projects.ts";
 import { type Served, type ServeOptions, serveFrom } from "../support/http/served.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { type Refusing, refusedWriteStates, refusedWrites } from "../support/redis/refused-writes.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -51,7 +51,7 @@ const startedAt = Date.now();
 const clock: Clock = { now: () => startedAt, monotonic: systemClock.monotonic };
 
 async function replica(options: ServeOptions = {}): Promise<Served> {
-  const store = await createRedisStore({ url: redis.url, clock, commandTimeoutMs: 20_000 });
+  const store = await openRedisStore({ url: redis.url, clock });
   const served = await serveFrom(store, [shop], { ...options, clock });
   closing.push(async () => {
     await served.plane.close();

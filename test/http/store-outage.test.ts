@@ -266,7 +266,7 @@ describe("a Redis that", () => {
   it("stands still makes a write outcome_unknown when its time is over, later requests unavailable; then all is well", async () => {
     const patient = await serveOn(redis.url);
     await append(patient, "first");
-    const served = await serveOn(redis.url, { commandTimeoutMs: 300, namespace: patient.namespace });
+    const served = await serveOn(redis.url, { commandTimeoutMs: 2_000, namespace: patient.namespace });
     await redis.kill("SIGSTOP");
     try {
       expectUnavailable(await append(served, "second"), "outcome_unknown");

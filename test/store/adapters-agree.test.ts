@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { sharedRedis } from "../support/redis/shared-redis.ts";
 import { owners, untilDone } from "../support/store/object-calls.ts";
 import { type Call, type Subject, subjectOf } from "../support/store/store-call.ts";
@@ -22,7 +22,7 @@ describe("the embedded store and the Redis store", () => {
 
   beforeAll(async () => {
     embeddedStore = await createEmbeddedStore({ directory: ":memory:", clock: clocks.embedded, markSpacing: 2 });
-    redisStore = await createRedisStore({ url: sharedRedis().url, clock: clocks.redis });
+    redisStore = await openRedisStore({ url: sharedRedis().url, clock: clocks.redis });
   });
   afterAll(() => Promise.all([embeddedStore.close(), redisStore.close()]));
 

@@ -269,7 +269,7 @@ describe("a Redis that goes away during a publish", () => {
   let through: Gateway;
   beforeEach(async () => {
     proxy = await startTcpProxy(redis.port);
-    through = await openGateway(`redis://127.0.0.1:${proxy.port}`, 500);
+    through = await openGateway(`redis://127.0.0.1:${proxy.port}`);
     publisher = await begunPublisher({ gateway: through, keyring });
   });
 

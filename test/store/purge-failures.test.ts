@@ -1,15 +1,14 @@
 // What becomes of the other purges when one of them fails, as on a node of a Cluster that is away.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { writePurgeOrder } from "../../core/config/purge-order.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -22,7 +21,7 @@ let store: Store;
 beforeAll(async () => {
   redis = await startRedis();
   gateway = await openGateway(redis.url);
-  store = await createRedisStore({ url: redis.url, clock: systemClock });
+  store = await openRedisStore({ url: redis.url });
 });
 afterAll(async () => {
   await store.close();

@@ -10,13 +10,13 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import type { DataEntry, DataRecord, EndedProject } from "../../operator/data-record.ts";
 import { orderedPurges, type PurgeOutcome, purgeDoomed, purgeId } from "../../operator/finalize/purge-doomed.ts";
 import type { Reach } from "../../operator/publish/acknowledgements.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { idOf, objectOf, servedText } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -44,7 +44,7 @@ let reach: Reach;
 beforeAll(async () => {
   redis = await startRedis();
   gateway = await openGateway(redis.url);
-  store = await createRedisStore({ url: redis.url, clock: systemClock });
+  store = await openRedisStore({ url: redis.url });
   publisher = createPublisher({
     gateway,
     keyring: parseKeyring(newKeyringText()),

@@ -11,10 +11,10 @@ import type { ObjectScene } from "../../dataplane/perform/objects.ts";
 import { createScanTurns } from "../../dataplane/perform/scan-objects.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { CollectionRef, Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { validateList } from "../../dataplane/validate/validate-list.ts";
 import { project } from "../support/http/projects.ts";
 import { scalars } from "../support/json/random-json.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { sharedRedis } from "../support/redis/shared-redis.ts";
 import { objectOf } from "../support/store/stored-objects.ts";
 import { countForTier } from "../support/time/test-tier.ts";
@@ -224,7 +224,7 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
   beforeAll(async () => {
     store =
       kind === "redis"
-        ? await createRedisStore({ url: sharedRedis().url, clock: systemClock })
+        ? await openRedisStore({ url: sharedRedis().url })
         : await createEmbeddedStore({ directory: ":memory:", clock: systemClock, markSpacing: 2 });
   });
   afterAll(() => store.close());

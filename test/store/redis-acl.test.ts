@@ -12,7 +12,6 @@ import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
@@ -26,6 +25,7 @@ import {
   withRootKey,
   withUser,
 } from "../support/http/projects.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { allowAsDocumented, type DocumentedUser, documentedUrl } from "../support/redis/redis-acl.ts";
 import { idOf, servedText } from "../support/store/stored-objects.ts";
@@ -52,7 +52,7 @@ beforeAll(async () => {
   publisher = newPublisher({ gateway, keyring });
   acknowledgements = createAcknowledgements({ gateway, timers: systemTimers });
   const url = documentedUrl(redis, "jsonplane-dataplane");
-  store = await createRedisStore({ url, clock: systemClock });
+  store = await openRedisStore({ url });
   config = await openRedisDirectory({ url, keyring: unchangingKeyring(keyring), clock: systemClock, replica: "r1" });
 });
 afterAll(async () => {

@@ -7,8 +7,8 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { revocations, sessionKeys } from "../../dataplane/store/redis/keys.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { offBy } from "../support/time/manual-clock.ts";
@@ -38,8 +38,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   proxy = await startTcpProxy(redis.port);
-  direct = await createRedisStore({ url: redis.url, clock: systemClock });
-  following = await createRedisStore({ url: `redis://127.0.0.1:${proxy.port}`, clock: systemClock, rereadMs: never });
+  direct = await openRedisStore({ url: redis.url });
+  following = await openRedisStore({ url: `redis://127.0.0.1:${proxy.port}`, rereadMs: never });
 });
 afterEach(async () => {
   await Promise.all([direct.close(), following.close()]);
@@ -84,7 +84,7 @@ describe("a follower of ended sessions", () => {
   });
 
   it("hears of one whose hint was lost by reading the sorted set again", async () => {
-    const reading = await createRedisStore({ url: redis.url, clock: systemClock, rereadMs: often });
+    const reading = await openRedisStore({ url: redis.url, rereadMs: often });
     const heard: string[] = [];
     await reading.followEndedSessions((id) => heard.push(id));
     await admin.zadd(revocations.set, Math.floor(Date.now() / 1000) + 300, "without a hint");
@@ -98,7 +98,7 @@ describe("a follower of ended sessions", () => {
     const ids: string[] = [early];
     for (const shift of [-hour, hour, 2 * hour]) {
       const clock = offBy(systemClock, shift);
-      const shifted = await createRedisStore({ url: redis.url, clock });
+      const shifted = await openRedisStore({ url: redis.url, clock });
       const project = freshProject();
       const id = await begin(project);
       expect(await shifted.endSession(project, id, 300)).toBe(true);
@@ -118,7 +118,7 @@ describe("a follower of ended sessions", () => {
       readings += 1;
       return systemClock.now() + (readings > 1 ? 1_800_000 : 0);
     };
-    const jumping = await createRedisStore({ url: redis.url, clock: { ...systemClock, now } });
+    const jumping = await openRedisStore({ url: redis.url, clock: { ...systemClock, now } });
     now();
     expect(await jumping.endSession(project, id, 300)).toBe(true);
     await jumping.close();
@@ -164,7 +164,7 @@ describe("a follower of ended sessions", () => {
 
 describe("a store that is closed", () => {
   it("leaves no connection of followers, ends calls under way first and refuses later ones", async () => {
-    const store = await createRedisStore({ url: redis.url, clock: systemClock });
+    const store = await openRedisStore({ url: redis.url });
     const before = await connections();
     const heard: string[] = [];
     await store.followEndedSessions((id) => heard.push(id));
@@ -197,7 +197,7 @@ describe("a store that is closed", () => {
 describe("a follower's failed reading", () => {
   it("is reported, and tried again", async () => {
     const outcomes: string[] = [];
-    const store = await createRedisStore({
+    const store = await openRedisStore({
       url: redis.url,
       clock: systemClock,
       rereadMs: often,
@@ -244,7 +244,7 @@ describe("ending a session", () => {
       `~${revocations.stream}*`,
       "~jp:{probe}*",
     );
-    const half = await createRedisStore({ url: `redis://half:secret@127.0.0.1:${redis.port}`, clock: systemClock });
+    const half = await openRedisStore({ url: `redis://half:secret@127.0.0.1:${redis.port}` });
     await expect(half.endSession(project, id, 300)).rejects.toBeInstanceOf(OutcomeUnknown);
     await eventually(() => expect(heard).toContain(id));
     expect(await direct.endSession(project, id, 300)).toBe(true);

@@ -2,14 +2,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { DocumentRef, Store } from "../../dataplane/store/port.ts";
 import { collectionKeys, documentKeys } from "../../dataplane/store/redis/keys.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { moveSlot, slotOf } from "../support/redis/move-slot.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis } from "../support/redis/redis.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
@@ -61,8 +60,8 @@ describe("a store behind a Sentinel", () => {
   let sentinel: TestSentinel;
   let store: Store;
   beforeAll(async () => {
-    sentinel = await startRedisSentinel();
-    store = await createRedisStore({ url: sentinel.url, clock: systemClock });
+    sentinel = await startRedisSentinel({ downAfterMs: 60_000 });
+    store = await openRedisStore({ url: sentinel.url });
   });
   afterAll(async () => {
     await store.close();
@@ -77,7 +76,10 @@ describe("a store behind a Sentinel", () => {
     });
     let isOver = false;
     const writing = insertUntil(store, document, () => isOver);
-    await askRedis(sentinel.port, "SENTINEL FAILOVER main");
+    // Refused until the Sentinel knows all of the replica.
+    await eventually(async () => {
+      expect(await askRedis(sentinel.port, "SENTINEL FAILOVER main")).toContain("+OK");
+    });
     await eventually(
       async () => {
         expect(await askRedis(sentinel.replica.port, "INFO replication")).toContain("role:master");
@@ -90,7 +92,7 @@ describe("a store behind a Sentinel", () => {
     isOver = true;
     const { created } = await writing;
     expect(created.length).toBeGreaterThan(10);
-    const direct = await createRedisStore({ url: sentinel.replica.url, clock: systemClock });
+    const direct = await openRedisStore({ url: sentinel.replica.url });
     const stored = await storedIn(direct, document);
     // Replication is asynchronous: what the old primary acknowledged last may be lost, and that is documented. Nothing is twice.
     const numbers = stored.filter((n) => n >= 0);
@@ -103,11 +105,7 @@ describe("a store behind one address", () => {
   it("goes on reading from what answers READONLY, and with the primary as soon as the address leads there", async () => {
     const [old, next] = [await startRedis(), await startRedis()];
     const proxy = await startTcpProxy(old.port);
-    const store = await createRedisStore({
-      url: `redis://127.0.0.1:${proxy.port}`,
-      clock: systemClock,
-      commandTimeoutMs: 20_000,
-    });
+    const store = await openRedisStore({ url: `redis://127.0.0.1:${proxy.port}` });
     try {
       const document = await documentOf(store, '{"l":[]}');
       await askRedis(old.port, "REPLICAOF 127.0.0.1 1");
@@ -141,7 +139,7 @@ describe("a store on a Cluster", () => {
 
   it("answers all of many calls at once right after it was opened", async () => {
     for (let n = 0; n < 5; n += 1) {
-      const store = await createRedisStore({ url, clock: systemClock });
+      const store = await openRedisStore({ url });
       const calls = Array.from({ length: 200 }, () => store.create(freshCollection(), objectOf(1, {}), 10));
       const answers = await Promise.all(calls);
       expect(answers.every(({ outcome }) => outcome === "created")).toBe(true);
@@ -150,7 +148,7 @@ describe("a store on a Cluster", () => {
   });
 
   it("applies each write once while its slot moves to another node and back", async () => {
-    const store = await createRedisStore({ url, clock: systemClock });
+    const store = await openRedisStore({ url });
     const document = await documentOf(store, '{"l":[]}');
     let isOver = false;
     const writing = Array.from({ length: 8 }, () => insertUntil(store, document, () => isOver));
@@ -174,7 +172,7 @@ describe("a store on a Cluster", () => {
     ["their sets", (key: string) => !key.includes(":doc:")],
   ] as const) {
     it(`lists all objects or refuses, and builds indexes over all of them, while the slot moves and ${what} go first`, async () => {
-      const store = await createRedisStore({ url, clock: systemClock });
+      const store = await openRedisStore({ url });
       const collection = freshCollection();
       const total = 150;
       await fillCollection(store, collection, total, (n) => objectOf(n, { a: String(n) }));
@@ -212,9 +210,9 @@ describe("a store on a Cluster", () => {
   }
 
   it("refuses while a node is away, loses nothing that was acknowledged, and is served again when it is back", async () => {
-    const patient = await createRedisStore({ url, clock: systemClock, commandTimeoutMs: 10_000 });
+    const patient = await openRedisStore({ url });
     const documents = await onEveryNode(patient, cluster);
-    const store = await createRedisStore({ url, clock: systemClock, commandTimeoutMs: 500 });
+    const store = await openRedisStore({ url, commandTimeoutMs: 2_000 });
     let isOver = false;
     const writing = documents.map((document) => insertUntil(store, document, () => isOver));
     const [, node] = cluster.nodes;

@@ -4,11 +4,10 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { writeBeside } from "../support/killed-writer/write-beside.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
 import { countForTier } from "../support/time/test-tier.ts";
@@ -25,7 +24,7 @@ describe(`indexes that are added to ${objects} objects`, () => {
   let store: Store;
   beforeAll(async () => {
     redis = await startRedis();
-    store = await createRedisStore({ url: redis.url, clock: systemClock });
+    store = await openRedisStore({ url: redis.url });
   });
   afterAll(async () => {
     await store.close();

@@ -3,11 +3,9 @@
 
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { checkLanes } from "../support/killed-writer/check-lanes.ts";
 import { writeUntilKilled } from "../support/killed-writer/killed-writer.ts";
 import { carryOut, laneWrites, prepareLanes } from "../support/killed-writer/lane-writer.ts";
@@ -19,6 +17,7 @@ import {
   writtenCollection,
   writtenDocument,
 } from "../support/killed-writer/lanes.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -70,7 +69,7 @@ describe("a Redis that is killed while it is written to, with appendfsync always
       const writing = lanes.states.map((state, lane) =>
         writeUntilItFails(lanes.store, state, { round, lane, onSettled }),
       );
-      await enough.promise;
+      await Promise.race([enough.promise, Promise.all(writing)]);
       await lanes.redis.kill("SIGKILL");
       for (const failure of await Promise.all(writing)) if (failure instanceof OutcomeUnknown) told.unknown += 1;
       await lanes.redis.restart();
@@ -127,7 +126,7 @@ function useLanes(args: readonly string[]): Lanes {
   let states: LaneState[] = [];
   beforeAll(async () => {
     redis = await startRedis({ args });
-    store = await createRedisStore({ url: redis.url, clock: systemClock });
+    store = await openRedisStore({ url: redis.url });
   });
   afterAll(async () => {
     await store.close();

@@ -4,12 +4,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -18,9 +17,8 @@ import { freshCollection, freshDocument, freshProject } from "./contract/fixture
 
 const plenty = 1_000_000;
 const roomy = { maxBytes: plenty };
-/** Of stores that are not to wait for a Redis that stands still; the others are patient, since a busy machine may stand still as well. */
-const commandTimeoutMs = 400;
-const patient = { commandTimeoutMs: 20_000 };
+/** Of stores that are not to wait for a Redis that stands still. */
+const commandTimeoutMs = 2_000;
 
 let redis: TestRedis;
 let admin: Redis;
@@ -42,8 +40,8 @@ describe("a connection that ends between a write and its answer", () => {
   beforeEach(async () => {
     proxy = await startTcpProxy(redis.port);
     const observe = (observation: StoreObservation) => seen.push(observation);
-    store = await createRedisStore({ url: `redis://127.0.0.1:${proxy.port}`, clock: systemClock, observe });
-    direct = await createRedisStore({ url: redis.url, clock: systemClock });
+    store = await openRedisStore({ url: `redis://127.0.0.1:${proxy.port}`, observe });
+    direct = await openRedisStore({ url: redis.url });
     seen.length = 0;
   });
   afterEach(async () => {
@@ -156,7 +154,7 @@ describe("a connection that ends between a write and its answer", () => {
 describe("a Redis that goes away", () => {
   let store: Store;
   beforeEach(async () => {
-    store = await createRedisStore({ url: redis.url, clock: systemClock, ...patient });
+    store = await openRedisStore({ url: redis.url });
   });
   afterEach(async () => {
     await store.close();
@@ -184,13 +182,13 @@ describe("a Redis that goes away", () => {
   it("refuses to open a store on a server that isn't there, without waiting for it", async () => {
     const proxy = await startTcpProxy(redis.port);
     await proxy.stop();
-    const opening = createRedisStore({ url: `redis://127.0.0.1:${proxy.port}`, clock: systemClock });
+    const opening = openRedisStore({ url: `redis://127.0.0.1:${proxy.port}` });
     await expect(opening).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
   it("that stands still makes a write unknown, later calls unavailable, and is served again when it goes on", async () => {
     const document = await documentOf(store, '{"l":[]}');
-    const quick = await createRedisStore({ url: redis.url, clock: systemClock, commandTimeoutMs });
+    const quick = await openRedisStore({ url: redis.url, commandTimeoutMs });
     await redis.kill("SIGSTOP");
     try {
       await expect(quick.insertAt(document, ["l", "-"], "1", roomy)).rejects.toBeInstanceOf(OutcomeUnknown);
@@ -213,7 +211,7 @@ describe("a Redis that goes away", () => {
 describe("a Redis that refuses", () => {
   let store: Store;
   beforeAll(async () => {
-    store = await createRedisStore({ url: redis.url, clock: systemClock, ...patient });
+    store = await openRedisStore({ url: redis.url });
   });
   afterAll(() => store.close());
 
@@ -315,7 +313,7 @@ describe("a Redis that the store can't use", () => {
   it("is refused with a clear word when it has no JSON module", async () => {
     const bare = await startRedis({ json: false });
     try {
-      const opening = createRedisStore({ url: bare.url, clock: systemClock });
+      const opening = openRedisStore({ url: bare.url });
       await expect(opening).rejects.toMatchObject({ name: "RedisFault", code: "NOJSON" });
     } finally {
       await bare.stop();
@@ -324,7 +322,7 @@ describe("a Redis that the store can't use", () => {
 
   it("is refused when the password is wrong", async () => {
     await admin.acl("SETUSER", "locked", "on", ">secret", "~*", "+@all");
-    const opening = createRedisStore({ url: `redis://locked:wrong@127.0.0.1:${redis.port}`, clock: systemClock });
+    const opening = openRedisStore({ url: `redis://locked:wrong@127.0.0.1:${redis.port}` });
     await expect(opening).rejects.toBeInstanceOf(StoreUnavailable);
   });
 });

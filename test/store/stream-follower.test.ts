@@ -37,10 +37,12 @@ afterEach(async () => {
   await proxy.stop();
 });
 
+/** The whole is read again where a test says so. */
+const never = 3_600_000;
 const say = (word: string) => commands.write(stream, "XADD", stream, "*", "word", word);
 
 async function follow(followed: Partial<Followed> = {}): Promise<StreamFollower> {
-  const waiting = await openGateway(`redis://127.0.0.1:${proxy.port}`, 7_000);
+  const waiting = await openGateway(`redis://127.0.0.1:${proxy.port}`, never + 20_000);
   const follower = new StreamFollower({
     commands,
     waiting,
@@ -48,6 +50,7 @@ async function follow(followed: Partial<Followed> = {}): Promise<StreamFollower>
     readWhole: async (anew) => void seen.push(anew ? "anew" : "whole"),
     onHint: (fields) => void seen.push(fields.get("word") ?? ""),
     onFailure: (failure) => failures.push(failure),
+    rereadMs: never,
     ...followed,
   });
   const running = follower.run();

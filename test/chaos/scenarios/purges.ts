@@ -1,11 +1,9 @@
 // A project that is deleted with its data and made anew, again and again, while a replica stands still somewhere in the purge: what it does
 // when it goes on comes late.
 
-import { systemClock } from "../../../core/clock.ts";
 import type { PurgeOrder } from "../../../core/config/purge-order.ts";
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type { Script } from "../../../core/redis/script.ts";
-import { createRedisStore } from "../../../dataplane/store/redis/redis-store.ts";
 import { freeingScript } from "../../../dataplane/store/redis/store-script.ts";
 import { createPurges, type Purges } from "../../../operator/publish/purges.ts";
 import {
@@ -18,6 +16,7 @@ import {
   withRootKey,
   withUser,
 } from "../../support/http/projects.ts";
+import { openRedisStore } from "../../support/redis/open-store.ts";
 import { fillCollection, objectOf } from "../../support/store/stored-objects.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import type { Asked, Target } from "../ask.ts";
@@ -167,7 +166,7 @@ async function live(stage: Stage, number: number, replicas: readonly Target[]): 
 }
 
 async function fill({ world }: Stage): Promise<void> {
-  const store = await createRedisStore({ url: world.redis.url, clock: systemClock });
+  const store = await openRedisStore({ url: world.redis.url });
   try {
     const create: typeof store.create = (collection, object) => store.create(collection, object, 2 * filling);
     const numbered = (n: number) => objectOf(n, { n: `${n}` }, "apikey:tenant");

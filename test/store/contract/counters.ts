@@ -126,11 +126,11 @@ function describeWindows(subject: Subject): void {
 
   it("renews an exhausted budget after retryAfterSeconds, tried in between or not", async () => {
     const { store } = subject();
-    const brief = budget(1, 2);
+    const brief = budget(1, 5);
     expect(await store.spend([brief])).toEqual(spent);
     await pass(subject(), 1_000);
     const answer = await store.spend([brief]);
-    expectExhausted(answer, 2);
+    expectExhausted(answer, 5);
     await pass(subject(), answer.outcome === "exhausted" ? answer.retryAfterSeconds * 1_000 : 0);
     await eventually(async () => expect(await store.spend([brief])).toEqual(spent));
   });

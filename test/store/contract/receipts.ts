@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { Receipt } from "../../../dataplane/store/port.ts";
 import { idOf, objectOf } from "../../support/store/stored-objects.ts";
+import { eventually } from "../../support/time/eventually.ts";
 import { documentOf, textAt } from "./document-steps.ts";
 import {
   freshCollection,
@@ -78,11 +79,11 @@ function describeCreates(subject: Subject): void {
     const { store } = subject();
     const collection = freshCollection();
     const create = (n: number) =>
-      store.create(collection, { ...objectOf(n, {}), receipt: receiptOf("a", "first", 1) }, 10);
+      store.create(collection, { ...objectOf(n, {}), receipt: receiptOf("a", "first", 5) }, 10);
     await create(1);
     expect(await create(2)).toEqual(repeated);
-    await pass(subject(), 2_100);
-    expect(await store.receipt(collection, "a")).toBeUndefined();
+    await pass(subject(), 5_100);
+    await eventually(async () => expect(await store.receipt(collection, "a")).toBeUndefined());
     expect((await create(3)).outcome).toBe("created");
     expect(await store.count(collection, {})).toBe(2);
   });

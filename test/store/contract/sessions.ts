@@ -124,14 +124,14 @@ function describeExpiry(subject: Subject): void {
     const project = freshProject();
     const now = secondsNow(subject());
     const [short, long] = [
-      sessionAt(subject(), { expires: now + 2 }),
+      sessionAt(subject(), { expires: now + 5 }),
       sessionAt(subject(), { created: now - 1, lastRefresh: now - 1 }),
     ];
     await store.putSession(project, short, ample);
     await store.putSession(project, long, ample);
     expect(await store.session(project, short.id)).toEqual(short);
     expect(await store.sessions(project, { limit: 10 })).toEqual([short, long]);
-    await pass(subject(), 2_000);
+    await pass(subject(), 5_000);
     await eventually(async () => expect(await store.session(project, short.id)).toBeUndefined());
     await eventually(async () => expect(await store.sessions(project, { limit: 10 })).toEqual([long]));
     expect(await store.sessions(project, { username: "alice", limit: 1 })).toEqual([long]);

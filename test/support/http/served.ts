@@ -12,7 +12,7 @@ import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../../
 import { createMemoryDirectory, type MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store, StoreObservation } from "../../../dataplane/store/port.ts";
-import { createRedisStore } from "../../../dataplane/store/redis/redis-store.ts";
+import { openRedisStore } from "../redis/open-store.ts";
 import { sharedRedis, sharedRedisCluster } from "../redis/shared-redis.ts";
 import { type Reply, type SentRequest, send } from "./http-client.ts";
 import { changed, cheapCost, inNamespace, type Modifier } from "./projects.ts";
@@ -105,9 +105,6 @@ function twice(suite: (serveTwice: ServeTwice) => void): (serve: Serve) => void 
     });
 }
 
-/** Of stores whose subject is no outage: a busy machine is none. */
-const commandTimeoutMs = 20_000;
-
 type FindRedis = () => { readonly url: string } | Promise<{ readonly url: string }>;
 
 function onRedis(suite: (serve: Serve) => void, find: FindRedis): void {
@@ -115,7 +112,7 @@ function onRedis(suite: (serve: Serve) => void, find: FindRedis): void {
   beforeAll(async () => {
     ({ url } = await find());
   });
-  suiteOn(suite, (clock, observe) => createRedisStore({ url, clock, observe, commandTimeoutMs }));
+  suiteOn(suite, (clock, observe) => openRedisStore({ url, clock, observe }));
 }
 
 type OpenStore = (clock: Clock, observe: (observation: StoreObservation) => void) => Promise<Store>;

@@ -3,14 +3,13 @@
 // step built.
 
 import { writeSync } from "node:fs";
-import { systemClock } from "../../../core/clock.ts";
 import type { CollectionRef } from "../../../dataplane/store/port.ts";
-import { createRedisStore } from "../../../dataplane/store/redis/redis-store.ts";
+import { openRedisStore } from "../redis/open-store.ts";
 import { writeBeside } from "./write-beside.ts";
 
 const [url = "", collection = "", first = "0", existing = "1"] = process.argv.slice(2);
 const ref = JSON.parse(collection) as CollectionRef;
-const store = await createRedisStore({ url, clock: systemClock });
+const store = await openRedisStore({ url });
 const beside = { first: Number(first), existing: Number(existing), isOver: () => false };
 await Promise.all([build(), writeBeside(store, ref, beside)]);
 

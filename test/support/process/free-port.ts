@@ -17,7 +17,7 @@ const reservedMs = 120_000;
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const port = randomInt(lowest, highest);
-    if ((await isFree(port)) && (await reserve(port))) return port;
+    if ((await reserve(port)) && (await isFree(port))) return port;
   }
   throw new Error(`No free port found between ${lowest} and ${highest}`);
 }

@@ -8,6 +8,8 @@ import type { TestRedisCluster } from "./redis-cluster.ts";
 
 const usualPause = 30;
 const keysAtOnce = 1_000;
+/** For how long the other node may not answer. */
+const migrateMs = 30_000;
 
 export function slotOf(key: string): number {
   return new TrackedCommand({ name: "get", args: [], keys: [key] }, new Outlet()).getSlot();
@@ -57,11 +59,11 @@ async function moveKeys(
     // One by one first, so that scripts meet keys on both sides.
     const single = first === undefined ? keys.slice(0, 3) : keys.filter(first);
     for (const key of single) {
-      await source.call("MIGRATE", to.host, to.port, key, 0, 2_000);
+      await source.call("MIGRATE", to.host, to.port, key, 0, migrateMs);
       await sleep(pauseMs);
     }
     await between?.();
     const rest = keys.filter((key) => !single.includes(key));
-    if (rest.length > 0) await source.call("MIGRATE", to.host, to.port, "", 0, 2_000, "KEYS", ...rest);
+    if (rest.length > 0) await source.call("MIGRATE", to.host, to.port, "", 0, migrateMs, "KEYS", ...rest);
   }
 }

@@ -21,8 +21,19 @@ type Node = Pick<TestRedis, "host" | "port">;
 
 const slots = 16_384;
 const agreeSeconds = 20;
+/** Short while they get to know each other, which it paces. */
+const joiningTimeoutMs = 2_000;
+/** For how long a node may say nothing before the others take it for gone, where that isn't the subject: a busy machine may stand still. */
+const patientTimeoutMs = 30_000;
 
-export async function startRedisCluster(size = 3, { replicas: doubled = false } = {}): Promise<TestRedisCluster> {
+export interface ClusterOptions {
+  /** A replica for each master. */
+  readonly replicas?: boolean;
+  readonly nodeTimeoutMs?: number;
+}
+
+export async function startRedisCluster(size = 3, options: ClusterOptions = {}): Promise<TestRedisCluster> {
+  const { replicas: doubled = false, nodeTimeoutMs = patientTimeoutMs } = options;
   const nodes = await joinedNodes(size);
   const replicas: TestRedis[] = [];
   const stop = async () => {
@@ -31,6 +42,7 @@ export async function startRedisCluster(size = 3, { replicas: doubled = false } 
   try {
     await untilWhole(nodes);
     if (doubled) for (const node of nodes) replicas.push(await startReplicaOf(node));
+    await setNodeTimeout([...nodes, ...replicas], nodeTimeoutMs);
   } catch (error) {
     await stop();
     throw error;
@@ -61,6 +73,10 @@ export async function untilWhole(nodes: readonly Node[]): Promise<void> {
   await Promise.all(nodes.map((node) => agrees(node, nodes.length)));
 }
 
+export async function setNodeTimeout(nodes: readonly Node[], milliseconds = patientTimeoutMs): Promise<void> {
+  for (const node of nodes) await command(node, `CONFIG SET cluster-node-timeout ${milliseconds}`);
+}
+
 /** Waits until it has everything that its master holds. */
 async function startReplicaOf(master: TestRedis): Promise<TestRedis> {
   const replica = await startNode(await freePort());
@@ -79,8 +95,9 @@ async function startReplicaOf(master: TestRedis): Promise<TestRedis> {
 }
 
 function startNode(busPort: number): Promise<TestRedis> {
-  const cluster = ["--cluster-enabled", "yes", "--cluster-port", String(busPort), "--cluster-node-timeout", "2000"];
-  return startRedis({ args: [...cluster, "--cluster-config-file", "nodes.conf"] });
+  const cluster = ["--cluster-enabled", "yes", "--cluster-port", String(busPort)];
+  const timeout = ["--cluster-node-timeout", String(joiningTimeoutMs)];
+  return startRedis({ args: [...cluster, ...timeout, "--cluster-config-file", "nodes.conf"] });
 }
 
 async function join(nodes: readonly TestRedis[], busPorts: readonly number[]): Promise<void> {
@@ -97,7 +114,7 @@ async function join(nodes: readonly TestRedis[], busPorts: readonly number[]): P
   }
 }
 
-async function command(node: TestRedis, text: string): Promise<void> {
+async function command(node: Node, text: string): Promise<void> {
   const reply = await askRedis(node.port, text);
   if (!reply.startsWith("+OK")) throw new Error(`${text} on port ${node.port}: ${reply.trim()}`);
 }

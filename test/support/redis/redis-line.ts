@@ -8,7 +8,7 @@ export function askRedis(port: number, command: string): Promise<string> {
     const socket = connect(port, "127.0.0.1");
     let reply = "";
     socket.setEncoding("utf8");
-    socket.setTimeout(2_000, () => socket.destroy(new Error(`No reply to ${command} from port ${port}`)));
+    socket.setTimeout(30_000, () => socket.destroy(new Error(`No reply to ${command} from port ${port}`)));
     socket.on("connect", () => socket.write(`${command}\r\n`));
     socket.on("data", (chunk) => {
       reply += chunk;

@@ -2,15 +2,15 @@
 
 import type { Clock } from "../../../core/clock.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
-import { createRedisStore } from "../../../dataplane/store/redis/redis-store.ts";
 import type { StoreUnderTest } from "../../store/contract/fixture.ts";
 import { offBy } from "../time/manual-clock.ts";
+import { openRedisStore } from "./open-store.ts";
 
 /** A store, and as many others as are opened, all closed together. */
 export async function redisReplicas(url: string, clock: Clock): Promise<StoreUnderTest> {
   const opened: Store[] = [];
   const openWith = async (its: Clock) => {
-    const store = await createRedisStore({ url, clock: its, commandTimeoutMs: 20_000 });
+    const store = await openRedisStore({ url, clock: its });
     opened.push(store);
     return store;
   };

@@ -22,10 +22,15 @@ export interface TestSentinel {
   stop(): Promise<void>;
 }
 
-export async function startRedisSentinel(): Promise<TestSentinel> {
+export interface SentinelOptions {
+  /** For how long the primary may not answer before the Sentinel takes it for gone; 1,000 by default. */
+  readonly downAfterMs?: number;
+}
+
+export async function startRedisSentinel({ downAfterMs = 1_000 }: SentinelOptions = {}): Promise<TestSentinel> {
   const primary = await startRedis();
   const replica = await startRedis({ args: ["--replicaof", `127.0.0.1 ${primary.port}`] });
-  const sentinel = await startSentinel(primary.port);
+  const sentinel = await startSentinel(primary.port, downAfterMs);
   await eventually(
     async () => {
       const answer = await askRedis(sentinel.port, "SENTINEL CKQUORUM main");
@@ -48,7 +53,12 @@ export async function startRedisSentinel(): Promise<TestSentinel> {
   };
 }
 
-async function startSentinel(primaryPort: number): Promise<{ readonly port: number; stop(): Promise<void> }> {
+interface RunningSentinel {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+async function startSentinel(primaryPort: number, downAfterMs: number): Promise<RunningSentinel> {
   const { server } = await findRedis(process.env);
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-sentinel-"));
   const port = await freePort();
@@ -59,7 +69,7 @@ async function startSentinel(primaryPort: number): Promise<{ readonly port: numb
     `dir ${dir}`,
     `logfile ${join(dir, "sentinel.log")}`,
     `sentinel monitor main 127.0.0.1 ${primaryPort} 1`,
-    "sentinel down-after-milliseconds main 1000",
+    `sentinel down-after-milliseconds main ${downAfterMs}`,
     "sentinel failover-timeout main 5000",
   ];
   await writeFile(file, `${lines.join("\n")}\n`);

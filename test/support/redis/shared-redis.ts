@@ -8,7 +8,7 @@
 
 import { inject } from "vitest";
 import type { TestRedis } from "./redis.ts";
-import { clusterUrl, untilWhole } from "./redis-cluster.ts";
+import { clusterUrl, setNodeTimeout, untilWhole } from "./redis-cluster.ts";
 
 export type SharedRedis = Pick<TestRedis, "url" | "host" | "port">;
 
@@ -33,6 +33,7 @@ export function sharedRedis(): SharedRedis {
 export async function sharedRedisCluster(): Promise<SharedRedisCluster> {
   const nodes = inject("redisClusterPorts").map(serverAt);
   await untilWhole(nodes);
+  await setNodeTimeout(nodes);
   return { url: clusterUrl(nodes), nodes };
 }
 

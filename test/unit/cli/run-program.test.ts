@@ -55,7 +55,7 @@ it("closes what a start opens after the signal that ended it, and waits for it",
     `async (closers) => {
       closers.push(() => say("first closed"));
       say("starting");
-      await sleep(300);
+      await sleep(600_000, undefined, { signal: closers.stopping }).catch(() => undefined);
       const open = setInterval(() => undefined, 1_000);
       closers.push(() => { clearInterval(open); say("second closed"); });
       say("never here");

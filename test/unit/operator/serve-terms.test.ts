@@ -69,7 +69,7 @@ const collection = "coordination.k8s.io/leases";
 
 /** Somebody else's, renewed in time for as long as this process looks on. */
 function heldByAnother(): () => void {
-  const spec = { holderIdentity: "another", leaseDurationSeconds: 3, leaseTransitions: 1 };
+  const spec = { holderIdentity: "another", leaseDurationSeconds: 60, leaseTransitions: 1 };
   server.objects.create(collection, { metadata: lease, spec });
   let renewals = 0;
   const renewing = setInterval(() => {

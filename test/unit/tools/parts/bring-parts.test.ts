@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bringParts } from "../../../../tools/parts/bring-parts.ts";
 import { partGroups, partsOf } from "../../../../tools/parts/groups.ts";
 import { type BringOptions, type Part, PartMissing } from "../../../../tools/parts/part.ts";
+import { eventually } from "../../../support/time/eventually.ts";
 
 let cache = "";
 let printed: string[] = [];
@@ -87,11 +88,10 @@ describe("the parts step", () => {
     let brought = 0;
     const part = fakePart("etcd", machine, async () => {
       brought += 1;
-      await new Promise((resume) => setTimeout(resume, 20));
+      await eventually(() => expect(printed.join("\n")).toContain("etcd: waiting for another process that brings it"));
     });
     await Promise.all([run([part]), run([part])]);
     expect(brought).toBe(1);
-    expect(printed.join("\n")).toContain("etcd: waiting for another process that brings it");
   });
 
   it("ends with the reason when a part can't be had: others that run are aborted, others that wait are not begun", async () => {

@@ -15,7 +15,7 @@ it("a program that isn't there is told from one that failed, and leaves nothing 
   const done = await runCommand("jsonplane-no-such-program", []);
   expect(done.code).toBe(127);
   expect(done.stderr).toContain("ENOENT");
-  expect(timers()).toBe(before);
+  expect(timers()).toBeLessThanOrEqual(before);
 });
 
 it("a program that takes too long is killed", async () => {
