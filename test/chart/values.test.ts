@@ -116,7 +116,7 @@ describe("a value that is left empty, which takes its default away,", () => {
       if (code === 0) expect([path, text.match(/.*(%!|--[\w-]+=$|: $).*/m)?.[0]]).toEqual([path, undefined]);
       else expect(complaint).toMatch(new RegExp(`${path}[.\\w]* has no value`));
     }
-  }, 120_000);
+  }, 300_000);
 
   it.each(["operator.workers", "networkPolicy", "networkPolicy.dnsPorts", "redis.external.ports", "crds.keep"])(
     "is refused, such as %s",

@@ -100,10 +100,10 @@ it("a node of our own ends with the process behind it, even when that is killed,
   }
   await upCluster(process.env, { number });
   await kubectl("get", "nodes");
-});
+}, 300_000);
 
 it("taking it down leaves no process, link, control group, mount or file, twice over", async () => {
   await cluster.down();
   expect(await remains()).toEqual([]);
   await cluster.down();
-});
+}, 300_000);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { freeLease } from "../support/fleet/free-lease.ts";
 import { shop } from "../support/fleet/shop.ts";
 import { customResources, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -38,7 +39,7 @@ afterAll(() => fleet?.stop());
 async function startOperator(): Promise<OperatorUser> {
   named += 1;
   const user = await operatorUserOf(fleet.api, `operator-${named}`);
-  await fleet.addOperator({ kubeconfig: await fleet.api.kubeconfig(user), args: ["--lease-duration", "4s"] });
+  await fleet.addOperator({ kubeconfig: await fleet.api.kubeconfig(user), args: ["--lease-duration", "60s"] });
   return user;
 }
 
@@ -114,6 +115,7 @@ describe("nothing is written", () => {
   it("when the only operator starts anew", async () => {
     const before = await Promise.all([versions(), configurationIn(fleet.redis)]);
     await fleet.operators.at(-1)?.stop("SIGKILL");
+    await freeLease(fleet.api);
     const user = await startOperator();
     await untilLeading();
     await everythingLookedAt();

@@ -114,14 +114,14 @@ describe.concurrent("deletionPolicy Delete", () => {
     );
     await write(place, 1);
     const names = ["rootkey/flags", "project/shop", "apiresource/books"];
-    await fleet.api.kubectl(["delete", ...names, "--namespace", place.namespace, "--timeout=30s"]);
+    await fleet.api.kubectl(["delete", ...names, "--namespace", place.namespace, "--timeout=120s"]);
     await place.gone("Project", "shop");
   });
 
   it("goes with its namespace", async () => {
     const place = await shop({ deletionPolicy: "Delete" }, openBooks(), declared("ApiKey", "web"));
     await write(place, 1);
-    await fleet.api.kubectl(["delete", "namespace", place.namespace, "--timeout=60s"]);
+    await fleet.api.kubectl(["delete", "namespace", place.namespace, "--timeout=120s"]);
     await eventually(async () => {
       const reply = await fleet.replicas[0]?.send(`/${place.namespace}/shop/api/books`);
       expect(reply?.code).toBe("unknown_project");

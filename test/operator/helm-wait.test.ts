@@ -130,7 +130,7 @@ describe("helm upgrade and uninstall --wait", () => {
     const [first = "", paused = "", last = ""] = charts;
     const flags = ["--timeout", "300s", "--namespace", place.namespace];
     expect(await run("install", "shop", first, "--wait", ...flags)).toMatchObject({ code: 0 });
-    const failed = await run("upgrade", "shop", paused, "--wait", ...flags, "--timeout", "5s");
+    const failed = await run("upgrade", "shop", paused, "--wait", ...flags, "--timeout", "15s");
     expect(failed.code).not.toBe(0);
     expect(failed.text).toMatch(timeOver);
     const told = "not ready. status: InProgress, message: The Project is suspended";

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { credentialsKey } from "../../core/config/config-keys.ts";
 import { rotationAnnotation } from "../../operator/secret-names.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { freeLease } from "../support/fleet/free-lease.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { apiKey, shop } from "../support/fleet/shop.ts";
 import { startTraffic } from "../support/fleet/traffic.ts";
@@ -91,13 +92,6 @@ function keepChanging(random: () => number): Changes {
   };
 }
 
-/** Nobody has to wait for the end of a dead process's Lease: it is taken from it. */
-async function freeLease(): Promise<void> {
-  const lease = "/apis/coordination.k8s.io/v1/namespaces/jsonplane-system/leases/jsonplane-operator";
-  const contentType = "application/merge-patch+json";
-  await apiObject(fleet.api, lease, { method: "PATCH", body: { spec: { holderIdentity: "" } }, contentType });
-}
-
 async function leaderOf(operators: readonly OperatorProcess[]): Promise<OperatorProcess> {
   return await eventually(
     async () => {
@@ -117,7 +111,7 @@ async function keepKilling(random: () => number): Promise<void> {
     await sleep(longestReignMs * random());
     await leading.stop("SIGKILL");
     living = living.filter((operator) => operator !== leading);
-    await freeLease();
+    await freeLease(fleet.api);
   }
 }
 

@@ -5,9 +5,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { type Keyring, keyringText } from "../../core/config/keyring.ts";
-import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { ensureFleetRing } from "../../operator/keyring/fleet-ring.ts";
@@ -19,6 +17,7 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
 import { sharedApiServer } from "../support/fleet/shared-parts.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
@@ -44,7 +43,7 @@ beforeAll(async () => {
     monotonic: () => performance.now(),
   });
   api = connected.api;
-  gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 2_000 }));
+  gateway = await openGateway(redis.url);
 });
 afterAll(async () => {
   gateway.disconnect();

@@ -206,7 +206,9 @@ describe("jsonplane dev", () => {
     const login = curlLines(dev).find((line) => line.includes("/sessions/")) ?? "";
     const { access_token: token } = paste(login) as { readonly access_token: string };
     const file = join(cwd, ".jsonplane", "secrets", "default", "ada-password.yaml");
-    writeFileSync(file, readFileSync(file, "utf8").replace(/password: .*/, "password: chosen"));
+    // Whole or not at all: who reads it in between would find it empty.
+    writeFileSync(`${file}.new`, readFileSync(file, "utf8").replace(/password: .*/, "password: chosen"));
+    renameSync(`${file}.new`, file);
     await eventually(async () => {
       const headers = { authorization: `bearer ${token}` };
       expect((await fetch(url("/default/bookshop/api/orders"), { headers })).status).toBe(401);
