@@ -10,7 +10,7 @@ import { freeLease } from "../support/fleet/free-lease.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { apiKey, shop } from "../support/fleet/shop.ts";
 import { startTraffic } from "../support/fleet/traffic.ts";
-import { apiCall, apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
 import { folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
