@@ -5,6 +5,7 @@ import { StoreUnavailable } from "../errors/store-errors.ts";
 import { type Argument, type Call, Outlet, ScriptCommand, TrackedCommand } from "./command.ts";
 import { type Client, isReady } from "./connect.ts";
 import { type Attempt, failureOf, isUnknownScript } from "./failure.ts";
+import { historiesOf } from "./histories.ts";
 import type { Script } from "./script.ts";
 
 export interface Gateway {
@@ -13,6 +14,8 @@ export interface Gateway {
   /** A command that writes; `args` hold `key` where the command wants it. */
   write(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>;
+  /** Names of the histories of writes that the primaries hold (histories.ts). Never rejects. */
+  histories(): Promise<readonly string[]>;
   /** True when a command could be sent now. */
   ready(): boolean;
   /** Ends the connections at once. */
@@ -52,6 +55,7 @@ export function createGateway(client: Client): Gateway {
       }
       return await send(new ScriptCommand(call, outlet, true), attempt);
     },
+    histories: () => historiesOf(client),
     ready: () => isReady(client),
     disconnect: () => client.disconnect(),
   };

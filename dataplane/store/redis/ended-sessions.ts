@@ -15,6 +15,8 @@ export interface EndedSessionsParts {
   readonly open: () => Promise<Gateway>;
   /** Told of every reading that failed, and will be tried again. */
   readonly onFailure: (failure: unknown) => void;
+  /** Awaited before each reading of the sorted set; never rejects. */
+  readonly beforeReading: () => Promise<void>;
   /** How often the sorted set is read, 5,000 by default. */
   readonly rereadMs?: number | undefined;
 }
@@ -47,7 +49,7 @@ export function createEndedSessions(parts: EndedSessionsParts): EndedSessions {
 }
 
 async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promise<() => Promise<void>> {
-  const { open, onFailure, rereadMs } = parts;
+  const { open, onFailure, beforeReading, rereadMs } = parts;
   const gateway = await open();
   const told = new ToldSessions(gateway, onEnded);
   const follower = new StreamFollower({
@@ -55,7 +57,10 @@ async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promi
     waiting: gateway,
     stream: revocations.stream,
     rereadMs,
-    readWhole: () => told.readSet(),
+    async readWhole() {
+      await beforeReading();
+      await told.readSet();
+    },
     onHint(ended, writtenAt) {
       const tokensExpire = Number(ended.get("tokens_expire"));
       told.tell(ended.get("session") ?? "", { tokensExpire, now: Math.floor(writtenAt / 1_000) });

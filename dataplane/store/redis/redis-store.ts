@@ -26,13 +26,17 @@ import { createRangeScripts } from "./range-scripts.ts";
 import { createReceipts } from "./receipts.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
+import { createToldEnds } from "./told-ends.ts";
 import { createWalks } from "./walks.ts";
 
 export interface RedisStoreOptions {
   /** redis://, rediss://, redis+sentinel:// or redis+cluster:// (redis-url.ts). */
   readonly url: string;
   readonly clock: Clock;
-  /** Called after each call of the store, and as `readEndedSessions` for each failed reading of ended sessions. */
+  /**
+   * Called after each call of the store, as `readEndedSessions` for each failed reading of ended sessions, and as `tellEndedSession` for each
+   * end that could not be told again.
+   */
   readonly observe?: (observation: StoreObservation) => void;
   /** Milliseconds to wait for an answer, 2,000 by default. */
   readonly commandTimeoutMs?: number;
@@ -57,10 +61,20 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const rangeScripts = createRangeScripts(gateway);
   const scripts = createObjectScripts(gateway);
   const parts = { gateway, scripts, rangeScripts, known: createKnownIndexes(indexScripts) };
+  const failed = (operation: string) => (failure: unknown) =>
+    observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
+  const sessionScripts = createSessionScripts(gateway);
+  const toldEnds = createToldEnds({
+    scripts: sessionScripts,
+    histories: gateway.histories,
+    monotonic: clock.monotonic,
+    onFailure: failed("tellEndedSession"),
+  });
   const ended = createEndedSessions({
     open: () => open("jsonplane-ended-sessions", (options.rereadMs ?? rereadMilliseconds) + commandTimeout),
     rereadMs: options.rereadMs,
-    onFailure: (failure) => observe?.({ operation: "readEndedSessions", seconds: 0, outcome: outcomeOf(failure) }),
+    beforeReading: toldEnds.look,
+    onFailure: failed("readEndedSessions"),
   });
   const store: Store = {
     ...createObjects(parts),
@@ -71,13 +85,14 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),
     ...createFigures(gateway),
     ...createReceipts(gateway),
-    ...createSessions(createSessionScripts(gateway), clock),
+    ...createSessions({ scripts: sessionScripts, clock, toldEnds }),
     ...createCounters(gateway),
     ...createBuckets(gateway),
     followEndedSessions: ended.followEndedSessions,
     health: () => ({ reachable: gateway.ready() }),
     async close() {
       await ended.stop();
+      await toldEnds.stop();
       gateway.disconnect();
     },
   };

@@ -6,13 +6,20 @@ import type { SessionRecord, SessionStore } from "../session-store.ts";
 import { afterEffect } from "./after-effect.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
 import type { SessionPlace, SessionScripts } from "./session-scripts.ts";
+import type { ToldEnds } from "./told-ends.ts";
 
 /** Seconds for which a revocation outlives its tokens: what clocks of replicas may differ by. */
 const grace = 60;
 
 type Sessions = Omit<SessionStore, "followEndedSessions">;
 
-export function createSessions(scripts: SessionScripts, clock: Clock): Sessions {
+export interface SessionsParts {
+  readonly scripts: SessionScripts;
+  readonly clock: Clock;
+  readonly toldEnds: ToldEnds;
+}
+
+export function createSessions({ scripts, clock, toldEnds }: SessionsParts): Sessions {
   const now = () => Math.floor(clock.now() / 1000);
 
   /** The record unless it has expired: Redis' clock may run behind ours. */
@@ -35,8 +42,11 @@ export function createSessions(scripts: SessionScripts, clock: Clock): Sessions 
       const session = await live(keys, id);
       if (session === undefined) return false;
       const latest = Math.max(session.created, session.lastRefresh);
-      await scripts.revoke({ id, seconds, latest, grace });
-      return afterEffect(scripts.remove(keys, placeOf(session)));
+      const end = { keys, place: placeOf(session), revocation: { id, seconds, latest, grace } };
+      // Before it is sent: the server that acknowledges it may be given up for another one meanwhile.
+      toldEnds.note(end);
+      await scripts.revoke(end.revocation);
+      return afterEffect(scripts.remove(keys, end.place));
     },
     async sessions(project, { username, limit }) {
       const keys = sessionKeys(project);
