@@ -21,7 +21,7 @@ import { invalidCredentials } from "./refusals.ts";
 import { createSessions } from "./sessions.ts";
 import { createThrottle } from "./throttle.ts";
 import { createTokens } from "./tokens.ts";
-import { createUnfinishedEnds } from "./unfinished-ends.ts";
+import { createUnfinishedWrites, type SessionEnd, type SessionRefresh } from "./unfinished-writes.ts";
 import { createAccessTokenVerifier } from "./verify-access-token.ts";
 import { createKeyVerifier } from "./verify-key.ts";
 
@@ -71,6 +71,15 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   const keys = createKeyVerifier(directory, clock);
   const accessTokens = createAccessTokenVerifier({ directory, clock, tokens, ended });
   const throttle = createThrottle(store, clock);
+  const unfinishedOf = { timers, monotonic: clock.monotonic };
+  const unnoted = createUnfinishedWrites<SessionRefresh>({
+    ...unfinishedOf,
+    write: ({ project, id, lastRefresh }) => store.touchSession(project, id, lastRefresh),
+  });
+  const unfinished = createUnfinishedWrites<SessionEnd>({
+    ...unfinishedOf,
+    write: ({ project, id, tokensLive }) => store.endSession(project, id, tokensLive),
+  });
   const opener = createSessionOpener({
     directory,
     store,
@@ -79,10 +88,10 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     ended,
     throttle,
     passwords,
+    unnoted,
     newId,
     observe,
   });
-  const unfinished = createUnfinishedEnds(store, timers);
   const following = await store.followEndedSessions((sessionId, tokensLive) => ended.add(sessionId, tokensLive));
 
   return {
@@ -98,6 +107,7 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     jwks: (project) => publicKeySet(project.signing),
     close() {
       unfinished.close();
+      unnoted.close();
       return following.stop();
     },
   };

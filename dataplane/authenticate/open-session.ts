@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { projectName } from "../../core/config/config-keys.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { isStoreFailure } from "../../core/errors/store-errors.ts";
+import { isStoreFailure, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { LoginAnswer } from "./authentication.ts";
@@ -24,6 +24,7 @@ import {
 } from "./refusals.ts";
 import type { LoginAttempt, Throttle } from "./throttle.ts";
 import type { TokenClaims, Tokens } from "./tokens.ts";
+import type { SessionRefresh, UnfinishedWrites } from "./unfinished-writes.ts";
 
 export interface OpenSessionDeps {
   readonly directory: Directory;
@@ -33,6 +34,8 @@ export interface OpenSessionDeps {
   readonly ended: EndedSessions;
   readonly throttle: Throttle;
   readonly passwords: PasswordVerifier;
+  /** Refreshes that the store took no note of yet. */
+  readonly unnoted: UnfinishedWrites<SessionRefresh>;
   readonly newId: () => string;
   readonly observe: Observe;
 }
@@ -41,6 +44,12 @@ export interface SessionOpener {
   login(project: LiveProject, header: string | undefined, address: string): Promise<LoginAnswer>;
   refresh(project: LiveProject, header: string | undefined): Promise<{ readonly access_token: string }>;
 }
+
+/**
+ * For how long sessions are refreshed while the store takes no writes. Until it does, those that somebody ended at another replica, which
+ * could not tell, are refreshed here as well.
+ */
+const unnotedMs = 3_600_000;
 
 type Session = Pick<TokenClaims, "sub" | "sid" | "cv">;
 
@@ -157,8 +166,26 @@ async function refresh(
   if (deps.ended.has(claims.sid)) throw invalidRefreshToken(project.config);
   // The signature binds session, user and revision together, so that the session need only still be there.
   const access_token = await mintAccessToken(deps, project, claims);
-  if (!(await deps.store.touchSession(project.config, claims.sid, now))) throw invalidRefreshToken(project.config);
+  if (!(await noteRefresh(deps, project, { id: claims.sid, lastRefresh: now }))) {
+    throw invalidRefreshToken(project.config);
+  }
   return { access_token };
+}
+
+/** False when the session is gone. Where the store takes no writes it is only read, and the refresh is noted later. */
+async function noteRefresh(
+  { store, unnoted }: OpenSessionDeps,
+  { config: project }: LiveProject,
+  { id, lastRefresh }: Omit<SessionRefresh, "project">,
+): Promise<boolean> {
+  try {
+    return await store.touchSession(project, id, lastRefresh);
+  } catch (error) {
+    if (!(error instanceof WritesRefused) || unnoted.unfinishedFor() > unnotedMs) throw error;
+  }
+  if ((await store.session(project, id)) === undefined) return false;
+  unnoted.add({ project, id, lastRefresh });
+  return true;
 }
 
 function mintAccessToken(deps: OpenSessionDeps, project: LiveProject, { sub, sid, cv }: Session): Promise<string> {

@@ -12,14 +12,14 @@ import type { EndedSessions } from "./ended-sessions.ts";
 import { liveValue } from "./live-lookup.ts";
 import type { Observe } from "./observation.ts";
 import { authenticationRequired, sessionEndedHere, sessionNotFound } from "./refusals.ts";
-import type { UnfinishedEnds } from "./unfinished-ends.ts";
+import type { SessionEnd, UnfinishedWrites } from "./unfinished-writes.ts";
 
 export interface SessionsDeps {
   readonly directory: Directory;
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly ended: EndedSessions;
-  readonly unfinished: UnfinishedEnds;
+  readonly unfinished: UnfinishedWrites<SessionEnd>;
   readonly observe: Observe;
 }
 

@@ -165,6 +165,22 @@ for (const [code, state] of refusedWriteStates) {
       });
     });
 
+    it("a session is refreshed, on every replica, and one that has ended is not", async () => {
+      const served = await replica();
+      const other = await replica({ namespace: served.namespace });
+      await make(served, "books", {}, key);
+      const [own, another] = [await login(served, "alice"), await login(served, "alice")];
+      expect((await end(served, another.session_id, key)).status).toBe(204);
+      await refusing(state, async () => {
+        for (const at of [served, other]) {
+          const reply = await refresh(at, own.refresh_token);
+          expect(reply.status).toBe(200);
+          expect(await isLetIn(other, reply.json<{ access_token: string }>().access_token)).toBe(200);
+          expect((await refresh(at, another.refresh_token)).status).toBe(401);
+        }
+      });
+    });
+
     it("a resource whose configuration was changed just before is read, sorted by its new field", async () => {
       const served = await replica();
       for (const n of [2, 1]) await make(served, "books", { n }, key);

@@ -2,7 +2,7 @@
 
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../../core/clock.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
 import type { CounterStore } from "../../../dataplane/store/port.ts";
 import type { SessionStore } from "../../../dataplane/store/session-store.ts";
@@ -16,7 +16,9 @@ export async function sessionStore(clock: Clock): Promise<SessionsAndCounters> {
   return store;
 }
 
-export type Fault = "none" | "unavailable" | "unknown";
+export type Fault = "none" | "unavailable" | "unknown" | "refused";
+
+const faults = { unavailable: StoreUnavailable, unknown: OutcomeUnknown, refused: WritesRefused } as const;
 
 export interface BreakableStore {
   readonly store: SessionsAndCounters;
@@ -38,9 +40,7 @@ export function breakable(inner: SessionsAndCounters): BreakableStore {
     return async (...args: A): Promise<R> => {
       calls.set(name, (calls.get(name) ?? 0) + 1);
       if (fault !== "none" && (broken.length === 0 || broken.includes(name))) {
-        throw fault === "unavailable"
-          ? new StoreUnavailable("The test says so")
-          : new OutcomeUnknown("The test says so");
+        throw new faults[fault]("The test says so");
       }
       return await call(...args);
     };
