@@ -1,5 +1,5 @@
 // Makes object ids: UUIDv7 (RFC 9562 §5.7) with a counter in rand_a that grows within a millisecond, so that ids made by
-// one process sort by creation even when its clock steps back.
+// one process sort by creation even when its clock steps back, unless it does by more than a minute: then it was wrong before.
 
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -13,6 +13,8 @@ export interface ObjectId {
 
 export type ObjectIds = () => ObjectId;
 
+/** Furthest that ids are ahead of the clock. Those of the time that a clock showed which jumped ahead stay the last until that time comes. */
+const maxAheadMs = 60_000;
 const counterLimit = 0x1000;
 const tailBytes = 8;
 const poolBytes = 4096;
@@ -31,6 +33,7 @@ export function createObjectIds(clock: Clock, random: (size: number) => Buffer =
   };
   return () => {
     const now = clock.now();
+    if (lastMs - now > maxAheadMs) lastMs = 0;
     counter = now > lastMs ? 0 : counter + 1;
     lastMs = Math.max(now, lastMs);
     if (counter === counterLimit) {

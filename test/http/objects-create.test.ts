@@ -90,6 +90,20 @@ describeServedOnBothStores("creating an object", (serve) => {
     expect((await make(served, "inbox", {}, key))._metadata).toMatchObject({ creator: "writer" });
   });
 
+  it("goes by the clock again when that jumped ahead and came back", async () => {
+    const time = manualClock(1_760_000_000_500);
+    const at = await serve(shop, { clock: time });
+    const made: ServedObject[] = [];
+    for (const jump of [0, 3_600_000, -3_600_000]) {
+      time.advance(1_000);
+      time.adjust(jump);
+      made.push(await make(at, "books", {}, key));
+    }
+    expect(made.map(({ _metadata }) => _metadata.created - 1_760_000_000)).toEqual([1, 3_602, 3]);
+    const [first, early, last] = made.map(({ id }) => id);
+    expect((await list(at, "books", key)).items.map(({ id }) => id)).toEqual([first, last, early]);
+  });
+
   it("gives ids that sort by creation, also within one millisecond and when the clock steps back", async () => {
     const made: ServedObject[] = [];
     for (let round = 0; round < 20; round += 1) {

@@ -15,7 +15,7 @@ describe("object ids", () => {
     const clock = manualClock();
     const newId = createObjectIds(clock);
     const made = Array.from({ length: 10_000 }, (_, i) => {
-      if (i === 5_000) clock.advance(-60_000);
+      if (i === 5_000) clock.advance(-59_000);
       return newId();
     });
     const ids = made.map((each) => each.id);
@@ -23,6 +23,31 @@ describe("object ids", () => {
     expect(new Set(ids).size).toBe(ids.length);
     const times = made.map((each) => each.createdMs);
     expect(times).toEqual(times.toSorted((left, right) => left - right));
+  });
+
+  it("leave the time that a clock showed which jumped ahead, once it is back by more than a minute", () => {
+    const clock = manualClock();
+    const newId = createObjectIds(clock);
+    const made = (adjusted: number) => {
+      clock.adjust(adjusted);
+      const { id, createdMs } = newId();
+      return { id, ahead: createdMs - clock.now() };
+    };
+    const hour = 3_600_000;
+    const [before, early, after, later] = [made(0), made(hour), made(1 - hour), made(30_000)];
+    // Back by a minute it goes on where it was, by more it goes by the clock again.
+    const [held, left] = [made(-60_000), made(-1)];
+    expect([before, early, after, later, held, left].map(({ ahead }) => ahead)).toEqual([0, 0, 0, 0, 60_000, 0]);
+    const inOrder = [left, before, after, later, held, early].map(({ id }) => id);
+    expect(inOrder).toEqual(inOrder.toSorted());
+  });
+
+  it("of one millisecond are never further ahead of the clock than a minute, however many are made", () => {
+    const clock = manualClock();
+    const newId = createObjectIds(clock);
+    const made = Array.from({ length: 3 * 0x1000 }, () => newId());
+    expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
+    expect((made.at(-1)?.createdMs ?? 0) - clock.now()).toBe(2);
   });
 
   it.each([
