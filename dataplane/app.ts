@@ -8,6 +8,7 @@ import { Problem } from "../core/errors/problem.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { endWork } from "./act/work.ts";
+import { createAnonymousWrites } from "./authenticate/anonymous-writes.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
@@ -90,8 +91,7 @@ export interface DataPlane {
 
 export async function startDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
   const { directory, clock = systemClock } = options;
-  const write = options.writeLog ?? ((text: string) => void process.stderr.write(text));
-  const logger = createLogger({ level: options.logLevel ?? "info", clock, write });
+  const logger = createLogger({ level: options.logLevel ?? "info", clock, write: options.writeLog ?? writeToStderr });
   const metrics = createMetrics({
     configAgeSeconds: () => directory.ageSeconds(),
     projects: () => directory.projects().length,
@@ -119,6 +119,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     store,
     directory,
     authentication,
+    anonymousWrites: createAnonymousWrites(store, clock),
     preparer,
     scanTurns: createScanTurns(),
     shares: createProjectShares(clock),
@@ -187,6 +188,10 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     usageReports: quotas.reports,
     close: () => close(options.drainMs),
   };
+}
+
+function writeToStderr(text: string): void {
+  process.stderr.write(text);
 }
 
 async function listenOnBoth(

@@ -2,6 +2,7 @@
 
 import type { Permission } from "../../core/config/types.ts";
 import type { Turns } from "../../core/turns.ts";
+import type { AnonymousWrites } from "../authenticate/anonymous-writes.ts";
 import type { Authentication } from "../authenticate/authentication.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { demandReadToo } from "../authorize/authorize.ts";
@@ -25,6 +26,7 @@ import { type Preconditions, preconditionsOf } from "../validate/preconditions.t
 export interface ActDeps extends ObjectDeps {
   readonly store: Store;
   readonly authentication: Authentication;
+  readonly anonymousWrites: AnonymousWrites;
   readonly preparer: CollectionPreparer;
   readonly scanTurns: Turns;
   readonly shares: ProjectShares;

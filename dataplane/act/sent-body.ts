@@ -1,7 +1,6 @@
 // Reads what a write says, once the write is admitted: nothing of a body is read before.
 
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import { demandAnonymousWrite } from "../authenticate/anonymous-writes.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../exchange.ts";
 import { idempotencyKeyOf } from "../validate/idempotency-key.ts";
@@ -23,7 +22,7 @@ export const noBody: SentBody = Object.freeze({});
 export async function admittedBody(deps: ActDeps, exchange: Exchange, act: Act): Promise<SentBody> {
   const { project } = act.place;
   if (act.caller.kind === "anonymous") {
-    await demandAnonymousWrite(deps.store, project.config, exchange.request.ip);
+    await deps.anonymousWrites.demand(project.config, exchange.request.ip);
   }
   if (act.rule === "delete") return noBody;
   const format = patchFormatOf(exchange.request.raw);

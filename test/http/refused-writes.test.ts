@@ -20,6 +20,7 @@ import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { type Refusing, refusedWriteStates, refusedWrites } from "../support/redis/refused-writes.ts";
 import { eventually } from "../support/time/eventually.ts";
 
+const anyone = { create: "Anyone", read: "Anyone", update: "Anyone", delete: "Anyone" } as const;
 const whole = { scope: { read: "All", write: "All" } } as const;
 const numbered = { type: "object", properties: { n: { type: "integer" } } } as const;
 const key = apikey("ci");
@@ -31,8 +32,10 @@ const shop = project(
   withUser("alice"),
   withUser("bob", { role: "Administrators" }),
   withResource("books", whole),
+  withResource("notes", { access: anyone }),
+  withRootKey("board", { access: anyone }),
   withRootKey("doc", { initialValue: '{"a":1}' }),
-  withLimits({ rate: { caller: { requestsPerSecond: 0.01, burst: 12 } } }),
+  withLimits({ anonymousWritesPerMinute: 4, rate: { caller: { requestsPerSecond: 0.01, burst: 12 } } }),
 );
 
 let redis: TestRedis;
@@ -110,6 +113,23 @@ describe("while Redis is full", () => {
       expect(found).toEqual([200, 200, 200]);
       expect((await served.send("/json/doc")).json()).toEqual({ l: [1, 3], o: {} });
       expect((await served.send("/api/books", { as: key })).json()).toMatchObject({ count: 0 });
+    });
+  });
+
+  it("an address without a credential removes what it may, as often as it may write", async () => {
+    const served = await replica();
+    const { id } = await make(served, "notes", {});
+    await served.send("/json/board/a", { method: "PUT", body: 1 });
+    await refusing(OOM, async () => {
+      const write = async (method: string, path: string) =>
+        outcome(await served.send(path, { method, ...(method === "POST" && { body: {} }) }));
+      expect(await write("DELETE", `/api/notes/${id}`)).toEqual([204, undefined]);
+      expect(await write("DELETE", "/json/board/a")).toEqual([200, undefined]);
+      expect(await write("POST", "/api/notes")).toEqual([503, "store_unavailable"]);
+      const again: (string | undefined)[] = [];
+      for (let n = 0; n < 4; n += 1) again.push((await write("DELETE", `/api/notes/${id}`))[1]);
+      expect([again[0], again.at(-1)]).toEqual(["not_found", "write_throttled"]);
+      expect((await served.send("/api/notes")).json()).toMatchObject({ count: 0 });
     });
   });
 });
