@@ -20,6 +20,7 @@ import { createPages } from "./pages.ts";
 import { createReceipts } from "./receipts.ts";
 import { createSessions } from "./sessions.ts";
 import { createSweep } from "./sweep-dropped.ts";
+import { createTexts } from "./texts.ts";
 import { createTransactions } from "./transactions.ts";
 import { createWalks } from "./walks.ts";
 
@@ -45,7 +46,8 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   const transactions = createTransactions(database, { observe, onRollback });
   const tables = { marks, entries: createEntries(database, marks), sliceAfter: createSlices(database) };
   const receipts = createReceipts(database, transactions, clock);
-  const parts = { database, transactions, collections, receipts, ...tables };
+  const texts = createTexts({ database, transactions, collections });
+  const parts = { database, transactions, collections, receipts, texts, ...tables };
   const sweep = createSweep(database, transactions);
   const indexes = createIndexes(parts);
   sweep.wake();

@@ -1,6 +1,7 @@
 // ObjectStore's calls about single objects: create, read, compare-and-set, remove, scan, purge. Refuses as the port says.
 
 import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
   CollectionRef,
   CreateOutcome,
@@ -17,6 +18,7 @@ import type { Entries, Indexed } from "./entries.ts";
 import type { Marks } from "./marks.ts";
 import type { Slice, SliceAfter } from "./object-slices.ts";
 import type { Receipts } from "./receipts.ts";
+import type { Texts } from "./texts.ts";
 import type { Transactions } from "./transactions.ts";
 
 export interface ObjectParts {
@@ -27,6 +29,7 @@ export interface ObjectParts {
   readonly sliceAfter: SliceAfter;
   readonly marks: Marks;
   readonly receipts: Receipts;
+  readonly texts: Texts;
 }
 
 type SingleObjects = Pick<
@@ -36,25 +39,15 @@ type SingleObjects = Pick<
 
 const scanSlice = { objects: 500, characters: 512 * 1024 };
 
-export function createObjects({
-  database,
-  transactions,
-  collections,
-  entries,
-  sliceAfter,
-  receipts,
-}: ObjectParts): SingleObjects {
+export function createObjects(parts: ObjectParts): SingleObjects {
+  const { database, transactions, collections, entries, sliceAfter, receipts } = parts;
   const statements = prepare(database);
 
   /** The object of this id, by way of the owner's own order of creation when one is given. */
   function find(collection: Collection, id: string, visible: Visibility): Indexed | undefined {
-    const viewer = viewerOf(collection, visible);
+    const viewer = viewerOf(collections, collection, visible);
     if (viewer === undefined) return undefined;
     return statements.find.get(collection.creation, viewer, id) as Indexed | undefined;
-  }
-
-  function viewerOf(collection: Collection, visible: Visibility): number | undefined {
-    return visible.owner === undefined ? collection.everyone : collections.owner(collection, visible)?.owner;
   }
 
   function create(ref: CollectionRef, { id, owner, text }: NewObject, maxObjects: number): boolean {
@@ -112,7 +105,7 @@ export function createObjects({
 
   function sliceOf(ref: CollectionRef, owner: Owner | undefined, id: string): Slice {
     const collection = collections.find(ref);
-    const viewer = collection && viewerOf(collection, owner === undefined ? {} : { owner });
+    const viewer = collection && viewerOf(collections, collection, owner === undefined ? {} : { owner });
     if (collection === undefined || viewer === undefined) return { objects: [], next: undefined };
     return sliceAfter(collection, viewer, id, scanSlice);
   }
@@ -142,12 +135,18 @@ export function createObjects({
     async *scan(ref, { owner }) {
       for (let from: string | undefined = ""; from !== undefined; ) {
         const after: string = from;
+        // Others are served between two slices.
+        if (after !== "") await nextTurn();
         const { objects, next } = await transactions.read("scan", () => sliceOf(ref, owner, after));
         if (objects.length > 0) yield objects.map(({ text }) => text);
         from = next;
       }
     },
   };
+}
+
+function viewerOf(collections: Collections, collection: Collection, visible: Visibility): number | undefined {
+  return visible.owner === undefined ? collection.everyone : collections.owner(collection, visible)?.owner;
 }
 
 /** Numbers of owners are never used again. */

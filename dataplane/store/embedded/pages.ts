@@ -2,11 +2,13 @@
 // with the page, not with the list or the offset.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { CollectionRef, FieldPage, FieldQuery, ObjectStore, Page, PageRange, Visibility } from "../port.ts";
+import type { CollectionRef, FieldQuery, ObjectStore, PageRange, Visibility } from "../port.ts";
 import type { ValueRange } from "../ranges.ts";
+import { type PagePart, wholePage } from "../whole-page.ts";
 import type { Collection } from "./collections.ts";
 import type { SizedList } from "./marks.ts";
 import type { ObjectParts } from "./objects.ts";
+import type { ObjectPlace } from "./texts.ts";
 
 type Pages = Pick<ObjectStore, "pageByCreation" | "pageByField" | "count">;
 
@@ -16,16 +18,22 @@ interface Span {
   readonly end: number;
 }
 
-const nothing: Page = { count: 0, texts: [] };
+const nothing: PagePart = { count: 0, texts: [], rest: [] };
 
 export function createPages(parts: ObjectParts): Pages {
-  const { transactions, collections } = parts;
+  const { transactions, collections, texts } = parts;
   const { pageByCreation, pageByField } = createPageReader(parts);
   return {
-    pageByCreation: (ref, visible, range) =>
-      transactions.read("pageByCreation", () => pageByCreation(ref, visible, range)),
-    pageByField: (ref, visible, query, range) =>
-      transactions.read("pageByField", () => pageByField(ref, visible, query, range)),
+    async pageByCreation(ref, visible, range) {
+      const part = await transactions.read("pageByCreation", () => pageByCreation(ref, visible, range));
+      return wholePage(part, (ids) => texts.readMore("pageByCreation", ref, ids), range);
+    },
+    async pageByField(ref, visible, query, range) {
+      const part = await transactions.read("pageByField", () => pageByField(ref, visible, query, range));
+      if (part === "not_ready") return { outcome: "not_ready" };
+      const page = await wholePage(part, (ids) => texts.readMore("pageByField", ref, ids), range);
+      return { outcome: "page", ...page };
+    },
     count: (ref, visible) =>
       transactions.read("count", () => {
         const collection = collections.find(ref);
@@ -34,18 +42,17 @@ export function createPages(parts: ObjectParts): Pages {
   };
 }
 
+/** Of a page, the part that is read at once. */
 export interface PageReader {
-  pageByCreation(ref: CollectionRef, visible: Visibility, range: PageRange): Page;
-  pageByField(ref: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): FieldPage;
-  /** A page of these objects, cut where it gets too long. */
-  textsOf(count: number, objects: readonly number[], range: Pick<PageRange, "maxLength">): Page;
+  pageByCreation(ref: CollectionRef, visible: Visibility, range: PageRange): PagePart;
+  pageByField(ref: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): PagePart | "not_ready";
 }
 
 /** Reads inside a transaction of the caller's. */
-export function createPageReader({ database, collections, marks }: ObjectParts): PageReader {
+export function createPageReader({ database, collections, marks, texts }: ObjectParts): PageReader {
   const statements = prepare(database);
 
-  function pageByCreation(ref: CollectionRef, visible: Visibility, range: PageRange): Page {
+  function pageByCreation(ref: CollectionRef, visible: Visibility, range: PageRange): PagePart {
     const collection = collections.find(ref);
     const viewer = collection && collections.owner(collection, visible);
     if (collection === undefined || viewer === undefined) return nothing;
@@ -53,19 +60,24 @@ export function createPageReader({ database, collections, marks }: ObjectParts):
     return page(list, { start: 0, end: list.length }, range);
   }
 
-  function pageByField(ref: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): FieldPage {
+  function pageByField(
+    ref: CollectionRef,
+    visible: Visibility,
+    query: FieldQuery,
+    range: PageRange,
+  ): PagePart | "not_ready" {
     const collection = collections.find(ref);
     const ordering = collection && readyOrdering(collection, query.index);
-    if (collection === undefined || ordering === undefined) return { outcome: "not_ready" };
+    if (collection === undefined || ordering === undefined) return "not_ready";
     const viewer = collections.owner(collection, visible);
-    if (viewer === undefined) return { outcome: "page", ...nothing };
+    if (viewer === undefined) return nothing;
     const list = { ordering, owner: viewer.owner, length: viewer.objects };
-    if (query.ranges !== undefined) return { outcome: "page", ...pageOfRanges(list, query.ranges, range) };
-    return { outcome: "page", ...page(list, spanOf(list, query.equals), range) };
+    if (query.ranges !== undefined) return pageOfRanges(list, query.ranges, range);
+    return page(list, spanOf(list, query.equals), range);
   }
 
   /** The ranges' entries one after the other, as if nothing lay between them. */
-  function pageOfRanges(list: SizedList, ranges: readonly ValueRange[], range: PageRange): Page {
+  function pageOfRanges(list: SizedList, ranges: readonly ValueRange[], range: PageRange): PagePart {
     const spans = ranges.map(({ from, to }) => ({
       start: marks.below(list, from, false),
       end: marks.below(list, to, false),
@@ -75,7 +87,7 @@ export function createPageReader({ database, collections, marks }: ObjectParts):
       const found = objectsAt(list, position, wanted);
       return range.descending ? found.reverse() : found;
     });
-    return textsOf(count, objects, range);
+    return texts.firstOf(count, objects);
   }
 
   function spanOf(list: SizedList, equals: string | undefined): Span {
@@ -83,36 +95,23 @@ export function createPageReader({ database, collections, marks }: ObjectParts):
     return { start: marks.below(list, equals, false), end: marks.below(list, equals, true) };
   }
 
-  function page(list: SizedList, { start, end }: Span, range: PageRange): Page {
+  function page(list: SizedList, { start, end }: Span, range: PageRange): PagePart {
     const { offset, limit, descending } = range;
     const count = end - start;
     const wanted = Math.min(limit, count - offset);
-    if (wanted <= 0) return { count, texts: [] };
+    if (wanted <= 0) return { ...nothing, count };
     const objects = objectsAt(list, descending ? end - offset - wanted : start + offset, wanted);
     if (descending) objects.reverse();
-    return textsOf(count, objects, range);
+    return texts.firstOf(count, objects);
   }
 
-  function textsOf(count: number, objects: readonly number[], range: Pick<PageRange, "maxLength">): Page {
-    const { maxLength = Number.POSITIVE_INFINITY } = range;
-    const texts: string[] = [];
-    let length = 0;
-    for (const object of objects) {
-      const text = String(statements.text.get(object)?.text);
-      length += text.length;
-      if (length > maxLength) return { count, texts, isCut: true };
-      texts.push(text);
-    }
-    return { count, texts };
-  }
-
-  function objectsAt(list: SizedList, position: number, wanted: number): number[] {
+  function objectsAt(list: SizedList, position: number, wanted: number): ObjectPlace[] {
     const { value, id, skip } = marks.place(list, position);
     const rows = statements.objects.all(list.ordering, list.owner, value, id, wanted, skip);
-    return rows.map(({ object }) => Number(object));
+    return rows as unknown as ObjectPlace[];
   }
 
-  return { pageByCreation, pageByField, textsOf };
+  return { pageByCreation, pageByField };
 }
 
 interface ShownPart {
@@ -141,9 +140,8 @@ export function readyOrdering({ indexes }: Collection, name: string): number | u
 function prepare(database: DatabaseSync) {
   return {
     objects: database.prepare(
-      `SELECT object FROM entries WHERE ordering = ? AND owner = ? AND (value, id) >= (?, ?)
+      `SELECT object, id FROM entries WHERE ordering = ? AND owner = ? AND (value, id) >= (?, ?)
         ORDER BY value, id LIMIT ? OFFSET ?`,
     ),
-    text: database.prepare("SELECT text FROM objects WHERE object = ?"),
   };
 }

@@ -2,27 +2,23 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { compareEncoded } from "../order.ts";
-import type {
-  Candidates,
-  CollectionRef,
-  FieldQuery,
-  ObjectStore,
-  Position,
-  Visibility,
-  WalkPage,
-  WalkRange,
-} from "../port.ts";
+import type { Candidates, CollectionRef, FieldQuery, ObjectStore, Position, Visibility, WalkRange } from "../port.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
+import { type PagePart, wholePage } from "../whole-page.ts";
 import type { Collection } from "./collections.ts";
 import type { ObjectParts } from "./objects.ts";
 import { createPageReader, readyOrdering } from "./pages.ts";
+import type { ObjectPlace } from "./texts.ts";
 
 type Walks = Pick<ObjectStore, "walk" | "candidates" | "readObjects">;
 
-interface Entry {
+interface Entry extends ObjectPlace {
   readonly value: string;
-  readonly id: string;
-  readonly object: number;
+}
+
+interface WalkPart extends PagePart {
+  /** Where to go on, when there is more. */
+  readonly next?: Position;
 }
 
 interface Listed {
@@ -35,10 +31,9 @@ interface Listed {
 const creation: readonly ValueRange[] = [{ from: "", to: "\u0001" }];
 /** A page of which only the count is wanted. */
 const nothing = { offset: 0, limit: 0, descending: false };
-const slice = { objects: 500, characters: 512 * 1024 };
 
 export function createWalks(parts: ObjectParts): Walks {
-  const { database, transactions, collections } = parts;
+  const { database, transactions, collections, texts } = parts;
   const statements = prepare(database);
   const pages = createPageReader(parts);
 
@@ -69,23 +64,26 @@ export function createWalks(parts: ObjectParts): Walks {
     return statement.all(list.ordering, list.owner, start.value, start.id, end, wanted) as unknown as Entry[];
   }
 
-  function walk(ref: CollectionRef, visible: Visibility, query: FieldQuery | undefined, range: WalkRange) {
+  function walk(
+    ref: CollectionRef,
+    visible: Visibility,
+    query: FieldQuery | undefined,
+    range: WalkRange,
+  ): WalkPart | "not_ready" {
     const list = listed(ref, visible, query?.index);
-    if (list === undefined) return { outcome: "not_ready" as const };
-    if (list === "nothing") return { outcome: "page" as const, count: 0, texts: [] };
+    if (list === undefined) return "not_ready";
+    if (list === "nothing") return { count: 0, texts: [], rest: [] };
     const entries = entriesAfter(list, query === undefined ? creation : rangesOf(query), range);
     const shown = entries.slice(0, range.limit);
-    const objects = shown.map(({ object }) => object);
-    const page: WalkPage = pages.textsOf(range.counted ? countOf(ref, visible, query) : 0, objects, range);
+    const part = texts.firstOf(range.counted ? countOf(ref, visible, query) : 0, shown);
     const last = entries.length > range.limit ? shown.at(-1) : undefined;
-    if (last === undefined) return { outcome: "page" as const, ...page };
-    return { outcome: "page" as const, ...page, next: { value: last.value, id: last.id } };
+    return last === undefined ? part : { ...part, next: { value: last.value, id: last.id } };
   }
 
   function countOf(ref: CollectionRef, visible: Visibility, query: FieldQuery | undefined): number {
     if (query === undefined) return pages.pageByCreation(ref, visible, nothing).count;
     const page = pages.pageByField(ref, visible, query, nothing);
-    return page.outcome === "page" ? page.count : 0;
+    return page === "not_ready" ? 0 : page.count;
   }
 
   function candidates(ref: CollectionRef, visible: Visibility, query: FieldQuery, most: number): Candidates {
@@ -97,34 +95,20 @@ export function createWalks(parts: ObjectParts): Walks {
     return { outcome: "found", ids: entries.map(({ id }) => id) };
   }
 
-  /** Some of the texts, and how many ids were done with. */
-  function textsFrom(ref: CollectionRef, ids: readonly string[], from: number): { texts: string[]; done: number } {
-    const collection = collections.find(ref);
-    if (collection === undefined) return { texts: [], done: ids.length };
-    const texts: string[] = [];
-    let characters = 0;
-    let done = from;
-    while (done < ids.length && texts.length < slice.objects && characters < slice.characters) {
-      const row = statements.text.get(collection.creation, collection.everyone, ids[done] ?? "");
-      done += 1;
-      if (row === undefined) continue;
-      const text = String(row.text);
-      texts.push(text);
-      characters += text.length;
-    }
-    return { texts, done };
-  }
-
   return {
-    walk: (ref, visible, query, range) => transactions.read("walk", () => walk(ref, visible, query, range)),
+    async walk(ref, visible, query, range) {
+      const part = await transactions.read("walk", () => walk(ref, visible, query, range));
+      if (part === "not_ready") return { outcome: "not_ready" };
+      const page = await wholePage(part, (ids) => texts.readMore("walk", ref, ids), range);
+      return { outcome: "page", ...page, ...(part.next && { next: part.next }) };
+    },
     candidates: (ref, visible, query, most) =>
       transactions.read("candidates", () => candidates(ref, visible, query, most)),
     async *readObjects(ref, ids) {
       for (let from = 0; from < ids.length; ) {
-        const start = from;
-        const { texts, done } = await transactions.read("readObjects", () => textsFrom(ref, ids, start));
-        if (texts.length > 0) yield texts;
-        from = done;
+        const part = await texts.readMore("readObjects", ref, ids.slice(from));
+        if (part.texts.length > 0) yield part.texts;
+        from += part.done;
       }
     },
   };
@@ -143,9 +127,5 @@ function prepare(database: DatabaseSync) {
   return {
     up: database.prepare(`${from} AND (value, id) > (?, ?) AND value < ? ORDER BY value, id LIMIT ?`),
     down: database.prepare(`${from} AND (value, id) < (?, ?) AND value >= ? ORDER BY value DESC, id DESC LIMIT ?`),
-    text: database.prepare(
-      `SELECT o.text FROM entries AS e CROSS JOIN objects AS o ON o.object = e.object
-        WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id = ?`,
-    ),
   };
 }

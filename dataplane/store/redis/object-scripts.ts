@@ -4,6 +4,7 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { Receipt, Repeated } from "../port.ts";
+import type { PagePart, TextsPart } from "../whole-page.ts";
 import type { Code } from "./codes.ts";
 import { code } from "./codes.ts";
 import type { StoredIndex } from "./index-set.ts";
@@ -78,13 +79,6 @@ export interface ReadPage {
   readonly descending: boolean;
 }
 
-export interface PageReply {
-  readonly count: number;
-  readonly texts: readonly string[];
-  /** Ids of the page that did not fit in one call. */
-  readonly rest: readonly string[];
-}
-
 export interface ScanObjects {
   readonly keys: CollectionKeys;
   /** The sorted set of ids to go through. */
@@ -108,12 +102,9 @@ export interface ObjectScripts {
   remove(call: RemoveObject): Promise<ObjectCode>;
   /** Undefined when there is none, or `owner` doesn't own it. */
   read(keys: CollectionKeys, id: string, owner?: string): Promise<OwnedObject | undefined>;
-  page(call: ReadPage): Promise<PageReply | "stale">;
+  page(call: ReadPage): Promise<PagePart | "stale">;
   /** Reads as many of the documents as fit; `done` says how many ids were done with. */
-  documents(
-    keys: CollectionKeys,
-    ids: readonly string[],
-  ): Promise<{ readonly done: number; readonly texts: readonly string[] }>;
+  documents(keys: CollectionKeys, ids: readonly string[]): Promise<TextsPart>;
   scan(call: ScanObjects): Promise<ScanReply>;
 }
 

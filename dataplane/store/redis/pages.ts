@@ -4,11 +4,12 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { FieldPage, FieldQuery, ObjectStore, Owner, Page, PageRange, Visibility } from "../port.ts";
+import { type PagePart, wholePage } from "../whole-page.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
-import type { ObjectScripts, PageReply } from "./object-scripts.ts";
+import type { ObjectScripts } from "./object-scripts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
 
 export interface PageParts {
@@ -106,26 +107,12 @@ function placeOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | undefi
   return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
 }
 
-/** Reads on until the page is whole, or too long. */
-export async function whole(
+/** Makes the page of a script's reply whole. */
+export function whole(
   scripts: ObjectScripts,
   keys: CollectionKeys,
-  reply: PageReply,
-  { maxLength = Number.POSITIVE_INFINITY, beforeMore }: Pick<PageRange, "maxLength" | "beforeMore">,
+  reply: PagePart,
+  range: Pick<PageRange, "maxLength" | "beforeMore">,
 ): Promise<Page> {
-  const texts = [...reply.texts];
-  let length = lengthOf(texts);
-  let { rest } = reply;
-  if (rest.length > 0 && length <= maxLength) await beforeMore?.();
-  while (rest.length > 0 && length <= maxLength) {
-    const further = await scripts.documents(keys, rest);
-    texts.push(...further.texts);
-    length += lengthOf(further.texts);
-    rest = rest.slice(further.done);
-  }
-  return { count: reply.count, texts, ...(length > maxLength && { isCut: true }) };
-}
-
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + text.length, 0);
+  return wholePage(reply, (ids) => scripts.documents(keys, ids), range);
 }

@@ -2,9 +2,10 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
+import type { PagePart } from "../whole-page.ts";
 import { code } from "./codes.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
-import { bytesPerCall, type PageReply } from "./object-scripts.ts";
+import { bytesPerCall } from "./object-scripts.ts";
 import { scriptReply } from "./script-reply.ts";
 import { storeScript } from "./store-script.ts";
 
@@ -31,7 +32,7 @@ export interface ReadRanges {
   readonly shown: readonly LexRange[];
 }
 
-export interface RangesReply extends PageReply {
+export interface RangesReply extends PagePart {
   /** The page's last member, when there are more after it. */
   readonly last: string | undefined;
 }

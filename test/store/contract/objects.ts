@@ -15,6 +15,7 @@ import {
   useStore,
 } from "./fixture.ts";
 import { describeIndexes } from "./indexes.ts";
+import { describeLongPages } from "./long-pages.ts";
 import { oddKeys } from "./odd-keys.ts";
 import { describePages } from "./pages.ts";
 import { describeRanges } from "./ranges.ts";
@@ -32,6 +33,7 @@ export function describeObjectStore(name: string, make: MakeStore): void {
     describeQuotaAndPurge(subject);
   });
   describePages(name, make);
+  describeLongPages(name, make);
   describeRanges(name, make);
   describeIndexes(name, make);
   describeFigures(name, make);

@@ -1,0 +1,87 @@
+// Reads texts of objects in parts that don't hold the event loop for long: a text is read only when it fits, which SQLite tells from
+// the row's head. Between two parts others are served.
+
+import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CollectionRef } from "../port.ts";
+import type { PagePart, TextsPart } from "../whole-page.ts";
+import type { Collections } from "./collections.ts";
+import type { Transactions } from "./transactions.ts";
+
+/** Where an object stands: its row, and the id that is still its own when the row has another one. */
+export interface ObjectPlace {
+  readonly object: number;
+  readonly id: string;
+}
+
+export interface Texts {
+  /** The first part of a page, inside the transaction that found the objects. */
+  firstOf(count: number, places: readonly ObjectPlace[]): PagePart;
+  /** A part of these, in a later turn of the event loop. */
+  readMore(operation: string, ref: CollectionRef, ids: readonly string[]): Promise<TextsPart>;
+}
+
+export interface TextsDeps {
+  readonly database: DatabaseSync;
+  readonly transactions: Transactions;
+  readonly collections: Collections;
+}
+
+/** One text more than that is read alone. */
+const bytesPerPart = 1024 * 1024;
+const objectsPerPart = 500;
+
+interface Row {
+  readonly bytes: number;
+  /** Null when it is larger than what fits. */
+  readonly text: string | null;
+}
+
+export function createTexts({ database, transactions, collections }: TextsDeps): Texts {
+  const statements = prepare(database);
+
+  return {
+    firstOf(count, places) {
+      const rowAt = ({ object }: ObjectPlace, room: number) => statements.ofObject.get(room, object);
+      const { texts, done } = readPart(places, rowAt);
+      return { count, texts, rest: places.slice(done).map(({ id }) => id) };
+    },
+    async readMore(operation, ref, ids) {
+      await nextTurn();
+      return transactions.read(operation, () => {
+        const collection = collections.find(ref);
+        if (collection === undefined) return { texts: [], done: ids.length };
+        const { creation, everyone } = collection;
+        return readPart(ids, (id, room) => statements.ofId.get(room, creation, everyone, id));
+      });
+    },
+  };
+}
+
+function readPart<T>(places: readonly T[], rowAt: (place: T, room: number) => unknown): TextsPart {
+  const texts: string[] = [];
+  let bytes = 0;
+  let done = 0;
+  for (const place of places.slice(0, objectsPerPart)) {
+    const room = texts.length === 0 ? Number.MAX_SAFE_INTEGER : bytesPerPart - bytes;
+    const row = rowAt(place, room) as Row | undefined;
+    if (row?.text === null) break;
+    done += 1;
+    if (row === undefined) continue;
+    texts.push(row.text);
+    bytes += row.bytes;
+  }
+  return { texts, done };
+}
+
+function prepare(database: DatabaseSync) {
+  const fitting =
+    "SELECT octet_length(o.text) AS bytes, CASE WHEN octet_length(o.text) <= ? THEN o.text END AS text FROM";
+  return {
+    ofObject: database.prepare(`${fitting} objects AS o WHERE o.object = ?`),
+    ofId: database.prepare(
+      `${fitting} entries AS e CROSS JOIN objects AS o ON o.object = e.object
+        WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id = ?`,
+    ),
+  };
+}

@@ -1,0 +1,41 @@
+// Makes a page whole whose first part a store has read: what is left of it is read in further parts, as long as the page is not too
+// long, and only once the caller lets it.
+
+import type { Page, PageRange } from "./port.ts";
+
+/** What one step of a store reads of a page. */
+export interface PagePart {
+  readonly count: number;
+  readonly texts: readonly string[];
+  /** Ids of the page that did not fit. */
+  readonly rest: readonly string[];
+}
+
+export interface TextsPart {
+  /** Of objects that are gone there is none. */
+  readonly texts: readonly string[];
+  /** How many of the ids were done with; one at least. */
+  readonly done: number;
+}
+
+export async function wholePage(
+  part: PagePart,
+  readMore: (ids: readonly string[]) => Promise<TextsPart>,
+  { maxLength = Number.POSITIVE_INFINITY, beforeMore }: Pick<PageRange, "maxLength" | "beforeMore">,
+): Promise<Page> {
+  const texts = [...part.texts];
+  let length = lengthOf(texts);
+  let { rest } = part;
+  if (rest.length > 0 && length <= maxLength) await beforeMore?.();
+  while (rest.length > 0 && length <= maxLength) {
+    const further = await readMore(rest);
+    texts.push(...further.texts);
+    length += lengthOf(further.texts);
+    rest = rest.slice(further.done);
+  }
+  return { count: part.count, texts, ...(length > maxLength && { isCut: true }) };
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}
