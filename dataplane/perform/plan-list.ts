@@ -54,8 +54,8 @@ function usualAnswer(
   if (constant === undefined && key?.descending !== descending) return undefined;
   const index = indexes.find((each) => each.name === name && each.parts === undefined);
   if (index === undefined) return undefined;
-  if (constant === undefined) return { query: { index: index.name }, constants: [], isComplete: true };
-  return { query: { index: index.name, equals: constant }, constants: [constant], isComplete: true };
+  if (constant === undefined) return { query: { index: index.name, field: index }, constants: [], isComplete: true };
+  return { query: { index: index.name, field: index, equals: constant }, constants: [constant], isComplete: true };
 }
 
 function anyPlan(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): Plan {
@@ -118,7 +118,7 @@ function useOf(index: IndexField, restrictions: Restrictions): Use {
   const used = new Set(fields.slice(0, constants.length));
   if (next !== undefined && ranges !== undefined) used.add(next);
   return {
-    query: { index: index.name, ...valuesOf(constants, others, ranges) },
+    query: { index: index.name, field: index, ...valuesOf(constants, others, ranges) },
     constants,
     others,
     isComplete: [...restrictions].every(([name, { isExact }]) => isExact && used.has(name)),

@@ -130,3 +130,18 @@ function orderedDouble(value: number): string {
 function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, "0");
 }
+
+/** Whether two indexes of one name have their values from the same place. */
+export function isSamePlace(one: IndexField, other: IndexField): boolean {
+  if (one === other) return true;
+  const [ones, others] = [one.parts ?? [], other.parts ?? []];
+  return (
+    isSamePath(one.path, other.path) &&
+    ones.length === others.length &&
+    ones.every(({ name, path }, at) => name === others[at]?.name && isSamePath(path, others[at].path))
+  );
+}
+
+function isSamePath(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((part, at) => part === other[at]);
+}

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import { login, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
+import { list, login, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
 import {
   apikey,
   basic,
@@ -24,6 +24,9 @@ const anyone = { create: "Anyone", read: "Anyone", update: "Anyone", delete: "An
 const whole = { scope: { read: "All", write: "All" } } as const;
 const numbered = { type: "object", properties: { n: { type: "integer" } } } as const;
 const key = apikey("ci");
+const inner = { type: "object", properties: { b: { type: "integer" } } } as const;
+const nested = { type: "object", properties: { a: inner } } as const;
+const literally = { type: "object", properties: { a: inner, "a.b": { type: "integer" } } } as const;
 /** Rates so slow that nothing is added while a test runs. */
 const shop = project(
   "shop",
@@ -213,6 +216,30 @@ for (const [code, state] of refusedWriteStates) {
       await make(served, "books", { n: 0 }, key);
       expect((await served.send("/api/books?_sort=n&_limit=1", { as: key })).json()).toMatchObject({
         items: [{ n: 0 }],
+      });
+    });
+
+    it("a list is not sorted by what an index's name meant before", async () => {
+      const served = await replica();
+      served.change(withResource("books", { ...whole, schema: nested, indexes: [{ name: "a.b", path: ["a", "b"] }] }));
+      for (const [b, literal] of [
+        [1, 2],
+        [2, 1],
+      ]) {
+        await make(served, "books", { a: { b }, "a.b": literal }, key);
+      }
+      const bs = async (query: string) =>
+        (await list(served, `books?${query}`, key)).items.map(({ a }) => (a as { readonly b: number }).b);
+      expect(await bs("_sort=a.b")).toEqual([1, 2]);
+      await refusing(state, async () => {
+        // A declared property of that very name comes before a path.
+        served.change(
+          withResource("books", { ...whole, schema: literally, indexes: [{ name: "a.b", path: ["a.b"] }] }),
+        );
+        expect(await bs("_sort=a.b")).toEqual([2, 1]);
+        expect(await bs("a.b=1")).toEqual([2]);
+        expect(await bs("a.b:ge=2")).toEqual([1]);
+        expect(await bs("_sort=a.b&_cursor=")).toEqual([2, 1]);
       });
     });
 

@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { FieldPlace, IndexField } from "../../../core/config/types.ts";
+import { isSamePlace } from "../order.ts";
 import type { CollectionRef, IndexState, Owner, Visibility } from "../port.ts";
 
 /** An index, and the number under which its entries stand. */
@@ -190,7 +191,7 @@ function fieldOf(name: string, place: string): IndexField {
 }
 
 function includes(fields: readonly IndexField[], wanted: IndexField): boolean {
-  return fields.some((field) => field.name === wanted.name && placeText(field) === placeText(wanted));
+  return fields.some((field) => field.name === wanted.name && isSamePlace(field, wanted));
 }
 
 function keyOf({ project, resource }: CollectionRef): string {

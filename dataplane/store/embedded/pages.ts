@@ -2,6 +2,7 @@
 // with the page, not with the list or the offset.
 
 import type { DatabaseSync } from "node:sqlite";
+import { isSamePlace } from "../order.ts";
 import type { CollectionRef, FieldQuery, ObjectStore, PageRange, Visibility } from "../port.ts";
 import type { ValueRange } from "../ranges.ts";
 import { type PagePart, wholePage } from "../whole-page.ts";
@@ -67,7 +68,7 @@ export function createPageReader({ database, collections, marks, texts }: Object
     range: PageRange,
   ): PagePart | "not_ready" {
     const collection = collections.find(ref);
-    const ordering = collection && readyOrdering(collection, query.index);
+    const ordering = collection && readyOrdering(collection, query);
     if (collection === undefined || ordering === undefined) return "not_ready";
     const viewer = collections.owner(collection, visible);
     if (viewer === undefined) return nothing;
@@ -133,8 +134,13 @@ function shownParts(spans: readonly Span[], { offset, limit, descending }: PageR
   return parts;
 }
 
-export function readyOrdering({ indexes }: Collection, name: string): number | undefined {
-  return indexes.find(({ field, state }) => field.name === name && state === "ready")?.ordering;
+export function readyOrdering(
+  { indexes }: Collection,
+  { index: name, field }: Pick<FieldQuery, "index" | "field">,
+): number | undefined {
+  const index = indexes.find((each) => each.field.name === name && each.state === "ready");
+  if (index === undefined || (field !== undefined && !isSamePlace(index.field, field))) return undefined;
+  return index.ordering;
 }
 
 function prepare(database: DatabaseSync) {

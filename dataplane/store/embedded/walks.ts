@@ -38,10 +38,14 @@ export function createWalks(parts: ObjectParts): Walks {
   const pages = createPageReader(parts);
 
   /** Undefined when the index isn't ready; "nothing" when the caller sees nothing. */
-  function listed(ref: CollectionRef, visible: Visibility, index: string | undefined): Listed | "nothing" | undefined {
+  function listed(
+    ref: CollectionRef,
+    visible: Visibility,
+    query: FieldQuery | undefined,
+  ): Listed | "nothing" | undefined {
     const collection = collections.find(ref);
-    if (collection === undefined) return index === undefined ? "nothing" : undefined;
-    const ordering = index === undefined ? collection.creation : readyOrdering(collection, index);
+    if (collection === undefined) return query === undefined ? "nothing" : undefined;
+    const ordering = query === undefined ? collection.creation : readyOrdering(collection, query);
     if (ordering === undefined) return undefined;
     const viewer = collections.owner(collection, visible);
     return viewer === undefined ? "nothing" : { collection, ordering, owner: viewer.owner };
@@ -70,7 +74,7 @@ export function createWalks(parts: ObjectParts): Walks {
     query: FieldQuery | undefined,
     range: WalkRange,
   ): WalkPart | "not_ready" {
-    const list = listed(ref, visible, query?.index);
+    const list = listed(ref, visible, query);
     if (list === undefined) return "not_ready";
     if (list === "nothing") return { count: 0, texts: [], rest: [] };
     const entries = entriesAfter(list, query === undefined ? creation : rangesOf(query), range);
@@ -87,7 +91,7 @@ export function createWalks(parts: ObjectParts): Walks {
   }
 
   function candidates(ref: CollectionRef, visible: Visibility, query: FieldQuery, most: number): Candidates {
-    const list = listed(ref, visible, query.index);
+    const list = listed(ref, visible, query);
     if (list === undefined) return { outcome: "not_ready" };
     if (list === "nothing") return { outcome: "found", ids: [] };
     const entries = entriesAfter(list, rangesOf(query), { limit: most, descending: false, counted: false });

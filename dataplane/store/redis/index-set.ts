@@ -4,7 +4,7 @@
 import type { IndexField } from "../../../core/config/types.ts";
 import { membersOf } from "../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
-import { encodeIndexed, fieldValue } from "../order.ts";
+import { encodeIndexed, fieldValue, isSamePlace } from "../order.ts";
 import type { IndexState } from "../port.ts";
 
 /** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
@@ -85,8 +85,7 @@ function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | 
 }
 
 function isOf(index: StoredIndex, field: IndexField): boolean {
-  const placeOf = ({ path, parts }: Pick<IndexField, "path" | "parts">) => JSON.stringify([path, parts]);
-  return index.name === field.name && index.encoding === encoding && placeOf(index) === placeOf(field);
+  return index.name === field.name && index.encoding === encoding && isSamePlace(index, field);
 }
 
 export function allReady(indexes: readonly StoredIndex[]): readonly StoredIndex[] {

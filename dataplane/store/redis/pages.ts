@@ -3,6 +3,7 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
+import { isSamePlace } from "../order.ts";
 import type { FieldPage, FieldQuery, ObjectStore, Owner, Page, PageRange, Visibility } from "../port.ts";
 import { type PagePart, wholePage } from "../whole-page.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
@@ -31,7 +32,7 @@ export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
-      const reply = await withIndex(known, keys, query.index, ({ version }, index) => {
+      const reply = await withIndex(known, keys, query, ({ version }, index) => {
         if (query.ranges !== undefined) return pageOfRanges(parts, { keys, version, index, owner }, query, range);
         return scripts.page({ keys, version, ...placeOf(keys, index, owner, query.equals), idIs: "last", ...range });
       });
@@ -63,14 +64,14 @@ export function idsOf(keys: CollectionKeys, { owner }: Visibility): string {
 export async function withIndex<T>(
   known: KnownIndexes,
   keys: CollectionKeys,
-  name: string,
+  query: Pick<FieldQuery, "index" | "field">,
   attempt: (set: IndexSet, index: StoredIndex) => Promise<T | "stale">,
 ): Promise<T | undefined> {
   // What is known not to be ready may be by now: nothing tells this replica when another one has built it.
-  const isKnown = readyIndex((await known.get(keys)).indexes, name) !== undefined;
+  const isKnown = readyIndex((await known.get(keys)).indexes, query) !== undefined;
   if (!isKnown) await known.reload(keys);
   return known.withCurrent(keys, async (set) => {
-    const index = readyIndex(set.indexes, name);
+    const index = readyIndex(set.indexes, query);
     return index === undefined ? undefined : attempt(set, index);
   });
 }
@@ -96,8 +97,12 @@ export function setOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | u
   return owner === undefined ? keys.index(index.slot) : keys.ownIndex(index.slot);
 }
 
-function readyIndex(indexes: readonly StoredIndex[], name: string): StoredIndex | undefined {
-  return indexes.find((index) => index.name === name && index.state === "ready");
+function readyIndex(
+  indexes: readonly StoredIndex[],
+  { index: name, field }: Pick<FieldQuery, "index" | "field">,
+): StoredIndex | undefined {
+  const index = indexes.find((each) => each.name === name && each.state === "ready");
+  return index === undefined || field === undefined || isSamePlace(index, field) ? index : undefined;
 }
 
 /** The sorted set to read and what the page's members begin with. */

@@ -30,7 +30,7 @@ export function createWalks(parts: PageParts): Walks {
     async candidates(collection, { owner }, query, most) {
       const keys = collectionKeys(collection);
       const ranges = wholeRanges(rangesOf(query), owner);
-      const found = await withIndex(known, keys, query.index, ({ version }, index) =>
+      const found = await withIndex(known, keys, query, ({ version }, index) =>
         rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, most }),
       );
       if (found === undefined) return { outcome: "not_ready" };
@@ -74,7 +74,7 @@ async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promi
 function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQuery): Promise<RangesReply | undefined> {
   const { limit, descending, counted } = range;
   const ranges = rangesOf(query);
-  return withIndex(parts.known, keys, query.index, ({ version }, index) =>
+  return withIndex(parts.known, keys, query, ({ version }, index) =>
     parts.rangeScripts.ranges({
       keys,
       set: setOf(keys, index, owner),

@@ -127,6 +127,31 @@ function describeBuilding(subject: Subject): void {
     expect(await page(store, collection, "b")).toEqual([1, 2].map(idOf));
   });
 
+  it("answers not_ready to who means another field by its name", async () => {
+    const { store } = subject();
+    const collection = freshCollection();
+    const one = { name: "a.b", path: ["a", "b"] };
+    const two = { name: "a,b", path: ["a"], parts: [a, b] } as const;
+    await store.declareIndexes(collection, [one, two], 1);
+    const others = [
+      { name: "a.b", path: ["a.b"] },
+      { name: "a.b", path: ["a"] },
+      { ...two, parts: [a, { ...b, path: ["c"] }] as const },
+      { ...two, parts: [a, { ...b, name: "c" }] as const },
+      { name: "a,b", path: ["a"] },
+    ];
+    const outcomes = async (field: IndexField) => {
+      const query = { index: field.name, field };
+      const walked = await store.walk(collection, {}, query, { ...all, counted: true });
+      const found = await store.candidates(collection, {}, { ...query, ranges: [{ from: "", to: "~" }] }, 10);
+      return [(await store.pageByField(collection, {}, query, all)).outcome, walked.outcome, found.outcome];
+    };
+    for (const field of [one, two, structuredClone(two)]) {
+      expect(await outcomes(field)).toEqual(["page", "page", "found"]);
+    }
+    for (const field of others) expect(await outcomes(field)).toEqual(["not_ready", "not_ready", "not_ready"]);
+  });
+
   it("ends exact when creates, replaces and removes go on meanwhile, from two replicas", async () => {
     const [one, other] = await twoReplicas(subject());
     const collection = freshCollection();
