@@ -1,11 +1,10 @@
 // A session that was ended stays so where Redis acknowledged that and lost it.
 
 import { afterEach, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { login, outcome, refresh } from "../support/http/api-calls.ts";
 import { apikey, bearer, project, withKey, withResource, withUser } from "../support/http/projects.ts";
 import { type Served, serveFrom } from "../support/http/served.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis } from "../support/redis/redis.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -21,7 +20,7 @@ it("is refused by replicas that start after Redis came back without its end, and
   const redis = await startRedis();
   closing.push(() => redis.stop());
   const replica = async (namespace?: string): Promise<Served> => {
-    const store = await createRedisStore({ url: redis.url, clock: systemClock, commandTimeoutMs: 20_000 });
+    const store = await openRedisStore({ url: redis.url });
     closing.push(() => store.close());
     const served = await serveFrom(store, [shop], namespace === undefined ? {} : { namespace });
     closing.push(() => served.plane.close());

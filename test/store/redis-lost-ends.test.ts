@@ -2,13 +2,12 @@
 // older snapshot. Whoever ended one tells it again.
 
 import { afterEach, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { revocations, sessionKeys } from "../../dataplane/store/redis/keys.ts";
-import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { slotOf } from "../support/redis/move-slot.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { startRedisCluster } from "../support/redis/redis-cluster.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
@@ -16,7 +15,6 @@ import { eventually } from "../support/time/eventually.ts";
 import { freshProject } from "./contract/fixture.ts";
 
 const ample = { maxPerUser: 100, maxPerProject: 1_000 };
-const patient = { clock: systemClock, commandTimeoutMs: 20_000 };
 const tokensLive = 300;
 
 const closing: (() => Promise<void>)[] = [];
@@ -31,7 +29,7 @@ async function kept<T extends { stop(): Promise<void> }>(starting: Promise<T>): 
 }
 
 async function open(url: string, rereadMs?: number): Promise<Store> {
-  const store = await createRedisStore({ url, ...patient, ...(rereadMs !== undefined && { rereadMs }) });
+  const store = await openRedisStore({ url, ...(rereadMs !== undefined && { rereadMs }) });
   closing.push(() => store.close());
   return store;
 }
