@@ -10,7 +10,8 @@ import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
 import { childrenOf } from "./project-objects.ts";
-import { ForeignInstance, NotTheWriter, RecordUnreadable } from "./publish/refusals.ts";
+import type { OpenConfig } from "./publish/config-writer.ts";
+import { ForeignInstance, KeyRingCopied, NotTheWriter, RecordUnreadable } from "./publish/refusals.ts";
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
 import { RedisSecretUnusable } from "./redis-users/redis-secret.ts";
@@ -41,7 +42,7 @@ export async function handleKey(key: string, deps: HandleDeps, signal: AbortSign
   if (!isOurs(ref, deps)) return await leftToOthers(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
-    const { publisher } = await deps.writer.begun();
+    const { publisher } = await begun(deps);
     const beginning = deps.beginning();
     await publisher.restore(ref);
     const done = await reconcile(ref, { ...deps, deletedOf: () => deleted }, signal);
@@ -53,6 +54,15 @@ export async function handleKey(key: string, deps: HandleDeps, signal: AbortSign
   } catch (error) {
     deps.giveBack(key, deleted);
     return await failed(key, error, deps);
+  }
+}
+
+async function begun({ writer, observePublish }: HandleDeps): Promise<OpenConfig> {
+  try {
+    return await writer.begun();
+  } catch (error) {
+    if (isUnwritten(error)) observePublish({ kind: "publish_failed" });
+    throw error;
   }
 }
 
@@ -91,7 +101,7 @@ async function isLacking(ref: ProjectRef, { writer }: HandleDeps): Promise<boole
  * deleted with its data waited for that.
  */
 async function leftToOthers(ref: ProjectRef, deps: HandleDeps): Promise<Handled> {
-  const { publisher } = await deps.writer.begun();
+  const { publisher } = await begun(deps);
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
     await publisher.withdraw(ref, data);
@@ -127,6 +137,7 @@ const unwritten = [
   OutcomeUnknown,
   RedisFault,
   ForeignInstance,
+  KeyRingCopied,
   NotTheWriter,
   RecordUnreadable,
   FleetRingUnusable,
@@ -138,7 +149,8 @@ function isUnwritten(error: unknown): boolean {
 }
 
 function whyOf(error: unknown): string {
-  if (error instanceof ForeignInstance || error instanceof RecordUnreadable) return error.message;
+  if (error instanceof ForeignInstance || error instanceof KeyRingCopied) return error.message;
+  if (error instanceof RecordUnreadable) return error.message;
   if (error instanceof RedisFault && error.code === "NOJSON") return error.message;
   return "The configuration can't be written to Redis at the moment; it is tried again until it can";
 }

@@ -17,6 +17,7 @@ import type { KubeApi } from "./kube/api.ts";
 import { fencedApi } from "./lead/fenced-api.ts";
 import type { Leadership } from "./lead/leadership.ts";
 import { createAcknowledgementLog } from "./observe/acknowledgement-log.ts";
+import { createContestLog } from "./observe/contest-log.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
@@ -138,7 +139,8 @@ export class LeaderSession {
   }
 
   async #open(): Promise<OpenConfig> {
-    const { settings, clock, timers, monotonic, logger } = this.#context;
+    const { settings, clock, timers, monotonic, logger, metrics } = this.#context;
+    const logContest = createContestLog(logger, monotonic);
     const opened = await this.#openConfig({
       api: this.#api,
       redis: settings.redis,
@@ -148,7 +150,12 @@ export class LeaderSession {
       random: randomBytes,
       clock,
       timers,
+      monotonic,
       observeLook: createAcknowledgementLog(logger, monotonic),
+      observeContest: (observation) => {
+        logContest(observation);
+        metrics.observeConfig({ kind: "contested" });
+      },
       onAcknowledged: () => this.#wakeups.acknowledged(opened.acknowledgements),
     });
     this.#opened = opened;

@@ -9,7 +9,7 @@ import { createGateway, type Gateway } from "../core/redis/gateway.ts";
 import { parseRedisUrl } from "../core/redis/redis-url.ts";
 import { optionalText } from "../core/redis/reply.ts";
 import { requireJson } from "../core/redis/require-json.ts";
-import type { Timers } from "../core/timers.ts";
+import type { Monotonic, Timers } from "../core/timers.ts";
 import { type Installation, installationOf } from "./installation.ts";
 import { ensureFleetRing } from "./keyring/fleet-ring.ts";
 import { ringSecretNameOf } from "./keyring/ring-secret.ts";
@@ -17,6 +17,7 @@ import type { HeldRing } from "./keyring/rotate-fleet-ring.ts";
 import type { KubeApi } from "./kube/api.ts";
 import { createAcknowledgements, type LookObservation } from "./publish/acknowledgements.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
+import type { ContestObservation } from "./publish/contest.ts";
 import { createPublisher } from "./publish/publisher.ts";
 import { createPurges } from "./publish/purges.ts";
 import { ensureRedisUsers } from "./redis-users/redis-secret.ts";
@@ -33,10 +34,13 @@ export interface OpenConfigDeps {
   readonly random: Random;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly monotonic: Monotonic;
   /** Told after replicas have acknowledged something, come or gone. */
   readonly onAcknowledged: () => void;
   /** Told of every look at what replicas have acknowledged. */
   readonly observeLook: (observation: LookObservation) => void;
+  /** Told of another installation with a copy of the key ring. */
+  readonly observeContest: (observation: ContestObservation) => void;
 }
 
 export interface OpenedConfig extends OpenConfig {
@@ -56,9 +60,18 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
   };
   try {
     const isInUse = async (ring: Keyring) => (await ownerIn(await connected())) === ownerOf(ring, className);
-    let ring = await ensureFleetRing({ ...deps, isInUse });
+    const { keyring, secretUid } = await ensureFleetRing({ ...deps, isInUse });
+    let ring = keyring;
     const gateway = await connected();
-    const publisher = createPublisher({ gateway, keyring: ring, clock, owner: ownerOf(ring, className) });
+    const publisher = createPublisher({
+      gateway,
+      keyring,
+      clock,
+      owner: ownerOf(ring, className),
+      place: `${namespace}/${secretUid}`,
+      monotonic: deps.monotonic,
+      observe: deps.observeContest,
+    });
     return {
       installation: installationOf(ring, { namespace, name: ringSecretNameOf(className) }),
       gateway,

@@ -27,11 +27,17 @@ export interface FleetRingDeps {
   readonly signal?: AbortSignal;
 }
 
-export async function ensureFleetRing(deps: FleetRingDeps): Promise<Keyring> {
+export interface FleetRing {
+  readonly keyring: Keyring;
+  /** Of its Secret: a copy of that has another. */
+  readonly secretUid: string;
+}
+
+export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
   const secret = await ensureRingSecret(deps, async () => {
     return (await earlierRing(deps)) ?? restingRing(parseKeyring(newKeyringText(deps.random)));
   });
-  return readRingSecret(secret).keyring;
+  return { keyring: readRingSecret(secret).keyring, secretUid: secret.metadata.uid };
 }
 
 /** The Secret as it is; made with `state` when there is none. */

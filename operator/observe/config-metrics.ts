@@ -21,6 +21,8 @@ export type ConfigObservation =
   /** A project's configuration was written; `fields` were changed or removed. */
   | { readonly kind: "published"; readonly seconds: number; readonly fields: number }
   | { readonly kind: "publish_failed" }
+  /** Another installation with a copy of the key ring was met on the Redis. */
+  | { readonly kind: "contested" }
   /** From the moment that a change of an object arrived until every replica serves it. */
   | { readonly kind: "programmed"; readonly seconds: number }
   | { readonly kind: "secret_swept" }
@@ -36,6 +38,10 @@ export function configMetrics(
   const published = seconds("jsonplane_publish_seconds", "Duration of writing one project's changes to Redis");
   const fields = counter("jsonplane_publish_fields_total", "Fields of projects written or removed");
   const failed = counter("jsonplane_publish_errors_total", "Publishes that failed; they are tried again");
+  const contested = counter(
+    "jsonplane_redis_contested_total",
+    "Times that another installation with a copy of the key ring was met on the Redis",
+  );
   const programmed = seconds(
     "jsonplane_apply_to_programmed_seconds",
     "From the arrival of a change until every live replica serves it",
@@ -51,6 +57,9 @@ export function configMetrics(
           break;
         case "publish_failed":
           failed.inc();
+          break;
+        case "contested":
+          contested.inc();
           break;
         case "programmed":
           programmed.observe(observation.seconds);

@@ -8,6 +8,7 @@ import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
+import { ForeignInstance, KeyRingCopied, WriterAsked } from "./refusals.ts";
 
 /** What is open while Redis can be reached. */
 export interface OpenConfig {
@@ -38,7 +39,7 @@ export interface ConfigWriterDeps {
   readonly monotonic?: Monotonic;
 }
 
-/** After an opening that failed, the next one waits, unless a look asks for it: ten thousand Projects ask meanwhile. */
+/** After an opening or a beginning that failed, the next one waits, unless a look asks for it: ten thousand Projects ask meanwhile. */
 const firstBackoffMs = 250;
 const longestBackoffMs = 5_000;
 
@@ -51,25 +52,28 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
 
   let refusal: { readonly error: unknown; readonly until: number; readonly backoffMs: number } | undefined;
 
-  const opened = (isDue: boolean): Promise<OpenConfig> => {
-    if (refusal !== undefined && !isDue && monotonic() < refusal.until) return Promise.reject(refusal.error);
-    opening ??= open().then(
-      (config) => {
-        refusal = undefined;
-        return config;
-      },
-      (error: unknown) => {
-        opening = undefined;
-        const backoffMs = Math.min((refusal?.backoffMs ?? firstBackoffMs / 2) * 2, longestBackoffMs);
-        refusal = { error, backoffMs, until: monotonic() + backoffMs };
-        throw error;
-      },
-    );
+  const refuse = (error: unknown): void => {
+    const backoffMs = Math.min((refusal?.backoffMs ?? firstBackoffMs / 2) * 2, longestBackoffMs);
+    refusal = { error, backoffMs, until: monotonic() + backoffMs };
+  };
+  const opened = (): Promise<OpenConfig> => {
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      refuse(error);
+      throw error;
+    });
     return opening;
   };
   const begin = async (isDue: boolean): Promise<OpenConfig> => {
-    const config = await opened(isDue);
-    await config.publisher.begin({ confirm, takeOver });
+    if (refusal !== undefined && !isDue && monotonic() < refusal.until) throw refusal.error;
+    const config = await opened();
+    try {
+      await config.publisher.begin({ confirm, takeOver });
+    } catch (error) {
+      if (isOfAnother(error)) refuse(error);
+      throw error;
+    }
+    refusal = undefined;
     await onBegun(config);
     current = config;
     return config;
@@ -100,4 +104,9 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
       );
     },
   };
+}
+
+/** It stands for longer than a moment, and each beginning asks the API server as well as Redis. */
+function isOfAnother(error: unknown): boolean {
+  return [ForeignInstance, KeyRingCopied, WriterAsked].some((kind) => error instanceof kind);
 }

@@ -1,6 +1,7 @@
 // Writes compiled projects to Redis, field by field and only what changed, sealed, with one revision per step; beside them what
 // is known of stored data. Refuses with NotTheWriter once another publisher took over, with ForeignInstance a Redis of another
-// installation; the store's errors pass through. After OutcomeUnknown it has to begin anew, which finds out what holds.
+// installation, and with KeyRingCopied that of one with a copy of the ring; the store's errors pass through. After OutcomeUnknown it has to
+// begin anew, which finds out what holds.
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -12,8 +13,10 @@ import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
+import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { DataRecord } from "../data-record.ts";
 import type { PublishedProject } from "../published-project.ts";
+import { Contest, type ContestObservation, newEpoch, type Writer, writerOf } from "./contest.ts";
 import { readDataRecords } from "./data-records.ts";
 import { Memory } from "./memory.ts";
 import { createPublishScripts, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
@@ -97,6 +100,11 @@ export interface PublisherDeps {
   readonly clock: Clock;
   /** Names this installation; another one's Redis is refused. */
   readonly owner: string;
+  /** Where its key ring is, which tells it from one that has a copy of the ring; without `#`. */
+  readonly place: string;
+  readonly monotonic?: Monotonic;
+  /** Told of another installation with a copy of the ring. */
+  readonly observe?: (observation: ContestObservation) => void;
 }
 
 export function createPublisher(deps: PublisherDeps): Publisher {
@@ -106,6 +114,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 class RedisPublisher implements Publisher {
   readonly #deps: PublisherDeps;
   readonly #scripts: PublishScripts;
+  readonly #contest: Contest;
+  readonly #me: Writer;
+  #hasBegun = false;
   #keyring: Keyring;
   #tenure: Tenure | undefined;
   #memory = new Memory();
@@ -114,19 +125,30 @@ class RedisPublisher implements Publisher {
     this.#deps = deps;
     this.#keyring = deps.keyring;
     this.#scripts = createPublishScripts(deps.gateway);
+    this.#me = { place: deps.place, name: randomUUID() };
+    this.#contest = new Contest({
+      me: this.#me,
+      ask: this.#scripts.ask,
+      monotonic: deps.monotonic ?? systemMonotonic,
+      observe: (observation) => deps.observe?.(observation),
+    });
   }
 
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<void> {
     const { gateway, clock, owner } = this.#deps;
     const { meta } = configKeys;
     if (this.#tenure !== undefined) this.#end(this.#tenure);
-    // Looked at before the question: who stood still after the answer takes nothing from whoever began meanwhile.
-    const seen = optionalText(await gateway.read(meta, "HGET", meta, "epoch")) ?? "";
+    // Looked at before the Lease is: who stood still after the answer takes nothing from whoever began meanwhile.
+    const [seen = "", question = "", ownerThere = owner] = listOf(
+      await gateway.read(meta, "HMGET", meta, "epoch", "question", "owner"),
+    ).map(optionalText);
     if (confirm !== undefined && !(await confirm())) {
       throw new NotTheWriter("This process may not write any more");
     }
-    // Never one that was there before, whatever becomes of Redis: a count would begin anew.
-    const epoch = randomUUID();
+    // A person decided: once, or two that were both told to would take it from one another.
+    const isForced = takeOver && !this.#hasBegun;
+    if (ownerThere === owner && !isForced) await this.#contest.settle({ epoch: seen, question });
+    const epoch = newEpoch(this.#me);
     const beginning = { owner, seen, epoch, instance: randomUUID(), format: configFormat, takeOver };
     const begun = await this.#scripts.begin(beginning);
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
@@ -135,6 +157,8 @@ class RedisPublisher implements Publisher {
         "This Redis holds the configuration of another installation, or the fleet's key ring was lost: name another Redis with --redis, bring the Secret of the key ring back, or start with --adopt-data to take it over",
       );
     }
+    this.#contest.took(seen);
+    this.#hasBegun = true;
     this.#tenure = new Tenure({
       gateway,
       scripts: this.#scripts,
@@ -154,15 +178,19 @@ class RedisPublisher implements Publisher {
     const tenure = this.#tenure;
     if (tenure === undefined) return "lost";
     const { meta } = configKeys;
-    let epoch: string | undefined;
+    let found: readonly (string | undefined)[] = [];
     const stands = await tenure.revisions.stands(async () => {
-      const found = listOf(await this.#deps.gateway.read(meta, "HMGET", meta, "epoch", "revision"));
-      epoch = optionalText(found[0]);
-      return optionalText(found[1]) ?? "0";
+      const { gateway } = this.#deps;
+      found = listOf(await gateway.read(meta, "HMGET", meta, "epoch", "revision", "question")).map(optionalText);
+      return found[1] ?? "0";
     });
-    if (stands && epoch === tenure.epoch) return "writer";
-    this.#end(tenure);
-    return "lost";
+    const [epoch, , question] = found;
+    if (!stands || epoch !== tenure.epoch) {
+      this.#end(tenure);
+      return "lost";
+    }
+    if (question !== undefined) await this.#answer(tenure, question);
+    return "writer";
   }
 
   load(ref: ProjectRef): Promise<PublishedProject> {
@@ -237,6 +265,12 @@ class RedisPublisher implements Publisher {
   }
 
   // ---------------------------------------------------------------------------------------------------------------- inside
+
+  /** That it is there, to an installation that has a copy of the ring. */
+  async #answer({ epoch }: Tenure, question: string): Promise<void> {
+    await this.fenced(() => this.#scripts.answer(epoch));
+    this.#deps.observe?.({ kind: "asked", place: writerOf(question)?.place ?? "" });
+  }
 
   /** Begins and ends in one tenure: what was found out in an earlier one is worth nothing. */
   async #in<T>(work: (tenure: Tenure) => Promise<T>): Promise<T> {

@@ -185,8 +185,11 @@ function unpublished(object: CustomResource, why: string): Verdict {
 
 /** Its newest spec was judged already; nothing of that is taken back because Redis is away. */
 function isSettled(object: CustomResource): boolean {
+  const { generation, deletionTimestamp } = object.metadata;
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
-  return ready?.observedGeneration === object.metadata.generation && object.metadata.deletionTimestamp === undefined;
+  // Why it isn't written may be another reason by now.
+  if (ready?.reason === "PublishFailed" || deletionTimestamp !== undefined) return false;
+  return ready?.observedGeneration === generation;
 }
 
 /** The other installation is about to say what becomes of it, if it is there. */

@@ -107,9 +107,9 @@ async function sealingKids(publisher: Publisher): Promise<ReadonlySet<string>> {
 
 test("a rotation renews the ring while replicas serve everything, and a replica that starts later needs only the new key", async () => {
   const namespace = await server.namespace();
-  let ring: Keyring = await ensureFleetRing({ api, namespace, random: randomBytes });
+  let ring: Keyring = (await ensureFleetRing({ api, namespace, random: randomBytes })).keyring;
   const former = ring;
-  const publisher = createPublisher({ gateway, keyring: ring, clock: systemClock, owner: "test" });
+  const publisher = createPublisher({ gateway, keyring: ring, clock: systemClock, owner: "test", place: "test" });
   await publisher.begin();
   for (const shop of shops) await publisher.publish(shop);
   await publisher.complete();

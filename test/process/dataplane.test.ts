@@ -56,6 +56,7 @@ beforeEach(async () => {
     keyring: parseKeyring(keyringText),
     clock: systemClock,
     owner: "test",
+    place: "test",
   });
   await publisher.begin();
   await publisher.publish(shop);

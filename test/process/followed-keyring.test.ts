@@ -56,7 +56,7 @@ async function mount(text: string): Promise<void> {
 }
 
 async function begun(keyring: Keyring): Promise<Publisher> {
-  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test" });
+  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test", place: "test" });
   await publisher.begin();
   return publisher;
 }

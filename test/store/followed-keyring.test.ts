@@ -62,7 +62,7 @@ afterEach(async () => {
 });
 
 async function begun(ring: Keyring): Promise<Publisher> {
-  const publisher = createPublisher({ gateway, keyring: ring, clock: systemClock, owner: "test" });
+  const publisher = createPublisher({ gateway, keyring: ring, clock: systemClock, owner: "test", place: "test" });
   await publisher.begin();
   return publisher;
 }

@@ -56,7 +56,7 @@ it.each([
 ])(
   "a key that was read before its revocation is not remembered when %s before the answer arrives",
   async (_how, fields) => {
-    const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test" });
+    const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test", place: "test" });
     await publisher.begin();
     await publisher.publish(shop);
     const { slow, answered, deliver } = slowAnswers();
@@ -72,7 +72,7 @@ it.each([
 );
 
 it("a key that nothing was announced of is asked for once", async () => {
-  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test" });
+  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test", place: "test" });
   await publisher.begin();
   await publisher.publish(shop);
   const credentials = createCredentials(gateway, unchangingKeyring(keyring));

@@ -60,7 +60,7 @@ afterEach(async () => {
 });
 
 function newPublisher(): Publisher {
-  return createPublisher({ gateway, keyring, clock: systemClock, owner: "test" });
+  return createPublisher({ gateway, keyring, clock: systemClock, owner: "test", place: "test" });
 }
 
 async function replica({ name = "r1", rereadMs = never } = {}): Promise<FollowedConfig> {
@@ -90,7 +90,7 @@ async function live(directory: Directory, of = ref): Promise<LiveProject> {
 async function publishWithoutHint(...versions: readonly ProjectParts[]): Promise<void> {
   const elsewhere = await startRedis();
   const other = await openGateway(elsewhere.url);
-  const publisherThere = createPublisher({ gateway: other, keyring, clock: systemClock, owner: "test" });
+  const publisherThere = createPublisher({ gateway: other, keyring, clock: systemClock, owner: "test", place: "test" });
   await publisherThere.begin();
   for (const parts of versions) await publisherThere.publish(parts);
   for (const key of [projectKey(ref), credentialsKey(ref), configKeys.projects]) {

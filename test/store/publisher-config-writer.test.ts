@@ -13,8 +13,9 @@ import {
   createConfigWriter,
   type OpenConfig,
 } from "../../operator/publish/config-writer.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
+import { ForeignInstance, KeyRingCopied, NotTheWriter, WriterAsked } from "../../operator/publish/refusals.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, newPublisher, openGateway, storedFields } from "../support/fleet/publishing.ts";
 import { changed, project, withRootKey, withUser } from "../support/http/projects.ts";
@@ -172,5 +173,48 @@ describe("a writer of configuration", () => {
     await expect(writer.begun()).rejects.toBeInstanceOf(StoreUnavailable);
     expect([opened, begun]).toEqual([1, []]);
     await eventually(async () => expect(await clients()).toBe(before));
+  });
+});
+
+describe("two installations whose key rings are copies of one another, each with a Lease of its own", () => {
+  it("don't take the epoch from one another: the second one leaves it to the first, and costs it no beginning", async () => {
+    const first = newWriter();
+    const { publisher } = await first.begun();
+    await publisher.publish(shop);
+    let now = 0;
+    const copy = newPublisher({ gateway, keyring, place: "copy", monotonic: () => now });
+    for (let look = 0; look < 30; look += 1) {
+      const refusal = await copy.begin().catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(look === 0 ? WriterAsked : KeyRingCopied);
+      await first.verify();
+      now += 2_000;
+    }
+    expect(begun).toEqual([[]]);
+    await publisher.publish(changed(shop, withRootKey("more")));
+    first.close();
+  });
+
+  it("follow one another when the first is gone, or when a person decides, once", async () => {
+    let now = 0;
+    const publishers = ["first", "copy"].map((place) =>
+      newPublisher({ gateway, keyring, place, monotonic: () => now }),
+    ) as [Publisher, Publisher];
+    const [first, copy] = publishers;
+    await first.begin({ takeOver: true });
+    for (; now < 15_000; now += 5_000) await expect(copy.begin()).rejects.toBeInstanceOf(WriterAsked);
+    await copy.begin();
+    expect(await first.verify()).toBe("lost");
+    const restarted = newPublisher({ gateway, keyring, place: "first", monotonic: () => now });
+    await restarted.begin({ takeOver: true });
+    expect(await copy.verify()).toBe("lost");
+    await expect(copy.begin({ takeOver: true })).rejects.toBeInstanceOf(WriterAsked);
+    expect(await restarted.verify()).toBe("writer");
+    await expect(copy.begin({ takeOver: true })).rejects.toBeInstanceOf(KeyRingCopied);
+  });
+
+  it("ask nothing of the Redis of another owner", async () => {
+    await newPublisher({ gateway, keyring, owner: "another", place: "there" }).begin();
+    await expect(newPublisher({ gateway, keyring }).begin()).rejects.toBeInstanceOf(ForeignInstance);
+    expect(await gateway.read(configKeys.meta, "HEXISTS", configKeys.meta, "question")).toBe(0);
   });
 });

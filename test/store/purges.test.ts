@@ -50,6 +50,7 @@ beforeAll(async () => {
     keyring: parseKeyring(newKeyringText()),
     clock: systemClock,
     owner: "test",
+    place: "test",
   });
   purges = createPurges(gateway, publisher);
 });

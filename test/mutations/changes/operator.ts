@@ -164,6 +164,22 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/store/publisher-faults.test.ts"],
   },
   {
+    name: "epoch-taken-from-a-copy-of-the-ring",
+    harm: "Two installations with copies of one key ring take the Redis from one another every two seconds",
+    file: "operator/publish/publisher.ts",
+    find: "if (ownerThere === owner && !isForced) await",
+    replace: "if (ownerThere !== owner && !isForced) await",
+    caughtBy: ["test/store/publisher-config-writer.test.ts"],
+  },
+  {
+    name: "writer-answers-no-copy",
+    harm: "An installation that is there loses its Redis to one with a copy of its key ring",
+    file: "operator/publish/publisher.ts",
+    find: "if (question !== undefined) await this.#answer(tenure, question);",
+    replace: "if (question !== undefined) void tenure;",
+    caughtBy: ["test/store/publisher-config-writer.test.ts"],
+  },
+  {
     name: "stale-caches-lead",
     harm: "A standby whose watches have died brings revoked keys back when it comes to lead",
     file: "operator/serve-terms.ts",

@@ -10,6 +10,7 @@ import { connect } from "../../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
+import type { Monotonic } from "../../../core/timers.ts";
 import type { DataEntry, DataRecord } from "../../../operator/data-record.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
 
@@ -22,10 +23,12 @@ export interface PublisherOptions {
   readonly keyring: Keyring;
   readonly clock?: Clock;
   readonly owner?: string;
+  readonly place?: string;
+  readonly monotonic?: Monotonic;
 }
 
 export function newPublisher(options: PublisherOptions): Publisher {
-  return createPublisher({ clock: systemClock, owner: "test", ...options });
+  return createPublisher({ clock: systemClock, owner: "test", place: "test", ...options });
 }
 
 export async function begunPublisher(options: PublisherOptions): Promise<Publisher> {

@@ -11,7 +11,7 @@ import type { Acknowledgements, Reach } from "../../../operator/publish/acknowle
 import type { ConfigWriter, OpenConfig } from "../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../operator/publish/purges.ts";
-import { ForeignInstance, NotTheWriter, RecordUnreadable } from "../../../operator/publish/refusals.ts";
+import { ForeignInstance, KeyRingCopied, NotTheWriter, RecordUnreadable } from "../../../operator/publish/refusals.ts";
 import type { PublishedProject } from "../../../operator/published-project.ts";
 import { RedisSecretUnusable } from "../../../operator/redis-users/redis-secret.ts";
 import { NamespaceTerminating } from "../../../operator/secrets/secret-book.ts";
@@ -119,7 +119,9 @@ function leader(world: World = {}) {
     },
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
     recorder: { record: () => undefined },
-    observePublish: () => undefined,
+    observePublish({ kind }) {
+      if (kind === "publish_failed") calls.push([kind]);
+    },
     onPurged: () => undefined,
     onSwept: () => undefined,
     baseUrlOf: () => "http://api.test/default/shop",
@@ -266,14 +268,12 @@ describe("a reconcile that could not write to Redis", () => {
     ["the Secret of Redis' users can't be used", new RedisSecretUnusable("no"), usual],
     ["Redis has no JSON", new RedisFault("Load the module", { code: "NOJSON" }), "Load the module"],
     ["Redis is of another installation", new ForeignInstance("Name another Redis"), "Name another Redis"],
+    ["an installation with a copy of the key ring writes to it", new KeyRingCopied("Stop one"), "Stop one"],
     ["the record of data is broken", new RecordUnreadable("Remove the field"), "Remove the field"],
   ])("says so in the statuses, and is tried again: %s", async (_, failure, why) => {
     const { handle, handled, calls, left } = leader({ failure });
     await expect(handle()).rejects.toBe(failure);
-    expect(calls).toEqual([
-      ["giveBack", key],
-      ["tellUnpublished", why],
-    ]);
+    expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellUnpublished", why]]);
     expect(handled).toEqual([[key, { published: false }]]);
     expect(left()).toEqual(gone);
   });

@@ -105,12 +105,14 @@ describe("configuration", () => {
     const { observeConfig, series } = operatorMetrics({ liveReplicas: () => 2, replicaRefusals: () => 3 });
     observeConfig({ kind: "published", seconds: 0.01, fields: 4 });
     observeConfig({ kind: "publish_failed" });
+    observeConfig({ kind: "contested" });
     observeConfig({ kind: "programmed", seconds: 0.3 });
     observeConfig({ kind: "secret_swept" });
     observeConfig({ kind: "purged" });
     expect(await series("jsonplane_publish_seconds_count")).toBe(1);
     expect(await series("jsonplane_publish_fields_total")).toBe(4);
     expect(await series("jsonplane_publish_errors_total")).toBe(1);
+    expect(await series("jsonplane_redis_contested_total")).toBe(1);
     expect(await series("jsonplane_apply_to_programmed_seconds_sum")).toBe(0.3);
     expect(await series("jsonplane_secrets_swept_total")).toBe(1);
     expect(await series("jsonplane_purges_total")).toBe(1);
