@@ -14,6 +14,17 @@ export function purgeFinalizersOf({ metadata }: { readonly metadata: Finalized }
   return (metadata.finalizers ?? []).filter((name) => name === finalizer || name.endsWith(`.${finalizer}`));
 }
 
+/** The annotation beside one of them, of the same class, that names the installation which has set it; see installation.ts. */
+export function setterAnnotationOf(finalizerName: string): string {
+  return finalizerName.replace(/purge$/, "installation");
+}
+
+/** Undefined where none is named: it was set by an earlier version. */
+export function setterOf({ metadata }: { readonly metadata: Finalized }, finalizerName: string): string | undefined {
+  return metadata.annotations?.[setterAnnotationOf(finalizerName)];
+}
+
 interface Finalized {
   readonly finalizers?: readonly string[];
+  readonly annotations?: Readonly<Record<string, string>>;
 }

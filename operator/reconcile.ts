@@ -178,6 +178,7 @@ async function resolve(
     isPasswordOf: deps.isPasswordOf,
     baseUrl: deps.baseUrlOf(objects.ref),
     ringAcknowledged: config.acknowledgements.reachOf(revision) === "programmed",
+    ...(rival !== undefined && { rival }),
   });
   const written = await writeSecrets(resolved, {
     write: deps.secrets.write,

@@ -3,12 +3,13 @@
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
 import type { DataEntry, DataRecord } from "../data-record.ts";
-import { purgeFinalizersOf } from "../finalizer.ts";
+import { finalizerOf, purgeFinalizersOf, setterOf } from "../finalizer.ts";
 import type { Installation } from "../installation.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource, DeletionPolicy } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
+import type { SecretBook } from "../secrets/secret-book.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { isEmpty } from "./data-plan.ts";
 import { applyFinalizer, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
@@ -19,6 +20,7 @@ export interface CarryOnDeps {
   readonly mode: "cluster" | "namespaced";
   readonly className: string | undefined;
   readonly sweep: SecretSweep;
+  readonly secrets: Pick<SecretBook, "installation" | "rivalNamed">;
   /** Takes over what an own write was answered with. */
   readonly note: (object: CustomResource, answer: KubeObject) => void;
   readonly onPurged: (entries: number) => void;
@@ -100,7 +102,7 @@ interface Records {
 async function settleFinalizers(
   objects: ProjectObjects,
   records: Records,
-  { api, mode, className, note }: CarryOnDeps,
+  { api, mode, className, secrets, note }: CarryOnDeps,
 ): Promise<ReadonlySet<string>> {
   const gone = new Set<string>();
   // There the operator has no right to touch the objects themselves, only their status.
@@ -108,7 +110,11 @@ async function settleFinalizers(
   for (const object of allOf(objects)) {
     const effectivePolicy = policyOf(object, objects);
     const hasProject = objects.project !== undefined;
-    const own = ownFinalizers({ object, className, hasProject, record: records.before });
+    // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
+    const setter = setterOf(object, finalizerOf(className)) ?? "";
+    if (!hasProject && (await secrets.rivalNamed(setter)) !== undefined) continue;
+    const installation = secrets.installation();
+    const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
     const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own });
     const result = await applyFinalizer(api, object, { wanted, own });
     if (result.outcome === "gone") gone.add(object.metadata.uid);

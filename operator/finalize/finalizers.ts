@@ -4,7 +4,7 @@
 import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import type { DataRecord } from "../data-record.ts";
-import { finalizer, finalizerOf, purgeFinalizersOf } from "../finalizer.ts";
+import { finalizer, finalizerOf, purgeFinalizersOf, setterAnnotationOf, setterOf } from "../finalizer.ts";
 import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { CustomResource, DeletionPolicy } from "../objects.ts";
@@ -14,11 +14,15 @@ export interface OwnFinalizers {
   readonly mine: string;
   /** Those that it may take away, `mine` among them. */
   readonly droppable: ReadonlySet<string>;
+  /** What is said to have set `mine`; absent = what is said stays. */
+  readonly installation?: string;
 }
 
 export interface Ownership {
   readonly object: CustomResource;
   readonly className: string | undefined;
+  /** This one; undefined = not known yet. */
+  readonly installation?: string | undefined;
   /** Its Project is there, and of this operator's class: nobody else looks after the object. */
   readonly hasProject: boolean;
   /** As it was before anything was purged. */
@@ -26,10 +30,11 @@ export interface Ownership {
 }
 
 /** The name of before classes had their own is this operator's where the object is, or where it keeps data of it. */
-export function ownFinalizers({ object, className, hasProject, record }: Ownership): OwnFinalizers {
+export function ownFinalizers({ object, className, installation, hasProject, record }: Ownership): OwnFinalizers {
   const mine = finalizerOf(className);
   const isOurs = hasProject || record?.entries.some(({ uid }) => uid === object.metadata.uid) === true;
-  return { mine, droppable: new Set(isOurs ? [mine, finalizer] : [mine]) };
+  const droppable = new Set(isOurs ? [mine, finalizer] : [mine]);
+  return { mine, droppable, ...(installation !== undefined && { installation }) };
 }
 
 export interface FinalizerInput {
@@ -73,7 +78,7 @@ export async function applyFinalizer(
   // All operators apply under one name: what one leaves out is taken away, whoever of them has set it.
   const others = purgeFinalizersOf(object).filter((each) => !own.droppable.has(each));
   const finalizers = wanted ? [...others, own.mine] : others;
-  const metadata = { namespace, name, uid, resourceVersion, finalizers };
+  const metadata = { namespace, name, uid, resourceVersion, finalizers, ...settersOf(object, finalizers, own) };
   const body = { apiVersion, kind: object.kind, metadata } as JsonObject;
   try {
     const applied = await api.apply(customTypes[object.kind], body);
@@ -88,7 +93,23 @@ export async function applyFinalizer(
 function isAsWanted(object: CustomResource, wanted: boolean, own: OwnFinalizers): boolean {
   if (!wanted) return !holdsOneOf(object, own);
   // On its way out it keeps what it has: none can be added then.
-  return object.metadata.deletionTimestamp !== undefined || purgeFinalizersOf(object).includes(own.mine);
+  if (object.metadata.deletionTimestamp !== undefined) return true;
+  const { mine, installation } = own;
+  const isSaid = installation === undefined || setterOf(object, mine) === installation;
+  return isSaid && purgeFinalizersOf(object).includes(mine);
+}
+
+/** Who has set each of these. As with the finalizers, what is left out is taken away. */
+function settersOf(
+  object: CustomResource,
+  finalizers: readonly string[],
+  { mine, installation }: OwnFinalizers,
+): { readonly annotations?: Readonly<Record<string, string>> } {
+  const setters = finalizers.flatMap((name) => {
+    const setter = (name === mine ? installation : undefined) ?? setterOf(object, name);
+    return setter === undefined ? [] : [[setterAnnotationOf(name), setter]];
+  });
+  return setters.length === 0 ? {} : { annotations: Object.fromEntries(setters) };
 }
 
 interface Replaced {

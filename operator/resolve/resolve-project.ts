@@ -4,6 +4,7 @@
 import { createSecretKey } from "node:crypto";
 import type { KeyConfig, ProjectParts, SigningRing, UserConfig } from "../../core/config/types.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
+import type { Installation } from "../installation.ts";
 import type { ApiKey, ProjectUser } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import { type Judged, refuse } from "../verdict.ts";
@@ -34,6 +35,8 @@ export interface ProjectResolution {
 export interface ProjectTools extends Omit<ResolveTools, "projectKey"> {
   /** Every live replica has acknowledged the revision that published `previous.signing`: a new key may sign. */
   readonly ringAcknowledged: boolean;
+  /** The other installation that looks after the Project; absent = this one does. */
+  readonly rival?: Installation;
 }
 
 /** Answers without any credential while there is no Project to make them for. `previous` = what is published now. */

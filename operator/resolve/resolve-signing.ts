@@ -4,6 +4,7 @@
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { Json, SigningRing } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
+import type { Installation } from "../installation.ts";
 import type { Project } from "../objects.ts";
 import { isOwn, signingSecretName } from "../secret-names.ts";
 import { type Judged, refuse } from "../verdict.ts";
@@ -18,7 +19,7 @@ import {
   readRingState,
   retiresAt,
 } from "./ring-rotation.ts";
-import { secretConflict } from "./secret-conflict.ts";
+import { heldElsewhere, secretConflict } from "./secret-conflict.ts";
 import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 
 /** A new value of this annotation of a Project makes a new signing key. */
@@ -45,6 +46,8 @@ export interface SigningResolution {
 export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now"> {
   /** Every live replica has acknowledged the revision that published `published`, or a newer one. */
   readonly ringAcknowledged: boolean;
+  /** The other installation that looks after the Project: what somebody deleted, that one makes again. */
+  readonly rival?: Installation;
 }
 
 /** `published` = the ring that is live now. */
@@ -55,7 +58,7 @@ export function resolveSigning(
 ): SigningResolution {
   const name = signingSecretName(project);
   const secret = tools.findSecret(name);
-  const conflict = secret && secretConflict(secret, project);
+  const conflict = secret === undefined ? missedBy(tools.rival, name) : secretConflict(secret, project);
   if (conflict !== undefined) return refused(conflict);
   const found = findKeys(secret, published);
   const tokenSeconds = durationSeconds(project.spec.sessions.refreshTokenTTL) ?? 0;
@@ -82,6 +85,10 @@ export function resolveSigning(
     waits: after.state.pending !== undefined,
     ...(nextAt !== undefined && { nextAt }),
   };
+}
+
+function missedBy(rival: Installation | undefined, name: string): string | undefined {
+  return rival === undefined ? undefined : heldElsewhere(name, rival);
 }
 
 /** There was a ring once, and nothing is left of it. */

@@ -1,5 +1,6 @@
 // Why a Secret that has a name of ours can't be used for an object: something else made it, or another installation of jsonplane.
 
+import type { Installation } from "../installation.ts";
 import type { CustomResource } from "../objects.ts";
 import { isOwn } from "../secret-names.ts";
 import type { FoundSecret } from "./resolution.ts";
@@ -13,7 +14,10 @@ export function secretConflict(secret: FoundSecret, owner: CustomResource): stri
       kind === "ApiKey" ? "delete it or choose another spec.secretName" : `delete it, or rename the ${kind}`;
     return `Secret "${name}" was not made for this ${kind}; ${remedy}`;
   }
-  if (secret.heldBy === undefined) return undefined;
-  const { namespace } = secret.heldBy;
+  return secret.heldBy === undefined ? undefined : heldElsewhere(name, secret.heldBy);
+}
+
+/** Of a Secret that another installation keeps, or has to make again. */
+export function heldElsewhere(name: string, { namespace }: Installation): string {
   return `Secret "${name}" belongs to the installation of jsonplane in namespace "${namespace}"; give one of the two a class (--class-name), or take over from it with --adopt-data`;
 }

@@ -51,6 +51,10 @@ export interface SecretBook {
    * SecretChanged where somebody else may have taken the Project.
    */
   claim(objects: ProjectObjects): Promise<void>;
+  /** What this installation names itself on what it makes; undefined = not known yet. */
+  installation(): string | undefined;
+  /** The other installation that names itself so and may still be there; undefined where this one may take what it made. */
+  rivalNamed(name: string): Promise<Installation | undefined>;
 }
 
 export interface SecretBookDeps extends Omit<SecretClaimsDeps, "gone" | "repairs"> {
@@ -113,7 +117,7 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
 
   const rivalOf = async (objects: ProjectObjects, signing: Secret | undefined): Promise<Installation | undefined> => {
     if (objects.project === undefined) return undefined;
-    return await claims.rivalOf(objects.ref, signing === undefined ? childSecrets(own, objects) : [signing]);
+    return await claims.rivalOf(objects.project, signing === undefined ? childSecrets(own, objects) : [signing]);
   };
 
   const found = async (secret: Secret | undefined): Promise<FoundSecret | undefined> => {
@@ -123,6 +127,8 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
   };
 
   return {
+    installation: () => claims.signature()[installationAnnotation],
+    rivalNamed: async (name) => (deps.adopt ? undefined : await claims.holderNamed(name)),
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);

@@ -3,12 +3,11 @@
 // installation made is left to it, unless it is gone, or this one adopts; of two that adopt, the one that takes a Project back keeps it.
 
 import { projectName } from "../../core/config/config-keys.ts";
-import type { ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { areRivals, type Installation, installationText, parseInstallation } from "../installation.ts";
 import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { namespaceType, secretType } from "../kube/resource-types.ts";
-import type { CustomResource } from "../objects.ts";
+import type { CustomResource, Project } from "../objects.ts";
 import type { Repairs } from "../repairs.ts";
 import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
@@ -30,14 +29,16 @@ export interface SecretClaimsDeps {
 
 export interface SecretClaims {
   /**
-   * The other installation that looks after the Project `ref`, by the Project's own Secret, or by those of its children where somebody
-   * deleted that one; undefined = none, and this one does.
+   * The other installation that looks after the Project, by the Project's own Secret, or by those of its children where somebody deleted that
+   * one, or as it did when there still were any; undefined = none, and this one does.
    */
-  rivalOf(ref: ProjectRef, secrets: readonly Secret[]): Promise<Installation | undefined>;
+  rivalOf(project: Project, secrets: readonly Secret[]): Promise<Installation | undefined>;
   /** Whether this one made it. */
   isOurs(secret: Secret): boolean;
   /** The other installation that made a Secret and may still be there. */
   holderOf(secret: Secret): Promise<Installation | undefined>;
+  /** The same, by what that one names itself. */
+  holderNamed(name: string): Promise<Installation | undefined>;
   /**
    * The Secret as it holds for `owner`, of a Project that this one looks after; `takes` = whoever made it, for the Project's own is ours.
    */
@@ -48,9 +49,20 @@ export interface SecretClaims {
   signature(): Readonly<Record<string, string>>;
 }
 
+/** Some hundred bytes each. Of one that is forgotten whoever is faster makes the Secret anew. */
+const mostRivals = 10_000;
+
 export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
   const { api, own, gone, adopt, repairs } = deps;
   const takenOver = new Set<string>();
+  /** What others look after, by UID of the Project; what was learnt last comes last. */
+  const rivals = new Map<string, string>();
+  const learnt = (uid: string, name: string | undefined): void => {
+    rivals.delete(uid);
+    if (name !== undefined) rivals.set(uid, name);
+    const [oldest] = rivals.keys();
+    if (oldest !== undefined && rivals.size > mostRivals) rivals.delete(oldest);
+  };
 
   const signature = (): Readonly<Record<string, string>> => {
     const ours = deps.installation();
@@ -70,12 +82,13 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       throw error;
     }
   };
-  const holderOf = async ({ metadata }: Secret): Promise<Installation | undefined> => {
+  const holderNamed = async (name: string): Promise<Installation | undefined> => {
     const ours = deps.installation();
-    const maker = parseInstallation(metadata.annotations?.[installationAnnotation] ?? "");
+    const maker = parseInstallation(name);
     if (ours === undefined || maker === undefined || !areRivals(ours, maker)) return undefined;
     return (await exists(maker)) ? maker : undefined;
   };
+  const holderOf = (secret: Secret): Promise<Installation | undefined> => holderNamed(makerOf(secret));
   /** Also where it isn't ours at all: nothing is asked of it. */
   const isSettled = async (secret: Secret, owner: CustomResource, takes: boolean): Promise<boolean> =>
     !isOwn(secret, owner) || isMarked(secret, owner) || (!adopt && !takes && (await holderOf(secret)) !== undefined);
@@ -85,12 +98,19 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
   return {
     signature,
     holderOf,
+    holderNamed,
     isOurs,
-    async rivalOf(ref, secrets) {
-      if (secrets.some(isOurs) || (adopt && !takenOver.has(projectName(ref)))) return undefined;
-      for (const secret of secrets) {
-        const holder = await holderOf(secret);
-        if (holder !== undefined) return holder;
+    async rivalOf({ metadata }, secrets) {
+      const isTakenBack = adopt && !takenOver.has(projectName(metadata));
+      // Whoever deletes the only Secret that says whose the Project is doesn't give it to whoever is faster.
+      const names = secrets.length > 0 ? secrets.map(makerOf) : [rivals.get(metadata.uid) ?? ""];
+      learnt(metadata.uid, undefined);
+      if (secrets.some(isOurs) || isTakenBack) return undefined;
+      for (const name of names) {
+        const holder = await holderNamed(name);
+        if (holder === undefined) continue;
+        learnt(metadata.uid, name);
+        return holder;
       }
       return undefined;
     },
@@ -123,6 +143,11 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       if (holder !== undefined) takenOver.add(projectName({ namespace, name }));
     },
   };
+}
+
+/** Empty = nobody says. */
+function makerOf({ metadata }: Secret): string {
+  return metadata.annotations?.[installationAnnotation] ?? "";
 }
 
 /** Or doesn't say. */

@@ -1,13 +1,23 @@
 // Two installations of one class in one cluster, each with an operator, a key ring and a Redis of its own: a Project stays with the one
 // that made its Secrets, for as long as that one can come back.
 
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, publicUrl, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { shop } from "../support/fleet/shop.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { type Conditions, conditionsOf, newPlace, type Place } from "../support/kubernetes/declared.ts";
+import {
+  type Conditions,
+  conditionsOf,
+  type Declared,
+  type DeclaredKind,
+  declared,
+  newPlace,
+  openBooks,
+  type Place,
+} from "../support/kubernetes/declared.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { isLease, type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
@@ -33,19 +43,14 @@ beforeAll(async () => {
   await fleet.ready(place.namespace);
   key = await fleet.secret(place.namespace, "web-api-key", "apiKey");
   otherRedis = await startRedis();
-  await fleet.addOperator({
-    kubeconfig: await fleet.api.kubeconfig(users[1]),
-    redis: otherRedis.url,
-    publicUrl: otherUrl,
-    args: ["--operator-namespace", otherNamespace],
-  });
+  await startSecond();
 });
 afterAll(async () => {
   await fleet?.stop();
   await otherRedis?.stop();
 });
 
-const conditions = async (): Promise<Conditions> => conditionsOf(await place.get("Project", "shop"));
+const conditions = async (project = "shop"): Promise<Conditions> => conditionsOf(await place.get("Project", project));
 
 /** What an operator wrote, but its Lease and Events. */
 async function written(user: OperatorUser): Promise<readonly string[]> {
@@ -53,8 +58,50 @@ async function written(user: OperatorUser): Promise<readonly string[]> {
   return writes.map(({ verb, resource, namespace, name }) => `${verb} ${resource} ${namespace}/${name}`);
 }
 
-async function contested(): Promise<void> {
-  await eventually(async () => expect((await conditions())["Contested"]?.status).toBe("True"), within);
+async function contested(project = "shop"): Promise<void> {
+  await eventually(async () => expect((await conditions(project))["Contested"]?.status).toBe("True"), within);
+}
+
+/** Both would serve it; whoever sees it first does. */
+async function createdForTheFirst(...objects: readonly Declared[]): Promise<void> {
+  const second = fleet.operators.at(-1);
+  second?.signal("SIGSTOP");
+  try {
+    await place.create(...objects);
+    for (const { kind, metadata } of objects) await place.said(kind as DeclaredKind, metadata.name, "Ready");
+  } finally {
+    second?.signal("SIGCONT");
+  }
+}
+
+async function startSecond(): Promise<void> {
+  await fleet.addOperator({
+    kubeconfig: await fleet.api.kubeconfig(users[1]),
+    redis: otherRedis.url,
+    publicUrl: otherUrl,
+    args: ["--operator-namespace", otherNamespace],
+  });
+}
+
+async function restartSecond(): Promise<void> {
+  await fleet.operators.pop()?.stop();
+  await startSecond();
+  await eventually(async () => expect(await fleet.operators.at(-1)?.leads()).toBe(true), within);
+  await lookedAgain();
+}
+
+/** The second one has seen a change of a Project that was made just now, and so all that was changed before it. */
+async function lookedAgain(): Promise<void> {
+  const looks = async (): Promise<number> => {
+    const metrics = (await fleet.operators.at(-1)?.metrics()) ?? "";
+    const counts = [...metrics.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm)];
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  for (const _ of [1, 2, 3]) {
+    const before = await looks();
+    await place.patch("Project", "shop", { metadata: { annotations: { "example.org/look": randomUUID() } } });
+    await eventually(async () => expect(await looks()).toBeGreaterThan(before), within);
+  }
 }
 
 async function served(url: string): Promise<void> {
@@ -103,6 +150,38 @@ describe("a second installation of the same class", () => {
     const { metadata } = await place.get("Secret", "more-api-key");
     expect(metadata.annotations?.["jsonplane.io/installation"]).toContain(`${systemNamespace}/`);
     expect((await written(users[1])).filter((write) => write.endsWith("/more"))).toEqual([]);
+  });
+
+  it("sets and drops no finalizer of the first, on an object whose Project is gone neither", async () => {
+    const projectRef = { name: "passing" };
+    await createdForTheFirst(declared("Project", "passing"), openBooks({ projectRef, deletionPolicy: "Delete" }));
+    await contested("passing");
+    await place.remove("Project", "passing");
+    await place.said("ApiResource", "books", "ProjectNotFound");
+    // One that was not there when the Project was.
+    await restartSecond();
+    await place.remove("ApiResource", "books");
+    await place.gone("ApiResource", "books");
+    await lookedAgain();
+    expect(
+      (await written(users[1])).filter((write) => write.includes("apiresources") && !write.includes("/status")),
+    ).toEqual([]);
+  });
+
+  it("takes no Project without keys and users whose signing Secret somebody deleted", async () => {
+    await createdForTheFirst(declared("Project", "bare"));
+    await contested("bare");
+    const [first] = fleet.operators;
+    first?.signal("SIGSTOP");
+    try {
+      await place.remove("Secret", "bare-signing");
+      await lookedAgain();
+      expect(await place.names("Secret")).not.toContain("bare-signing");
+    } finally {
+      first?.signal("SIGCONT");
+    }
+    const { metadata } = await eventually(() => place.get("Secret", "bare-signing"), within);
+    expect(metadata.annotations?.["jsonplane.io/installation"]).toContain(`${systemNamespace}/`);
   });
 
   it("takes it over with the keys that are in force, once the namespace of the first is gone", async () => {

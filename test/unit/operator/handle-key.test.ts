@@ -109,6 +109,8 @@ function leader(world: World = {}) {
       prepare: async () => ({ find: () => undefined }),
       write: async () => undefined,
       claim: async () => undefined,
+      installation: () => undefined,
+      rivalNamed: async () => undefined,
     },
     statuses: {
       async tell() {

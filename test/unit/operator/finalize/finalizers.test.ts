@@ -123,6 +123,35 @@ describe("whose a finalizer is", () => {
   });
 });
 
+describe("the annotation beside a finalizer", () => {
+  const ours = { ...own, installation: "here/ring/id" };
+  const others = { "blue.jsonplane.io/installation": "blue/ring/id" };
+  const marked = {
+    annotations: { ...others, "jsonplane.io/installation": "here/ring/id", "example.org/team": "shop" },
+  };
+  const sent = async (object: CustomResource, wanted: boolean): Promise<unknown> => {
+    const { api, calls } = answering(served(object));
+    await applyFinalizer(api, object, { wanted, own: ours });
+    return (calls[0]?.object as { metadata: unknown } | undefined)?.metadata;
+  };
+
+  it("names the installation, comes with the finalizer, where that stands too, and goes with it", async () => {
+    const both = [bluesName, finalizer];
+    const named = { ...others, "jsonplane.io/installation": "here/ring/id" };
+    expect(await sent(books({ finalizers: [bluesName], annotations: others }), true)).toMatchObject({
+      finalizers: both,
+      annotations: named,
+    });
+    expect(await sent(books({ finalizers }), true)).toMatchObject({
+      annotations: { "jsonplane.io/installation": "here/ring/id" },
+    });
+    expect(await sent(books({ finalizers: both, ...marked }), true)).toBeUndefined();
+    const dropped = (await sent(books({ finalizers: both, ...marked }), false)) as { annotations: unknown };
+    expect(dropped).toMatchObject({ finalizers: [bluesName] });
+    expect(dropped.annotations).toEqual(others);
+  });
+});
+
 describe("setting and dropping the finalizer", () => {
   it("does nothing when it is as it should be", async () => {
     const { api, calls } = answering();
