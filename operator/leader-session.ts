@@ -25,6 +25,7 @@ import { liveReplicas } from "./publish/replicas.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "./queue/work-queue.ts";
 import { type Handled, runWorkers } from "./queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "./record/create-event-recorder.ts";
+import { createRepairs } from "./repairs.ts";
 import { createSecretBook } from "./secrets/secret-book.ts";
 import { createSecretSweep, type SecretSweep } from "./secrets/secret-sweep.ts";
 import { createStatusTeller } from "./status/status-teller.ts";
@@ -274,6 +275,7 @@ export class LeaderSession {
       isPasswordOf,
       random: randomBytes,
       sweep: this.#sweep,
+      repairs: createRepairs(this.#context.monotonic),
       onPurged: (entries) => {
         for (let count = 0; count < entries; count += 1) metrics.observeConfig({ kind: "purged" });
       },

@@ -293,6 +293,7 @@ function next({ resolved, reach, carried, revision, untold }: Done, { clock }: R
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
   if (carried.purged.length > 0) moments.push(0);
   if (untold > 0) moments.push(untold);
+  if (carried.unsetMs > 0) moments.push(carried.unsetMs);
   if (!resolved.isComplete) moments.push(refusedAgainMs);
   if (resolved.rival !== undefined) moments.push(rivalAgainMs);
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.

@@ -9,10 +9,11 @@ import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource, DeletionPolicy } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
+import type { Repairs } from "../repairs.ts";
 import type { SecretBook } from "../secrets/secret-book.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { isEmpty } from "./data-plan.ts";
-import { applyFinalizer, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
+import { applyFinalizer, isAsWanted, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
 import { type EndWait, type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
 
 export interface CarryOnDeps {
@@ -21,6 +22,8 @@ export interface CarryOnDeps {
   readonly className: string | undefined;
   readonly sweep: SecretSweep;
   readonly secrets: Pick<SecretBook, "installation" | "rivalNamed">;
+  /** Of finalizers that something takes away. */
+  readonly repairs: Repairs;
   /** Takes over what an own write was answered with. */
   readonly note: (object: CustomResource, answer: KubeObject) => void;
   readonly onPurged: (entries: number) => void;
@@ -38,6 +41,8 @@ export interface CarriedOn {
   readonly purgesSessions: boolean;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
+  /** Milliseconds until a finalizer may be set again that something else takes away each time; 0 = all are as they should be. */
+  readonly unsetMs: number;
 }
 
 interface Deletions {
@@ -58,13 +63,13 @@ export async function carryOn(
   const outcome = await purge(objects, record, config);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
   const records = { before: record, now: outcome?.record };
-  const gone = rival === undefined ? await settleFinalizers(objects, records, deps) : new Set<string>();
+  const settled = rival === undefined ? await settleFinalizers(objects, records, deps) : nothingSettled;
   const subjects = isNamespaceGone ? [] : deleted;
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
     waiting: new Map<string, EndWait>([...heldBack(objects, deps), ...(outcome?.waiting ?? [])]),
-    gone,
+    ...settled,
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
     purgesSessions: outcome?.purgesSessions ?? false,
   };
@@ -99,28 +104,45 @@ interface Records {
   readonly now: DataRecord | undefined;
 }
 
-async function settleFinalizers(
-  objects: ProjectObjects,
-  records: Records,
-  { api, mode, className, secrets, note }: CarryOnDeps,
-): Promise<ReadonlySet<string>> {
-  const gone = new Set<string>();
+type Settled = Pick<CarriedOn, "gone" | "unsetMs">;
+const nothingSettled: Settled = { gone: new Set(), unsetMs: 0 };
+
+async function settleFinalizers(objects: ProjectObjects, records: Records, deps: CarryOnDeps): Promise<Settled> {
   // There the operator has no right to touch the objects themselves, only their status.
-  if (mode === "namespaced") return gone;
+  if (deps.mode === "namespaced") return nothingSettled;
+  const gone = new Set<string>();
+  let unsetMs = 0;
   for (const object of allOf(objects)) {
-    const effectivePolicy = policyOf(object, objects);
-    const hasProject = objects.project !== undefined;
-    // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
-    const setter = setterOf(object, finalizerOf(className)) ?? "";
-    if (!hasProject && (await secrets.rivalNamed(setter)) !== undefined) continue;
-    const installation = secrets.installation();
-    const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
-    const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own });
-    const result = await applyFinalizer(api, object, { wanted, own });
-    if (result.outcome === "gone") gone.add(object.metadata.uid);
-    if (result.outcome === "changed") note(object, result.object);
+    const outcome = await settleFinalizer(object, { objects, records }, deps);
+    if (outcome === "gone") gone.add(object.metadata.uid);
+    if (typeof outcome === "number") unsetMs = Math.max(unsetMs, outcome);
   }
-  return gone;
+  return { gone, unsetMs };
+}
+
+/** Answers with milliseconds to wait where something takes it away each time. */
+async function settleFinalizer(
+  object: CustomResource,
+  { objects, records }: { readonly objects: ProjectObjects; readonly records: Records },
+  { api, mode, className, secrets, repairs, note }: CarryOnDeps,
+): Promise<"settled" | "gone" | number> {
+  const hasProject = objects.project !== undefined;
+  // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
+  const setter = setterOf(object, finalizerOf(className)) ?? "";
+  if (!hasProject && (await secrets.rivalNamed(setter)) !== undefined) return "settled";
+  const installation = secrets.installation();
+  const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
+  const effectivePolicy = policyOf(object, objects);
+  const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own });
+  if (isAsWanted(object, wanted, own)) return "settled";
+  const place = `${object.metadata.uid} finalizer`;
+  const text = `${own.mine} ${installation}`;
+  const waitMs = wanted ? repairs.waitMs(place, text) : 0;
+  if (waitMs > 0) return waitMs;
+  const result = await applyFinalizer(api, object, { wanted, own });
+  if (wanted) repairs.wrote(place, text);
+  if (result.outcome === "changed") note(object, result.object);
+  return result.outcome === "gone" ? "gone" : "settled";
 }
 
 function allOf(objects: ProjectObjects): readonly CustomResource[] {

@@ -90,7 +90,8 @@ export async function applyFinalizer(
   }
 }
 
-function isAsWanted(object: CustomResource, wanted: boolean, own: OwnFinalizers): boolean {
+/** Nothing is to be written for it. */
+export function isAsWanted(object: CustomResource, wanted: boolean, own: OwnFinalizers): boolean {
   if (!wanted) return !holdsOneOf(object, own);
   // On its way out it keeps what it has: none can be added then.
   if (object.metadata.deletionTimestamp !== undefined) return true;

@@ -14,6 +14,7 @@ import type { Purges } from "../../../operator/publish/purges.ts";
 import { ForeignInstance, KeyRingCopied, NotTheWriter, RecordUnreadable } from "../../../operator/publish/refusals.ts";
 import type { PublishedProject } from "../../../operator/published-project.ts";
 import { RedisSecretUnusable } from "../../../operator/redis-users/redis-secret.ts";
+import { createRepairs } from "../../../operator/repairs.ts";
 import { NamespaceTerminating } from "../../../operator/secrets/secret-book.ts";
 import { SecretChanged } from "../../../operator/secrets/secret-object.ts";
 import { project } from "../../support/http/projects.ts";
@@ -119,6 +120,7 @@ function leader(world: World = {}) {
       },
       tellUnpublished: async (_, why) => void calls.push(["tellUnpublished", why]),
     },
+    repairs: createRepairs(() => 0),
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
     recorder: { record: () => undefined },
     observePublish({ kind }) {

@@ -1,0 +1,47 @@
+// Something that takes the finalizer away again and again, as a tool does that applies an object without it by PUT.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { declared, newPlace, type Place } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
+
+const finalizer = "jsonplane.io/purge";
+const removals = 60;
+
+let fleet: OwnFleet;
+let place: Place;
+let user: OperatorUser;
+
+beforeAll(async () => {
+  fleet = await startFleet({ operators: 0, replicas: 0, api: { audit: true } });
+  user = await operatorUserOf(fleet.api, "one");
+  await fleet.addOperator({ kubeconfig: await fleet.api.kubeconfig(user) });
+  place = await newPlace(fleet);
+});
+afterAll(() => fleet?.stop());
+
+const finalizers = async () => (await place.get("Project", "shop")).metadata.finalizers ?? [];
+const standsAgain = () => eventually(async () => expect(await finalizers()).toContain(finalizer), { withinMs: 90_000 });
+
+async function timesSet(): Promise<number> {
+  const writes = await writesOf(fleet.api, user);
+  return writes.filter(({ verb, resource }) => verb === "patch" && resource === "projects.jsonplane.io").length;
+}
+
+it("finds it set again at once at first, then ever more seldom, and once it is over for good", async () => {
+  await place.create(declared("Project", "shop", { deletionPolicy: "Delete" }));
+  await standsAgain();
+  await place.patch("Project", "shop", { metadata: { finalizers: null } });
+  await standsAgain();
+  for (let time = 0; time < removals; time += 1) {
+    if ((await finalizers()).length > 0) await place.patch("Project", "shop", { metadata: { finalizers: null } });
+    await sleep(100);
+  }
+  // One by one at first, then a second, two, four and so on later.
+  const writes = await timesSet();
+  expect(writes).toBeGreaterThan(3);
+  expect(writes).toBeLessThan(11);
+  await standsAgain();
+});
