@@ -47,7 +47,7 @@ export interface SecretBook {
   write(write: SecretWrite): Promise<void>;
   /**
    * Says on own Secrets of a Project without a rival whose they are, where they don't say so: they come from a backup, or from an
-   * earlier version, the Project's own first. What the API server refuses stays as it is. Throws where it doesn't answer, and
+   * earlier version, the Project's own first. Of a suspended Project only what this one adopts from another installation. What the API server refuses stays as it is. Throws where it doesn't answer, and
    * SecretChanged where somebody else may have taken the Project.
    */
   claim(objects: ProjectObjects): Promise<void>;
@@ -174,24 +174,36 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
         const signing = objects.project && own.get(objects.ref.namespace, signingSecretName(objects.project));
         return signing !== undefined && claims.isOurs(secretOf(signing));
       };
-      for (const [name, owners] of ownersIn(objects)) {
-        const secret = own.get(objects.ref.namespace, name);
-        if (secret === undefined) continue;
-        const owner = owners.find((each) => isOwn(secretOf(secret), each));
-        if (owner !== undefined) await claims.claim(secret, owner, isTaken());
+      const isSuspended = objects.project?.spec.suspend === true;
+      for (const [secret, owner] of ownedSecrets(own, objects)) {
+        if (isSuspended && !(await claims.isToBeAdopted(secret, owner))) continue;
+        await claims.claim(secret, owner, isTaken());
       }
     },
   };
 }
 
 /** Own Secrets of a Project that is looked after, by name, with the objects that they would be of. */
-function ownersIn({ project, users, keys }: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
+function ownersIn(objects: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
+  return objects.project?.spec.suspend === true ? nobodys : ownersOf(objects);
+}
+
+function ownersOf({ project, users, keys }: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
   const owners = new Map<string, CustomResource[]>();
-  if (project === undefined || project.spec.suspend || project.metadata.deletionTimestamp !== undefined) return owners;
+  if (project === undefined || project.metadata.deletionTimestamp !== undefined) return owners;
   for (const owner of [project, ...users, ...keys]) {
     for (const name of ownSecretNames(owner)) owners.set(name, [...(owners.get(name) ?? []), owner]);
   }
   return owners;
+}
+
+/** Own Secrets of a Project and its children that are there, the Project's own first. */
+function ownedSecrets(own: Watched, objects: ProjectObjects): readonly (readonly [KubeObject, CustomResource])[] {
+  return [...ownersOf(objects)].flatMap(([name, owners]) => {
+    const secret = own.get(objects.ref.namespace, name);
+    const owner = secret && owners.find((each) => isOwn(secretOf(secret), each));
+    return secret === undefined || owner === undefined ? [] : [[secret, owner] as const];
+  });
 }
 
 /** Those that say of which child they are. */

@@ -39,6 +39,8 @@ export interface SecretClaims {
   holderOf(secret: Secret): Promise<Installation | undefined>;
   /** The same, by what that one names itself. */
   holderNamed(name: string): Promise<Installation | undefined>;
+  /** Whether it is this very owner's, and was made by another installation, from which this one takes what it finds. */
+  isToBeAdopted(secret: KubeObject, owner: CustomResource): Promise<boolean>;
   /**
    * The Secret as it holds for `owner`, of a Project that this one looks after; `takes` = whoever made it, for the Project's own is ours.
    */
@@ -69,8 +71,7 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     return ours === undefined ? {} : { [installationAnnotation]: installationText(ours) };
   };
   const marksOf = (owner: CustomResource) => ({ ...ownerMarks(owner), ...signature() });
-  const isMarked = ({ metadata }: Secret, owner: CustomResource): boolean =>
-    Object.entries(marksOf(owner)).every(([name, value]) => metadata.annotations?.[name] === value);
+  const isMarked = (secret: Secret, owner: CustomResource): boolean => isMarkedWith(secret, marksOf(owner));
 
   /** Its ring went with its namespace: nobody can write as that installation any more. Where that can't be asked, it may be there. */
   const exists = async ({ namespace }: Installation): Promise<boolean> => {
@@ -100,6 +101,10 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     holderOf,
     holderNamed,
     isOurs,
+    async isToBeAdopted(secret, owner) {
+      const found = secretOf(secret);
+      return adopt && isMarkedWith(found, ownerMarks(owner)) && (await holderOf(found)) !== undefined;
+    },
     async rivalOf({ metadata }, secrets) {
       const isTakenBack = adopt && !takenOver.has(projectName(metadata));
       // Whoever deletes the only Secret that says whose the Project is doesn't give it to whoever is faster.
@@ -143,6 +148,10 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       if (holder !== undefined) takenOver.add(projectName({ namespace, name }));
     },
   };
+}
+
+function isMarkedWith({ metadata }: Secret, marks: Readonly<Record<string, string>>): boolean {
+  return Object.entries(marks).every(([name, value]) => metadata.annotations?.[name] === value);
 }
 
 /** Empty = nobody says. */

@@ -216,6 +216,17 @@ describe("a Secret that another installation made", () => {
     expect(await signed(two, { signing: false })).toEqual({ rival: two, heldBy: two, says: two });
   });
 
+  it.each<readonly [string, ApiKey, boolean, Installation]>([
+    ["is taken by one that adopts", ci, true, one],
+    ["is left to it without that", ci, false, two],
+    ["is left as it is where it is another object's", earlier, true, two],
+  ])("under a suspended Project %s", async (_, owner, adopt, maker) => {
+    server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
+    cached(made(owner, { installation: two }));
+    await book({ adopt }).claim(of(stored("Project", "shop", { spec: { suspend: true } }), ci));
+    expect(madeBy(server.objects.get(collection, "default", name))).toEqual(maker);
+  });
+
   it("is taken over where the Project's own is this one's: nobody else looks after what is in it", async () => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     cached(made(ci, { installation: two }), made(shop, { name: "shop-signing" }));
