@@ -239,8 +239,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "secrets-of-a-former-namespace-used",
     harm: "A namespace made anew takes up the keys of the former one of its name",
     file: "operator/secrets/secret-claims.ts",
-    find: "Object.entries(marksOf(owner)).every(",
-    replace: "Object.entries(marksOf(owner)).some(",
+    find: "return Object.entries(marks).every(",
+    replace: "return Object.entries(marks).some(",
     caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
   },
   {
@@ -271,8 +271,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "finalizers-of-a-rival-taken-away",
     harm: "A Project goes before the installation that serves it has deleted its data",
     file: "operator/finalize/carry-on.ts",
-    find: "const gone = rival === undefined ? await",
-    replace: 'const gone = rival?.id !== "" ? await',
+    find: "const settled = rival === undefined ? await",
+    replace: 'const settled = rival?.id !== "" ? await',
     caughtBy: ["test/unit/operator/two-installations.test.ts"],
   },
   {
