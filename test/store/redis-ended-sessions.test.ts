@@ -92,6 +92,26 @@ describe("a follower of ended sessions", () => {
     await reading.close();
   });
 
+  it("hears of each of many thousands once, however many of them end in one second, and Redis skips none but those", async () => {
+    const soon = Math.floor(Date.now() / 1000) + 300;
+    const ids = Array.from({ length: 23_000 }, (_, n) => `many-${n}`);
+    // One end each second, then thousands in one, then some in each.
+    const scoreOf = (n: number) => soon + Math.min(n, 6_000) + Math.floor(Math.max(0, n - 18_000) / 10);
+    await admin.zadd(revocations.set, ...ids.flatMap((id, n) => [scoreOf(n), id]));
+    const monitor = await admin.monitor();
+    const skipped: number[] = [];
+    monitor.on("monitor", (_time: string, args: readonly string[]) => {
+      if (args[0] === "ZRANGEBYSCORE") skipped.push(Number(args[6]));
+    });
+    const { heard, stop } = await follow();
+    expect(heard.filter((id) => id.startsWith("many-")).toSorted()).toEqual(ids.toSorted());
+    await eventually(() => expect(skipped.length).toBeGreaterThan(4));
+    expect(Math.max(...skipped)).toBeLessThanOrEqual(12_000);
+    monitor.disconnect();
+    await stop();
+    await admin.zrem(revocations.set, ...ids);
+  });
+
   it("hears of all that stand, whatever the clocks of those say who ended them", async () => {
     const hour = 3_600_000;
     const early = await end();
