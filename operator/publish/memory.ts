@@ -26,6 +26,8 @@ export class Memory {
   readonly #withdrawn = new Map<string, number>();
   /** Of which something newer was written, perhaps: what it took away must not come back. */
   readonly #uncertain = new Set<string>();
+  /** Of which credentials were being put back, and perhaps not all were: Redis is not to be believed of them. */
+  readonly #restoring = new Set<string>();
 
   /** Knows what this one knows, and goes on by itself. */
   copy(): Memory {
@@ -34,6 +36,7 @@ export class Memory {
     for (const [name, progress] of this.#progress) copy.#progress.set(name, progress);
     for (const [name, revision] of this.#withdrawn) copy.#withdrawn.set(name, revision);
     for (const name of this.#uncertain) copy.#uncertain.add(name);
+    for (const name of this.#restoring) copy.#restoring.add(name);
     return copy;
   }
 
@@ -43,6 +46,10 @@ export class Memory {
 
   isUncertain(name: string): boolean {
     return this.#uncertain.has(name);
+  }
+
+  isRestoring(name: string): boolean {
+    return this.#restoring.has(name);
   }
 
   /** Whether Redis, which has this revision of the project, had a later one from this process, or its withdrawal. */
@@ -66,7 +73,7 @@ export class Memory {
 
   /** What Redis holds, as it was just read: believed where it is not older than what was published. */
   found(name: string, { revision, parts }: KnownProject): void {
-    if (this.isAhead(name, revision)) return;
+    if (this.isAhead(name, revision) || this.#restoring.has(name)) return;
     if (parts !== undefined) this.#parts.set(name, parts);
     if (revision === 0) return;
     // What somebody else wrote may have revoked something.
@@ -92,15 +99,25 @@ export class Memory {
     this.#parts.delete(name);
     this.#progress.delete(name);
     this.#uncertain.delete(name);
+    this.#restoring.delete(name);
     this.#withdrawn.delete(name);
     this.#withdrawn.set(name, revision);
     const [oldest] = this.#withdrawn.keys();
     if (oldest !== undefined && this.#withdrawn.size > withdrawnRemembered) this.#withdrawn.delete(oldest);
   }
 
-  /** Nobody knows whether, or how far, a change of it was written. */
+  /** Nobody knows whether, or how far, a change of it was written. What puts back what was there may be written again. */
   doubt(name: string): void {
-    this.#uncertain.add(name);
+    if (!this.#restoring.has(name)) this.#uncertain.add(name);
+  }
+
+  beginRestore(name: string): void {
+    this.#restoring.add(name);
+  }
+
+  /** All of it was put back, or something newer is about to be written. */
+  endRestore(name: string): void {
+    this.#restoring.delete(name);
   }
 
   #hasRevived(name: string, revision: number): boolean {

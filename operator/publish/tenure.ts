@@ -84,6 +84,8 @@ export class Tenure {
     const ref = parts.project;
     const known = await this.#knownOf(ref);
     const steps = changesOf(parts, this.#keyring(), known);
+    this.#memory.endRestore(projectName(ref));
+    if (steps.length > 1) this.#memory.doubt(projectName(ref));
     await this.#writeAll(steps, { known, parts, data });
     this.#memory.published(projectName(ref), parts);
     if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.revisions.newest()));
@@ -114,10 +116,13 @@ export class Tenure {
     const { fields, parts, revision } = known;
     if (parts === undefined || this.#memory.isUncertain(name)) return;
     if (fields.size === 0) await this.publish(parts, this.#recordOf(ref));
-    else if (this.#memory.isAhead(name, revision)) {
+    else if (this.#memory.isAhead(name, revision) || this.#memory.isRestoring(name)) {
       const again = withLastCredentials(parts, this.#memory.partsOf(name));
       const steps = changesOf(again, this.#keyring(), known);
+      // It may take several steps, and end after any of them: then it is taken up again.
+      this.#memory.beginRestore(name);
       await this.#writeAll(steps, { known, parts: again, data: this.#recordOf(ref) });
+      this.#memory.endRestore(name);
     }
   }
 
@@ -177,7 +182,6 @@ export class Tenure {
     steps: readonly Change[],
     { known, parts, data }: Omit<Writing, "recordAt"> & { readonly data: DataRecord | undefined },
   ): Promise<void> {
-    if (steps.length > 1) this.#memory.doubt(projectName(parts.project));
     for (const step of steps) {
       // What comes is on record before it is served; what is doomed is doomed once the last of it is out of service.
       const recordAt: RecordAt = (revision) => (step.last ? settledRecord(data, revision) : data);

@@ -4,13 +4,20 @@
 import { describe, expect, it } from "vitest";
 import { configKeys, projectName } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createWorkQueue } from "../../operator/queue/work-queue.ts";
 import { createUpkeep } from "../../operator/upkeep.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, entry, gatewayAround, newPublisher, recordWith } from "../support/fleet/publishing.ts";
+import {
+  begunPublisher,
+  entry,
+  gatewayAround,
+  manyUsers,
+  newPublisher,
+  recordWith,
+} from "../support/fleet/publishing.ts";
 import {
   changed,
   project,
@@ -146,6 +153,40 @@ describe("restoring a project behind which Redis went back", () => {
     const newest = publisher.newest();
     await publisher.restore(ref);
     expect(publisher.newest()).toBe(newest);
+  });
+
+  it("revokes again what takes several steps, however often Redis goes back", async () => {
+    await publisher.publish(manyUsers(shop, 450), books);
+    await backUp();
+    await publisher.publish(revoked, books);
+    for (let times = 0; times < 2; times += 1) {
+      await restoreBackup();
+      await publisher.restore(ref);
+      expect((await served())?.users).toEqual(revoked.users);
+    }
+  });
+
+  it.each([
+    ["was not sent", "before", new StoreUnavailable("not sent")],
+    ["was sent and not answered", "after", new OutcomeUnknown("not answered")],
+  ] as const)("takes up again what ended with a step that %s", async (_, at, error) => {
+    await publisher.publish(manyUsers(shop, 450), books);
+    await backUp();
+    const fail = (): never => {
+      throw error;
+    };
+    // Three steps are the publish, two more the restore.
+    const failing = newPublisher({
+      keyring,
+      gateway: gatewayAround(gateway, { script: "publish", call: 5, [at]: fail }),
+    });
+    await failing.begin();
+    await failing.publish(revoked, books);
+    await restoreBackup(failing);
+    await expect(failing.restore(ref)).rejects.toThrow(error.message);
+    await failing.begin();
+    await failing.restore(ref);
+    expect((await served())?.users).toEqual(revoked.users);
   });
 
   it("takes all credentials from a project that was withdrawn since, or made anew", async () => {

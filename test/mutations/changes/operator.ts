@@ -231,7 +231,7 @@ export const operatorMutations: readonly Mutation[] = [
     name: "backup-overwrites-what-is-remembered",
     harm: "A key that a restored backup brings back is taken for the one that was published last",
     file: "operator/publish/memory.ts",
-    find: "    if (this.isAhead(name, revision)) return;\n",
+    find: "    if (this.isAhead(name, revision) || this.#restoring.has(name)) return;\n",
     replace: "",
     caughtBy: ["test/store/publisher-rolled-back.test.ts"],
   },
