@@ -13,7 +13,9 @@ export interface ObjectId {
 
 export type ObjectIds = () => ObjectId;
 
-/** Furthest that ids are ahead of the clock. Those of the time that a clock showed which jumped ahead stay the last until that time comes. */
+/**
+ * Furthest that ids are ahead of the clock. Those of the time that a clock showed which jumped ahead stay the last until that time comes.
+ */
 const maxAheadMs = 60_000;
 const counterLimit = 0x1000;
 const tailBytes = 8;

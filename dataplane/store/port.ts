@@ -97,7 +97,9 @@ export interface Page {
 export interface FieldQuery {
   /** `name` of an index; the store answers `not_ready` when it is unknown or still building. */
   readonly index: string;
-  /** Where the index must have its values from, else `not_ready`: while the store takes no writes it keeps those that were declared before. */
+  /**
+   * Where the index must have its values from, else `not_ready`: while the store takes no writes it keeps those that were declared before.
+   */
   readonly field?: IndexField;
   /** Only objects whose value encodes to exactly this (encodeSortValue in order.ts); absent = all. */
   readonly equals?: string;

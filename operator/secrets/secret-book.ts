@@ -47,8 +47,8 @@ export interface SecretBook {
   write(write: SecretWrite): Promise<void>;
   /**
    * Says on own Secrets of a Project without a rival whose they are, where they don't say so: they come from a backup, or from an
-   * earlier version, the Project's own first. Of a suspended Project only what this one adopts from another installation. What the API server refuses stays as it is. Throws where it doesn't answer, and
-   * SecretChanged where somebody else may have taken the Project.
+   * earlier version, the Project's own first. Of a suspended Project only what this one adopts from another installation. What the API
+   * server refuses stays as it is. Throws where it doesn't answer, and SecretChanged where somebody else may have taken the Project.
    */
   claim(objects: ProjectObjects): Promise<void>;
   /** What this installation names itself on what it makes; undefined = not known yet. */

@@ -29,8 +29,8 @@ export interface SecretClaimsDeps {
 
 export interface SecretClaims {
   /**
-   * The other installation that looks after the Project, by the Project's own Secret, or by those of its children where somebody deleted that
-   * one, or as it did when there still were any; undefined = none, and this one does.
+   * The other installation that looks after the Project, by the Project's own Secret, or by those of its children where somebody deleted
+   * that one, or as it did when there still were any; undefined = none, and this one does.
    */
   rivalOf(project: Project, secrets: readonly Secret[]): Promise<Installation | undefined>;
   /** Whether this one made it. */

@@ -34,8 +34,8 @@ export interface RedisStoreOptions {
   readonly url: string;
   readonly clock: Clock;
   /**
-   * Called after each call of the store, as `readEndedSessions` for each failed reading of ended sessions, and as `tellEndedSession` for each
-   * end that could not be told again.
+   * Called after each call of the store, as `readEndedSessions` for each failed reading of ended sessions, and as `tellEndedSession` for
+   * each end that could not be told again.
    */
   readonly observe?: (observation: StoreObservation) => void;
   /** Milliseconds to wait for an answer, 2,000 by default. */
