@@ -134,7 +134,7 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
       const given = givenSecretNames(objects);
       const signing = await readSigning(objects);
       const rival = await rivalOf(objects, signing);
-      const takes = signing !== undefined && claims.isOurs(signing);
+      const holdsProject = signing !== undefined && claims.isOurs(signing);
       const owners = rival === undefined ? ownersIn(objects) : nobodys;
       const names = [...new Set([...secretNamesOf(objects), ...given])];
       const secrets = new Map<string, FoundSecret | undefined>();
@@ -143,8 +143,8 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
         const batch = await Promise.all(
           some.map(async (name) => {
             let secret = await read(namespace, name, given.has(name));
-            for (const owner of owners.get(name) ?? []) secret = await claims.settled(secret, owner, takes);
-            return takes ? secret : await found(secret);
+            for (const owner of owners.get(name) ?? []) secret = await claims.settled(secret, owner, holdsProject);
+            return holdsProject ? secret : await found(secret);
           }),
         );
         for (const [index, name] of some.entries()) secrets.set(name, batch[index]);
@@ -170,14 +170,14 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
       }
     },
     async claim(objects) {
-      const isTaken = (): boolean => {
+      const holdsProject = (): boolean => {
         const signing = objects.project && own.get(objects.ref.namespace, signingSecretName(objects.project));
         return signing !== undefined && claims.isOurs(secretOf(signing));
       };
       const isSuspended = objects.project?.spec.suspend === true;
       for (const [secret, owner] of ownedSecrets(own, objects)) {
         if (isSuspended && !(await claims.isToBeAdopted(secret, owner))) continue;
-        await claims.claim(secret, owner, isTaken());
+        await claims.claim(secret, owner, holdsProject());
       }
     },
   };

@@ -42,11 +42,12 @@ export interface SecretClaims {
   /** Whether it is this very owner's, and was made by another installation, from which this one takes what it finds. */
   isToBeAdopted(secret: KubeObject, owner: CustomResource): Promise<boolean>;
   /**
-   * The Secret as it holds for `owner`, of a Project that this one looks after; `takes` = whoever made it, for the Project's own is ours.
+   * The Secret as it holds for `owner`, of a Project that this one looks after. With `holdsProject` this one has made the Project's own
+   * Secret, and takes what others have made of its children.
    */
-  settled(secret: Secret | undefined, owner: CustomResource, takes: boolean): Promise<Secret | undefined>;
+  settled(secret: Secret | undefined, owner: CustomResource, holdsProject: boolean): Promise<Secret | undefined>;
   /** Writes on it whose it is, where it doesn't say so. Throws SecretChanged where somebody else may have taken the Project meanwhile. */
-  claim(secret: KubeObject, owner: CustomResource, takes: boolean): Promise<void>;
+  claim(secret: KubeObject, owner: CustomResource, holdsProject: boolean): Promise<void>;
   /** The annotation that names this installation. */
   signature(): Readonly<Record<string, string>>;
 }
@@ -91,8 +92,10 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
   };
   const holderOf = (secret: Secret): Promise<Installation | undefined> => holderNamed(makerOf(secret));
   /** Also where it isn't ours at all: nothing is asked of it. */
-  const isSettled = async (secret: Secret, owner: CustomResource, takes: boolean): Promise<boolean> =>
-    !isOwn(secret, owner) || isMarked(secret, owner) || (!adopt && !takes && (await holderOf(secret)) !== undefined);
+  const isSettled = async (secret: Secret, owner: CustomResource, holdsProject: boolean): Promise<boolean> =>
+    !isOwn(secret, owner) ||
+    isMarked(secret, owner) ||
+    (!adopt && !holdsProject && (await holderOf(secret)) !== undefined);
   const isOurs = ({ metadata }: Secret): boolean =>
     metadata.annotations?.[installationAnnotation] === (signature()[installationAnnotation] ?? "");
 
@@ -119,21 +122,21 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       }
       return undefined;
     },
-    async settled(secret, owner, takes) {
-      if (secret === undefined || (await isSettled(secret, owner, takes))) return secret;
+    async settled(secret, owner, holdsProject) {
+      if (secret === undefined || (await isSettled(secret, owner, holdsProject))) return secret;
       const place = { namespace: owner.metadata.namespace, name: secret.metadata.name };
       const live = await api.get(secretType, place);
       if (live === undefined) return void gone(place);
       if (own.get(place.namespace, place.name) !== undefined) own.note(live);
       const found = secretOf(live);
-      if (await isSettled(found, owner, takes)) return found;
+      if (await isSettled(found, owner, holdsProject)) return found;
       if (isOfProject(found, owner)) return marked(found, marksOf(owner));
       await removeLive(api, live);
       return void gone(place);
     },
-    async claim(secret, owner, takes) {
+    async claim(secret, owner, holdsProject) {
       const found = secretOf(secret);
-      if (await isSettled(found, owner, takes)) return;
+      if (await isSettled(found, owner, holdsProject)) return;
       const place = `${secret.metadata.namespace}/${secret.metadata.name} claimed`;
       const text = JSON.stringify(marksOf(owner));
       // Something takes it away again: until its turn the Secret is asked for each time.
