@@ -8,6 +8,9 @@ export class StoreUnavailable extends Error {
 /** The store answers reads and takes no writes for now: it is full, can't save, or isn't the primary. */
 export class WritesRefused extends StoreUnavailable {}
 
+/** The same, of a server in whose place another one may be the primary by now: what it answers to reads may be out of date. */
+export class PrimaryInDoubt extends WritesRefused {}
+
 /** A write was sent and the connection ended before its answer: it took place once or not at all. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

@@ -1,8 +1,8 @@
-// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have happened, WritesRefused when reads go
-// on, OutcomeUnknown when a write was sent and not answered, RedisFault for answers that mean a defect.
+// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have happened, WritesRefused or PrimaryInDoubt
+// when reads go on, OutcomeUnknown when a write was sent and not answered, RedisFault for answers that mean a defect.
 
 import { ReplyError } from "ioredis";
-import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../errors/store-errors.ts";
+import { OutcomeUnknown, PrimaryInDoubt, StoreUnavailable, WritesRefused } from "../errors/store-errors.ts";
 
 /** An answer that no correct program gets from a healthy server; `code` is the first word of Redis' error. */
 export class RedisFault extends Error {
@@ -40,6 +40,8 @@ const refusals: ReadonlySet<string> = new Set([
 
 /** Those of a server that goes on answering reads. */
 const writeRefusals: ReadonlySet<string> = new Set(["MISCONF", "NOREPLICAS", "OOM", "READONLY"]);
+/** Those of a replica, and of a primary that is cut off from its replicas: one of these may have been promoted. */
+const doubtfulRefusals: ReadonlySet<string> = new Set(["NOREPLICAS", "READONLY"]);
 
 /** The code of an error that Redis answered with; undefined when it isn't one. */
 export function replyCode(error: unknown): string | undefined {
@@ -65,6 +67,11 @@ export function isUnknownScript(error: unknown): boolean {
   return replyCode(error) === "NOSCRIPT";
 }
 
+function refusalOf(code: string): typeof StoreUnavailable {
+  if (doubtfulRefusals.has(code)) return PrimaryInDoubt;
+  return writeRefusals.has(code) ? WritesRefused : StoreUnavailable;
+}
+
 export interface Attempt {
   readonly what: string;
   readonly kind: "read" | "write";
@@ -78,7 +85,7 @@ export function failureOf(error: unknown, attempt: Attempt): Error {
   if (code !== undefined) {
     const isRefusal = refusals.has(code) || (attempt.kind === "read" && isElsewhere(error));
     if (isRefusal) {
-      const Refusal = writeRefusals.has(code) ? WritesRefused : StoreUnavailable;
+      const Refusal = refusalOf(code);
       return new Refusal(`Redis refused ${attempt.what}: ${code}`, { cause: error });
     }
     return new RedisFault(`Redis failed ${attempt.what}: ${code}`, { code, cause: error });

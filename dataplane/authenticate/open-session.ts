@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { projectName } from "../../core/config/config-keys.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { isStoreFailure, WritesRefused } from "../../core/errors/store-errors.ts";
+import { isStoreFailure, PrimaryInDoubt, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { LoginAnswer } from "./authentication.ts";
@@ -182,6 +182,8 @@ async function noteRefresh(
     return await store.touchSession(project, id, lastRefresh);
   } catch (error) {
     if (!(error instanceof WritesRefused) || unnoted.unfinishedFor() > unnotedMs) throw error;
+    // The session may have been ended at the primary of now, which is not asked here.
+    if (error instanceof PrimaryInDoubt) throw error;
   }
   if ((await store.session(project, id)) === undefined) return false;
   unnoted.add({ project, id, lastRefresh });
