@@ -90,13 +90,13 @@ export class Contest {
     this.#refused = undefined;
   }
 
-  /** Of one place only one has the Lease, so that nobody takes it back from who took it; unless the whole cluster was copied. */
+  /**
+   * Of one place only one has the Lease. An epoch that names none is of an earlier version, which answers nothing. A Redis that went back has
+   * an epoch of then: of the same place, or the very one that was taken.
+   */
   #isAnothers(epoch: string): boolean {
-    const { me } = this.#deps;
-    // A Redis that went back has the very epoch of then.
-    if (epoch === "" || epoch === this.#taken || holderOf(epoch) === holderOf(me)) return false;
-    const isOfMyPlace = (writerOf(epoch) ?? me).place === me.place;
-    return !isOfMyPlace || (this.#taken !== "" && holderOf(epoch) === holderOf(this.#taken));
+    const writer = writerOf(epoch);
+    return writer !== undefined && writer.place !== this.#deps.me.place && epoch !== this.#taken;
   }
 
   async #ask(epoch: string, holder: string): Promise<never> {
