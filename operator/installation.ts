@@ -21,10 +21,14 @@ export function installationText({ namespace, ringSecretName, id }: Installation
   return `${namespace}/${ringSecretName}/${id}`;
 }
 
+/** What Kubernetes takes as the name of a namespace: a label of RFC 1123. */
+const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
 /** Undefined for a text that no installation has written. */
 export function parseInstallation(text: string): Installation | undefined {
   const [namespace, ringSecretName, id, ...rest] = text.split("/");
-  if (!namespace || !ringSecretName || !id || rest.length > 0) return undefined;
+  if (!ringSecretName || !id || rest.length > 0) return undefined;
+  if (namespace === undefined || !namespaceName.test(namespace)) return undefined;
   return { namespace, ringSecretName, id };
 }
 
