@@ -127,14 +127,14 @@ async function settleFinalizer(
   { api, mode, className, secrets, repairs, note }: CarryOnDeps,
 ): Promise<"settled" | "gone" | number> {
   const hasProject = objects.project !== undefined;
-  // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
-  const setter = setterOf(object, finalizerOf(className)) ?? "";
-  if (!hasProject && (await secrets.rivalNamed(setter)) !== undefined) return "settled";
   const installation = secrets.installation();
   const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
   const effectivePolicy = policyOf(object, objects);
   const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own });
   if (isAsWanted(object, wanted, own)) return "settled";
+  // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
+  const setter = setterOf(object, finalizerOf(className)) ?? "";
+  if (!hasProject && (await secrets.rivalNamed(setter)) !== undefined) return "settled";
   const place = `${object.metadata.uid} finalizer`;
   const text = `${own.mine} ${installation}`;
   const waitMs = wanted ? repairs.waitMs(place, text) : 0;
