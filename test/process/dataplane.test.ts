@@ -4,13 +4,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { newPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { send } from "../support/http/http-client.ts";
 import {
@@ -51,13 +50,7 @@ beforeEach(async () => {
   await writeFile(keyring, keyringText, { mode: 0o600 });
   redis = await startRedis();
   gateway = await openGateway(redis.url);
-  publisher = createPublisher({
-    gateway,
-    keyring: parseKeyring(keyringText),
-    clock: systemClock,
-    owner: "test",
-    place: "test",
-  });
+  publisher = newPublisher({ gateway, keyring: parseKeyring(keyringText) });
   await publisher.begin();
   await publisher.publish(shop);
   await publisher.complete();

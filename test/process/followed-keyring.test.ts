@@ -5,11 +5,10 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { apikey, changed, project, withKey, withResource } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -55,11 +54,7 @@ async function mount(text: string): Promise<void> {
   await rename(join(folder, "..data_tmp"), join(folder, "..data"));
 }
 
-async function begun(keyring: Keyring): Promise<Publisher> {
-  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test", place: "test" });
-  await publisher.begin();
-  return publisher;
-}
+const begun = (keyring: Keyring): Promise<Publisher> => begunPublisher({ gateway, keyring });
 
 async function status(resource: string, as: string): Promise<number> {
   return (await replica.send(`/default/shop/api/${resource}`, { as: apikey(as) })).status;

@@ -10,9 +10,9 @@ import { textOf } from "../../core/redis/reply.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
-import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -61,11 +61,7 @@ afterEach(async () => {
   await redis.stop();
 });
 
-async function begun(ring: Keyring): Promise<Publisher> {
-  const publisher = createPublisher({ gateway, keyring: ring, clock: systemClock, owner: "test", place: "test" });
-  await publisher.begin();
-  return publisher;
-}
+const begun = (ring: Keyring): Promise<Publisher> => begunPublisher({ gateway, keyring: ring });
 
 /** The file is what `text` says, and time enough has passed for it to be looked at. */
 async function ringFile(text: string): Promise<void> {

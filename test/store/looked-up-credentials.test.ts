@@ -1,15 +1,13 @@
 // What a replica remembers of credentials that it looked up in Redis, when they change at that very moment.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { keyField } from "../../core/config/fields.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { createCredentials } from "../../dataplane/config/credentials.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
-import { createPublisher } from "../../operator/publish/publisher.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withoutKey } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 
@@ -56,8 +54,7 @@ it.each([
 ])(
   "a key that was read before its revocation is not remembered when %s before the answer arrives",
   async (_how, fields) => {
-    const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test", place: "test" });
-    await publisher.begin();
+    const publisher = await begunPublisher({ gateway, keyring });
     await publisher.publish(shop);
     const { slow, answered, deliver } = slowAnswers();
     const credentials = createCredentials(slow, unchangingKeyring(keyring));
@@ -72,8 +69,7 @@ it.each([
 );
 
 it("a key that nothing was announced of is asked for once", async () => {
-  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "test", place: "test" });
-  await publisher.begin();
+  const publisher = await begunPublisher({ gateway, keyring });
   await publisher.publish(shop);
   const credentials = createCredentials(gateway, unchangingKeyring(keyring));
   const first = await credentials.key(live, sha256);

@@ -10,11 +10,11 @@ import { textOf, textsOf } from "../../core/redis/reply.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
-import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, newPublisher, openGateway } from "../support/fleet/publishing.ts";
 import {
   changed,
   keyOf,
@@ -52,16 +52,11 @@ const open: FollowedConfig[] = [];
 
 useEmptiedRedis(async (own) => {
   ({ redis, gateway } = own);
-  publisher = newPublisher();
-  await publisher.begin();
+  publisher = await begunPublisher({ gateway, keyring });
 });
 afterEach(async () => {
   for (const config of open.splice(0)) await config.close();
 });
-
-function newPublisher(): Publisher {
-  return createPublisher({ gateway, keyring, clock: systemClock, owner: "test", place: "test" });
-}
 
 async function replica({ name = "r1", rereadMs = never } = {}): Promise<FollowedConfig> {
   const config = await openRedisDirectory({
@@ -90,8 +85,7 @@ async function live(directory: Directory, of = ref): Promise<LiveProject> {
 async function publishWithoutHint(...versions: readonly ProjectParts[]): Promise<void> {
   const elsewhere = await startRedis();
   const other = await openGateway(elsewhere.url);
-  const publisherThere = createPublisher({ gateway: other, keyring, clock: systemClock, owner: "test", place: "test" });
-  await publisherThere.begin();
+  const publisherThere = await begunPublisher({ gateway: other, keyring });
   for (const parts of versions) await publisherThere.publish(parts);
   for (const key of [projectKey(ref), credentialsKey(ref), configKeys.projects]) {
     await gateway.write(key, "DEL", key);
@@ -251,7 +245,7 @@ describe("a replica", () => {
     await eventually(() => expect(directory.synced()).toBe(true));
     await live(directory);
     await gateway.write(configKeys.meta, "FLUSHALL");
-    const rebuilt = newPublisher();
+    const rebuilt = newPublisher({ gateway, keyring });
     await rebuilt.begin();
     await rebuilt.publish(changed(shop, withRootKey("new")));
     await eventually(async () => expect((await live(directory)).rootKeys.has("new")).toBe(true));
@@ -302,7 +296,7 @@ describe("a publisher", () => {
     expect(first.changed).toBe(6);
     const again = await publisher.publish(shop);
     expect(again).toEqual({ changed: 0, revision: first.revision });
-    const successor = newPublisher();
+    const successor = newPublisher({ gateway, keyring });
     await successor.begin();
     expect(await successor.publish(shop)).toEqual({ changed: 0, revision: first.revision });
   });
@@ -315,7 +309,7 @@ describe("a publisher", () => {
   });
 
   it("can't write once another has begun", async () => {
-    await newPublisher().begin();
+    await newPublisher({ gateway, keyring }).begin();
     await expect(publisher.publish(shop)).rejects.toThrow(NotTheWriter);
     await expect(publisher.complete()).rejects.toThrow(NotTheWriter);
   });

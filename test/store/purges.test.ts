@@ -2,7 +2,6 @@
 // every step of it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
@@ -13,9 +12,9 @@ import type { Store } from "../../dataplane/store/port.ts";
 import type { DataEntry, DataRecord, EndedProject } from "../../operator/data-record.ts";
 import { orderedPurges, type PurgeOutcome, purgeDoomed, purgeId } from "../../operator/finalize/purge-doomed.ts";
 import type { Reach } from "../../operator/publish/acknowledgements.ts";
-import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { newPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { idOf, objectOf, servedText } from "../support/store/stored-objects.ts";
@@ -45,13 +44,7 @@ beforeAll(async () => {
   redis = await startRedis();
   gateway = await openGateway(redis.url);
   store = await openRedisStore({ url: redis.url });
-  publisher = createPublisher({
-    gateway,
-    keyring: parseKeyring(newKeyringText()),
-    clock: systemClock,
-    owner: "test",
-    place: "test",
-  });
+  publisher = newPublisher({ gateway, keyring: parseKeyring(newKeyringText()) });
   purges = createPurges(gateway, publisher);
 });
 afterAll(async () => {
