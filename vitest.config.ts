@@ -104,6 +104,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          tags: [{ name: "upgrade", description: "The way to this version from an earlier one, and back" }],
           globalSetup: images,
         },
       },

@@ -1,5 +1,6 @@
 // The life of an installation on a real cluster, from `helm install` to the purge of its last datum, under continuous traffic. Each journey
-// begins where the one before it ended, and the first that fails ends the run with what the cluster says.
+// begins where the one before it ended, and the first that fails ends the run with what the cluster says. Those of an upgrade can be run
+// without the others.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -33,11 +34,16 @@ afterAll(async () => {
   await target?.stop();
 }, 5 * minutes);
 
-function journey(name: string, run: () => Promise<void>): void {
-  it(name, { timeout: 8 * minutes }, async ({ skip }) => {
+function journey(name: string, run: () => Promise<void>, tags: readonly string[] = []): void {
+  it(name, { timeout: 8 * minutes, tags: [...tags] }, async ({ skip }) => {
     if (failed) skip("a journey before it failed");
     await run();
   });
+}
+
+/** One that `--tags-filter upgrade` runs too: the way there from an earlier version and back, which the nightly tier goes from each landing. */
+function upgradeJourney(name: string, run: () => Promise<void>): void {
+  journey(name, run, ["upgrade"]);
 }
 
 async function ready(namespace: string): Promise<void> {
@@ -91,14 +97,14 @@ async function changed(host: string): Promise<void> {
 }
 
 describe("an installation", () => {
-  journey("comes up with helm install, in a namespace that holds pods to the standard restricted", async () => {
+  upgradeJourney("comes up with helm install, in a namespace that holds pods to the standard restricted", async () => {
     await target.kubectl("create", "namespace", systemNamespace);
     await target.kubectl("label", "namespace", systemNamespace, "pod-security.kubernetes.io/enforce=restricted");
     await target.rollOut("install", target.from);
     expect(await target.helm("test", release, ...system)).toContain("Succeeded");
   });
 
-  journey("serves what is applied, at the URL of its status", async () => {
+  upgradeJourney("serves what is applied, at the URL of its status", async () => {
     await target.kubectl("create", "namespace", shop);
     await target.apply(await readFile(bookshop, "utf8"), shop);
     await ready(shop);
@@ -112,7 +118,7 @@ describe("an installation", () => {
     await expectSoon();
   });
 
-  journey("is upgraded from an earlier commit, image, chart and values, without a failed request", async () => {
+  upgradeJourney("is upgraded from an earlier commit, image, chart and values, without a failed request", async () => {
     await target.rollOut("upgrade", target.to, "--set", "dataplane.logLevel=warn,operator.workers=4");
     await settled(2);
     await expectUnharmed();
@@ -165,13 +171,13 @@ describe("an installation", () => {
     }
   });
 
-  journey("is rolled back to the earlier commit's image and chart without a failed request", async () => {
+  upgradeJourney("is rolled back to the earlier commit's image and chart without a failed request", async () => {
     await target.helm("rollback", release, "1", ...system, "--wait", "--timeout", "240s");
     await settled(2);
     await expectUnharmed();
   });
 
-  journey("has every write that it acknowledged in all that time, once", async () => {
+  upgradeJourney("has every write that it acknowledged in all that time, once", async () => {
     const { acknowledged, lost } = await traffic.end();
     expect(lost).toEqual([]);
     expect(acknowledged).toBeGreaterThan(500);

@@ -28,7 +28,7 @@ function commands(seed: string): readonly StepCommand[] {
     { name: "fuzz:openapi", args: ["test/fuzz/schemathesis.ts", "--seed", seed, "--examples", "50"] },
     ...earlierLandings.map((commit) => ({
       name: `upgrade from ${commit.slice(0, 12)}`,
-      args: ["tools/test.ts", "e2e"],
+      args: ["tools/test.ts", "e2e", "--tags-filter", "upgrade"],
       env: { JSONPLANE_E2E_FROM: commit },
     })),
     { name: "bare machine", args: ["test/bare-machine/run.ts"] },
