@@ -1,5 +1,6 @@
-// `npm run test:mutations`: puts one small fault after the other into a copy of the working tree and runs the tests that are there to
-// notice it. `--only a,b` names some of them. Prints a line for each; exits 1 when one was not noticed, or could not be tried.
+// `npm run test:mutations`: puts one small fault after the other into copies of the working tree and runs the tests that are there to
+// notice it, one in each of two copies at a time: a test that waits leaves the processor to the other. `--only a,b` names some of them.
+// Prints a line for each; exits 1 when one was not noticed, or could not be tried.
 
 import { fileURLToPath } from "node:url";
 import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";
@@ -7,33 +8,48 @@ import { ScriptFailed, startScript } from "../../tools/start-script.ts";
 import { failuresWithout, judgeMutation, type Verdict } from "./judge-mutation.ts";
 import type { Mutation } from "./mutation.ts";
 import { mutations } from "./mutations.ts";
-import { copyWorkingTree } from "./working-copy.ts";
+import { copyWorkingTree, type WorkingCopy } from "./working-copy.ts";
 
 const script = startScript("npm run test:mutations");
 const { values } = readArguments({ only: { type: "string" } });
 const wanted = chosen(values.only?.split(","));
-const copy = await copyWorkingTree(fileURLToPath(new URL("../..", import.meta.url)));
-script.onInterrupt(() => copy.remove());
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const copies: WorkingCopy[] = [];
+const removeCopies = async (): Promise<void> => {
+  await Promise.all(copies.map((copy) => copy.remove()));
+};
+script.onInterrupt(removeCopies);
 try {
+  for (let copy = 0; copy < Math.min(2, wanted.length); copy += 1) copies.push(await copyWorkingTree(root));
   process.exitCode = await tryAll();
 } finally {
-  await copy.remove();
+  await removeCopies();
 }
 
 async function tryAll(): Promise<number> {
+  const [first] = copies;
+  if (first === undefined) return 0;
   const files = [...new Set(wanted.flatMap(({ caughtBy }) => caughtBy))];
-  const failures = await failuresWithout(copy, files);
+  const failures = await failuresWithout(first, files);
   if (failures.length > 0) {
     throw new ScriptFailed(`Tests fail without any mutation, so that they can judge none: ${failures.join("; ")}`);
   }
+  const untried = [...wanted];
+  const bad = await Promise.all(copies.map((copy) => tryIn(copy, untried)));
+  const survived = bad.reduce((sum, count) => sum + count, 0);
+  console.log(`${wanted.length - survived} of ${wanted.length} mutations caught`);
+  return survived === 0 ? 0 : 1;
+}
+
+/** Takes mutations from `untried` until there is none left; how many were not caught. */
+async function tryIn(copy: WorkingCopy, untried: Mutation[]): Promise<number> {
   let bad = 0;
-  for (const mutation of wanted) {
+  for (let mutation = untried.shift(); mutation !== undefined; mutation = untried.shift()) {
     const verdict = await judgeMutation(copy, mutation);
     if (verdict.outcome !== "caught") bad += 1;
     console.log(lineOf(mutation, verdict));
   }
-  console.log(`${wanted.length - bad} of ${wanted.length} mutations caught`);
-  return bad === 0 ? 0 : 1;
+  return bad;
 }
 
 function chosen(names: readonly string[] | undefined): readonly Mutation[] {
