@@ -57,7 +57,9 @@ describe("a namespace that goes while no operator runs", () => {
 describe("a namespace that was made anew before the operator heard of it: its watch of namespaces is behind, all others are not", () => {
   it("has the data of an earlier namespace kept from it, and its own are not taken for those", async () => {
     await stopOperators();
-    await fleet.addOperator({ kubeconfig: await api.kubeconfig(await grantOperator(api, "cluster")) });
+    // Who loses the Lease while the API server restarts can't lead again before it may list namespaces again.
+    const kubeconfig = await api.kubeconfig(await grantOperator(api, "cluster"));
+    await fleet.addOperator({ kubeconfig, args: ["--lease-duration", "120s"] });
     const [withData, without] = [await newPlace(fleet), await newPlace(fleet)];
     await served(withData, openBooks());
 
