@@ -69,7 +69,17 @@ describe("labels and annotations", () => {
 describe("values that look right and are not", () => {
   it.each([
     [["dataplane.podDisruptionBudget.maxUnavailable=half"], "maxUnavailable"],
-    [["dataplane.podDisruptionBudget.maxUnavailable=-1"], "maxUnavailable"],
+    [["dataplane.podDisruptionBudget.maxUnavailable=0"], "maxUnavailable"],
+    [["dataplane.podDisruptionBudget.maxUnavailable=0%"], "maxUnavailable"],
+    [["dataplane.podDisruptionBudget.maxUnavailable=2"], "maxUnavailable is 2 of 2 replicas: a drain could take all"],
+    [["dataplane.podDisruptionBudget.maxUnavailable=100%"], "maxUnavailable is 100% of 2 replicas"],
+    [
+      ["dataplane.podDisruptionBudget.maxUnavailable=2", "dataplane.replicas=5", "dataplane.autoscaling.enabled=true"],
+      "maxUnavailable is 2 of 2 replicas",
+    ],
+    [["redis.bundled.maxmemory=1gb"], "Redis would be killed before it refuses a write"],
+    [["redis.bundled.resources.limits.memory=600M"], "redis.bundled.maxmemory is 640mb"],
+    [["redis.bundled.resources.limits.memory=0.5Gi"], "resources.limits.memory is 0.5Gi"],
     [["dataplane.trustedProxies={proxy.example.org}"], "trustedProxies"],
     [["publicURL=https://api example.org"], "publicURL"],
     [["ingress.hosts={https://api.example.org}"], "hosts"],
@@ -83,6 +93,13 @@ describe("values that look right and are not", () => {
 
   it.each([
     ["dataplane.podDisruptionBudget.maxUnavailable=25%"],
+    ["dataplane.podDisruptionBudget.maxUnavailable=2,dataplane.replicas=3"],
+    ["dataplane.replicas=1"],
+    ["dataplane.replicas=null"],
+    ["redis.bundled.maxmemory=3gb,redis.bundled.resources.limits.memory=4Gi"],
+    ["redis.bundled.maxmemory=3gb,redis.bundled.resources.limits.memory=3300M"],
+    ["redis.bundled.maxmemory=8gb,redis.bundled.resources=null"],
+    ["redis.bundled.maxmemory=640mb,redis.bundled.resources.limits.memory=1073741824"],
     ["dataplane.trustedProxies={10.0.0.0/8,::1,fd00::/8}"],
     ["ingress.enabled=true,ingress.hosts={api.example.org,*.example.org}"],
     ["ingress.enabled=true,ingress.hosts={*.example.org},publicURL=https://api.example.org"],

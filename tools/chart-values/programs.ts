@@ -86,10 +86,11 @@ export const dataplane = group("The data plane: serves the API.", {
   podDisruptionBudget: group("PodDisruptionBudget: how many replicas a drained node may take at once.", {
     enabled: flag("Whether there is one.", true),
     maxUnavailable: {
-      description: "Replicas, or a part of them such as `25%`.",
+      description:
+        "Replicas, or a part of them such as `25%`: one at least, so that nodes can be drained, and fewer than there are.",
       type: ["integer", "string"],
-      minimum: 0,
-      pattern: "^[0-9]{1,3}%$",
+      minimum: 1,
+      pattern: "^([1-9][0-9]?|100)%$",
       default: 1,
     },
   }),

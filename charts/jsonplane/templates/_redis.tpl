@@ -19,11 +19,33 @@
 {{- if and (not .Values.redis.bundled.enabled) (not $named) -}}
 {{- fail "There is no Redis: set redis.external.existingSecret.name (a Secret with store URLs) or redis.external.url, or redis.bundled.enabled=true" -}}
 {{- end -}}
+{{- if .Values.redis.bundled.enabled -}}
+{{- include "jsonplane.checkMemory" .Values.redis.bundled -}}
+{{- end -}}
 {{- if or (contains "@" (default "" $external.url)) (contains "sentinelPassword=" (default "" $external.url)) -}}
 {{- fail "redis.external.url has a user or a password: values are no place for passwords. Put the URLs into a Secret and name it in redis.external.existingSecret.name" -}}
 {{- end -}}
 {{- if and $external.url $external.existingSecret.name -}}
 {{- fail "redis.external.url and redis.external.existingSecret.name both name a Redis: keep one of them" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Refuses a bundled Redis that is killed before it has used up its memory for data. */}}
+{{- define "jsonplane.checkMemory" -}}
+{{- $limit := toString (dig "limits" "memory" "" (default dict .resources)) -}}
+{{- $available := include "jsonplane.bytes" $limit -}}
+{{- if and $available (ge (float64 (include "jsonplane.bytes" .maxmemory)) (float64 $available)) -}}
+{{- fail (printf "redis.bundled.maxmemory is %s, and redis.bundled.resources.limits.memory is %s: Redis would be killed before it refuses a write. Raise the limit, to half as much again as maxmemory or more, or lower maxmemory" .maxmemory $limit) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Bytes of a quantity of Kubernetes (`1.5Gi`, `2G`, `1e9`), or of an amount of memory as Redis writes it (`640mb`); empty = it is neither. */}}
+{{- define "jsonplane.bytes" -}}
+{{- $number := regexFind "^[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?" . -}}
+{{- $factors := dict "" 1.0 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "kb" 1024.0 "mb" 1048576.0 "gb" 1073741824.0 -}}
+{{- $factor := get $factors (trimPrefix $number .) -}}
+{{- if and $number $factor -}}
+{{- mulf (float64 $number) $factor -}}
 {{- end -}}
 {{- end -}}
 
