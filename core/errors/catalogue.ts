@@ -66,6 +66,7 @@ export const errorCatalogue = {
   query_busy: { status: 503, title: "Too many costly queries at once" },
   body_busy: { status: 503, title: "Too many large bodies at once" },
   login_busy: { status: 503, title: "Too many logins at once" },
+  store_full: { status: 507, title: "The store has no room left" },
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

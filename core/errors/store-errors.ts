@@ -8,7 +8,10 @@ export class StoreUnavailable extends Error {
 /** The store answers reads and takes no writes for now: it is full, can't save, or isn't the primary. */
 export class WritesRefused extends StoreUnavailable {}
 
-/** The same, of a server in whose place another one may be the primary by now: what it answers to reads may be out of date. */
+/** The same, because it has no room left; what removes or revokes something goes on. */
+export class StoreFull extends WritesRefused {}
+
+/** Writes are refused by a server in whose place another one may be the primary by now: what it answers to reads may be out of date. */
 export class PrimaryInDoubt extends WritesRefused {}
 
 /** A write was sent and the connection ended before its answer: it took place once or not at all. */

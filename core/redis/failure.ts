@@ -1,8 +1,8 @@
-// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have happened, WritesRefused or PrimaryInDoubt
-// when reads go on, OutcomeUnknown when a write was sent and not answered, RedisFault for answers that mean a defect.
+// Turns what ioredis rejects with into the port's errors: StoreUnavailable when nothing can have happened, WritesRefused, StoreFull or
+// PrimaryInDoubt when reads go on, OutcomeUnknown when a write was sent and not answered, RedisFault for answers that mean a defect.
 
 import { ReplyError } from "ioredis";
-import { OutcomeUnknown, PrimaryInDoubt, StoreUnavailable, WritesRefused } from "../errors/store-errors.ts";
+import { OutcomeUnknown, PrimaryInDoubt, StoreFull, StoreUnavailable, WritesRefused } from "../errors/store-errors.ts";
 
 /** An answer that no correct program gets from a healthy server; `code` is the first word of Redis' error. */
 export class RedisFault extends Error {
@@ -68,6 +68,7 @@ export function isUnknownScript(error: unknown): boolean {
 }
 
 function refusalOf(code: string): typeof StoreUnavailable {
+  if (code === "OOM") return StoreFull;
   if (doubtfulRefusals.has(code)) return PrimaryInDoubt;
   return writeRefusals.has(code) ? WritesRefused : StoreUnavailable;
 }

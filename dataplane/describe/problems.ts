@@ -21,7 +21,7 @@ export const problemsOf = {
   ],
   objectBody: ["object_required", "reserved_field", "validation_failed", "document_too_large"],
   storedData: ["project_busy", "store_unavailable"],
-  write: ["outcome_unknown"],
+  write: ["outcome_unknown", "store_full"],
   largeAnswer: ["query_busy"],
   fields: ["invalid_parameter"],
   patch: ["invalid_patch", "patch_conflict", "patch_too_large"],

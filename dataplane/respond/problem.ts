@@ -3,7 +3,7 @@
 
 import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreFull, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
 
 export interface ProblemAnswer {
   readonly status: number;
@@ -46,6 +46,12 @@ export function problemAnswer(error: unknown, occurrence: Occurrence): ProblemAn
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof StoreFull) {
+    return new Problem(
+      "store_full",
+      "The store has no room left; nothing was done. Reads and deletions go on: delete something, or have the store enlarged",
+    );
+  }
   if (error instanceof WritesRefused) {
     return new Problem(
       "store_unavailable",

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { outcome } from "../support/http/api-calls.ts";
 import type { Reply } from "../support/http/http-client.ts";
 import { apikey, basic, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { expectProblem } from "../support/http/replies.ts";
@@ -281,13 +282,13 @@ describe("a Redis that", () => {
     expect(stored[0]).toBe("first");
   });
 
-  it("has no memory left refuses writes with 503 and goes on with reads", async () => {
+  it("has no memory left refuses writes with 507 store_full and goes on with reads", async () => {
     const served = await serveOn(redis.url);
     await append(served, "first");
     await askRedis(redis.port, "CONFIG SET maxmemory 1");
     try {
-      expectUnavailable(await append(served, "second"));
-      expectUnavailable(await create(served, 1));
+      expect(outcome(await append(served, "second"))).toEqual([507, "store_full"]);
+      expect(outcome(await create(served, 1))).toEqual([507, "store_full"]);
       expect(await readList(served)).toEqual(["first"]);
     } finally {
       await askRedis(redis.port, "CONFIG SET maxmemory 0");

@@ -21,7 +21,7 @@ const bundled = group(
       ["always", "everysec"],
     ),
     maxmemory: text(
-      "Memory for data; writes answer 503 when it is used up. It has to be below the memory limit, with room: a fork copies what changes meanwhile.",
+      "Memory for data; writes answer 507 when it is used up. It has to be below the memory limit, with room: a fork copies what changes meanwhile.",
       "640mb",
       { pattern: "^[1-9][0-9]*(kb|mb|gb)?$" },
     ),

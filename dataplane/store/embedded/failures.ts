@@ -1,6 +1,6 @@
 // Tells what an error of SQLite means for the caller: nothing happened, nobody knows, or a defect of this program.
 
-import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreFull, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 
 /** Primary result codes of SQLite that this adapter tells apart. */
 export const sqlite = {
@@ -38,7 +38,9 @@ export function meaningOf(error: unknown): string | undefined {
 /** For errors before the commit: the file or the disk refused, and nothing happened. Others stay as they are: defects. */
 export function withoutEffect(error: unknown): unknown {
   const meaning = meaningOf(error);
-  return meaning === undefined ? error : new StoreUnavailable(meaning, { cause: error });
+  if (meaning === undefined) return error;
+  const Failure = resultCode(error) === sqlite.full ? StoreFull : StoreUnavailable;
+  return new Failure(meaning, { cause: error });
 }
 
 /** For errors of the commit itself: a page may have reached the disk and be found there after a restart. */

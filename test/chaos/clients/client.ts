@@ -44,7 +44,7 @@ export function isMissing({ code }: Answer): boolean {
 export function noteOdd(history: History, asked: Asked, answer: Answer, expected: Expected): void {
   const { status, text } = answer;
   const isExpected = expected.statuses.includes(status) && (status !== 404 || isMissing(answer));
-  if (status === 0 || status === 503 || isExpected) return;
+  if (status === 0 || status === 503 || status === 507 || isExpected) return;
   history.odd(`${asked.method ?? "GET"} ${asked.path}: ${status} ${text.slice(0, 300)}`, expected.unlessLost);
 }
 

@@ -97,7 +97,7 @@ function noteLogin(history: History, { status, from, to }: Answer): void {
 }
 
 function noteUnserved(history: History, what: string, { status, text }: Answer): void {
-  if (status === 503) history.odd(`${what} needs no memory, and was refused: ${text.slice(0, 300)}`);
+  if (status === 503 || status === 507) history.odd(`${what} needs no memory, and was refused: ${text.slice(0, 300)}`);
 }
 
 interface OwnTokens {

@@ -2,7 +2,7 @@
 
 import { ReplyError } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreFull, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { type Attempt, failureOf, isUnknownScript, RedisFault } from "../../../../core/redis/failure.ts";
 
 const sentWrite: Attempt = { what: "create", kind: "write", sent: true };
@@ -32,6 +32,11 @@ describe("a failed command", () => {
       expect(failure.message).not.toContain("127.0.0.1");
     });
   }
+
+  it("says that the store is full where memory is used up, and nowhere else", () => {
+    const full = refusals.filter((message) => failureOf(answer(message), sentWrite) instanceof StoreFull);
+    expect(full).toEqual([expect.stringMatching(/^OOM /)]);
+  });
 
   it("is a defect when Redis answered anything else", () => {
     for (const [message, code] of [
