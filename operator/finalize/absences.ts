@@ -46,9 +46,12 @@ export function createAbsences(api: Pick<KubeReader, "get">): Absences {
   };
 }
 
-/** Its Project's absence would decide over data. Once it has, nobody need be asked again, who may refuse the answer for ever. */
+/**
+ * Its Project's absence would decide over data: their own policy decides over the others. Once it has, the record says Retain, and nobody
+ * need be asked again, who may refuse the answer for ever.
+ */
 function isUnsettled({ policy, entries }: DataRecord): boolean {
-  return entries.some((entry) => entry.doomedAt === undefined && (policy === "Delete" || entry.retained !== true));
+  return policy === "Delete" && entries.some((entry) => entry.doomedAt === undefined);
 }
 
 function keyOf({ namespace, name }: ProjectRef): string {

@@ -5,6 +5,7 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { endNamespace, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { type Declared, declared, openBooks, type Place, placeAt } from "../support/kubernetes/declared.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
@@ -139,6 +140,17 @@ describe("an operator with rights in some namespaces only", () => {
     await grantOperator(fleet.api, [going.namespace]);
     await going.create(declared("Project", "shop"));
     await going.said("Project", "shop", "Ready", within);
+  });
+
+  it("deletes the data of an object that it hears of last, after its Project's end and the loss of its rights", async () => {
+    const [going] = await startOperatorOf("loses-rights", "keeps-rights");
+    const place = await served(going.namespace, openBooks({ deletionPolicy: "Delete" }));
+    await place.remove("Project", "shop");
+    await place.said("ApiResource", "books", "ProjectNotFound");
+    const binding = `/apis/rbac.authorization.k8s.io/v1/namespaces/${place.namespace}/rolebindings/jsonplane-operator`;
+    await apiObject(fleet.api, binding, { method: "DELETE" });
+    await place.remove("ApiResource", "books");
+    await eventually(async () => expect(await objectsOf(place)).toBe(0), within);
   });
 
   it("takes nothing for gone that it may not see, and deletes no data for that", async () => {
