@@ -1,6 +1,7 @@
 // What this process has published, in every tenure: the last good versions, and how far it had come with each project. Redis may
 // be emptied, be restored from a backup, or lose its newest writes in a failover; here it says what is missing then.
 
+import { isDeepStrictEqual } from "node:util";
 import { isCredentialField, projectName } from "../../core/config/config-keys.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Change } from "./changes.ts";
@@ -146,4 +147,17 @@ export function withLastCredentials(back: ProjectParts, last: ProjectParts | und
     users: isSame ? last.users : new Map(),
     keys: isSame ? last.keys : new Map(),
   };
+}
+
+/**
+ * The same where something newer was sent, perhaps, and may have revoked what was published last: of the credentials that Redis gave back those
+ * that are still as they were published last. What differs from that was revoked, and nothing takes its place before it is compiled anew.
+ */
+export function withUnrevokedCredentials(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
+  const may = withLastCredentials(back, last);
+  return { ...may, users: common(back.users, may.users), keys: common(back.keys, may.keys) };
+}
+
+function common<T>(back: ReadonlyMap<string, T>, last: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+  return new Map([...back].filter(([name, value]) => isDeepStrictEqual(value, last.get(name))));
 }

@@ -13,7 +13,7 @@ import type { PublishedProject } from "../published-project.ts";
 import { type Change, changesOf, resealsOf } from "./changes.ts";
 import { readDataRecord, recordText, settledRecord } from "./data-records.ts";
 import { type KnownProject, readProject } from "./known-project.ts";
-import { type Memory, withLastCredentials } from "./memory.ts";
+import { type Memory, withLastCredentials, withUnrevokedCredentials } from "./memory.ts";
 import {
   noRecord,
   type PublishReply,
@@ -107,17 +107,21 @@ export class Tenure {
 
   /**
    * Publishes what was published last where Redis holds nothing of it any more, and nothing newer was ever sent; where Redis went back
-   * behind it, the credentials of it: what was revoked since lets nobody in. Resources and root keys stay as they came back, with the data
-   * that came back with them, until they are compiled anew.
+   * behind it, the credentials of it: what was revoked since lets nobody in. Where something newer may have been sent, which may have revoked
+   * more, no credential comes back that Redis doesn't have. Resources and root keys stay as they came back, with the data that came back
+   * with them, until they are compiled anew.
    */
   async restore(ref: ProjectRef): Promise<void> {
     const name = projectName(ref);
     const known = await this.#knownOf(ref);
     const { fields, parts, revision } = known;
-    if (parts === undefined || this.#memory.isUncertain(name)) return;
-    if (fields.size === 0) await this.publish(parts, this.#recordOf(ref));
-    else if (this.#memory.isAhead(name, revision) || this.#memory.isRestoring(name)) {
-      const again = withLastCredentials(parts, this.#memory.partsOf(name));
+    if (parts === undefined) return;
+    const isUncertain = this.#memory.isUncertain(name);
+    if (fields.size === 0) {
+      if (!isUncertain) await this.publish(parts, this.#recordOf(ref));
+    } else if (this.#memory.isAhead(name, revision) || this.#memory.isRestoring(name)) {
+      const last = this.#memory.partsOf(name);
+      const again = isUncertain ? withUnrevokedCredentials(parts, last) : withLastCredentials(parts, last);
       const steps = changesOf(again, this.#keyring(), known);
       // It may take several steps, and end after any of them: then it is taken up again.
       this.#memory.beginRestore(name);

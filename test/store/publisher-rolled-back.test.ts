@@ -203,6 +203,34 @@ describe("restoring a project behind which Redis went back", () => {
     expect((await served())?.keys.size).toBe(0);
   });
 
+  it("revokes again also where something newer may have been sent, and brings nothing back that this may have revoked", async () => {
+    await publisher.publish(shop, books);
+    await backUp();
+    const unsure = newPublisher({
+      keyring,
+      gateway: gatewayAround(gateway, {
+        script: "publish",
+        call: 2,
+        after() {
+          throw new OutcomeUnknown("not answered");
+        },
+      }),
+    });
+    await unsure.begin();
+    const later = changed(revoked, withUser("ann", { password: "another" }), withKey("new"));
+    await unsure.publish(later, books);
+    await expect(unsure.publish(changed(later, withResource("films")), books)).rejects.toThrow(OutcomeUnknown);
+    await restoreBackup(unsure);
+    await unsure.restore(ref);
+    const back = await served();
+    const ci = [...shop.keys].filter(([sha256]) => later.keys.has(sha256));
+    expect([[...(back?.keys ?? [])], back?.users.size]).toEqual([ci, 0]);
+    await unsure.begin();
+    const newest = unsure.newest();
+    await unsure.restore(ref);
+    expect(unsure.newest()).toBe(newest);
+  });
+
   it("leaves alone what is as new as what was published, and what nobody knows how far it was changed", async () => {
     await publisher.publish(revoked, books);
     await backUp();
