@@ -11,7 +11,7 @@ import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
 import { childrenOf } from "./project-objects.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
-import { ForeignInstance, KeyRingCopied, NotTheWriter, RecordUnreadable } from "./publish/refusals.ts";
+import { NotTheWriter, RecordUnreadable, RedisRefused } from "./publish/refusals.ts";
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
 import { RedisSecretUnusable } from "./redis-users/redis-secret.ts";
@@ -122,9 +122,16 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
     return "later";
   }
   const ref = projectOfName(key);
-  if (isUnwritten(error)) await deps.statuses.tellUnpublished(deps.objectsOf(ref), whyOf(error));
+  if (error instanceof RedisRefused) await tellTaken(ref, error, deps);
+  else if (isUnwritten(error)) await deps.statuses.tellUnpublished(deps.objectsOf(ref), whyOf(error));
   deps.onHandled(key, { published: !(await isLacking(ref, deps)) });
   throw error;
+}
+
+/** Of what another installation looks after, that one tells. */
+async function tellTaken(ref: ProjectRef, { message }: RedisRefused, deps: HandleDeps): Promise<void> {
+  const objects = deps.objectsOf(ref);
+  if ((await deps.secrets.rivalOf(objects)) === undefined) await deps.statuses.tellTaken(objects, message);
 }
 
 /** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */
@@ -136,8 +143,6 @@ const unwritten = [
   StoreUnavailable,
   OutcomeUnknown,
   RedisFault,
-  ForeignInstance,
-  KeyRingCopied,
   NotTheWriter,
   RecordUnreadable,
   FleetRingUnusable,
@@ -145,11 +150,10 @@ const unwritten = [
 ];
 
 function isUnwritten(error: unknown): boolean {
-  return unwritten.some((kind) => error instanceof kind);
+  return error instanceof RedisRefused || unwritten.some((kind) => error instanceof kind);
 }
 
 function whyOf(error: unknown): string {
-  if (error instanceof ForeignInstance || error instanceof KeyRingCopied) return error.message;
   if (error instanceof RecordUnreadable) return error.message;
   if (error instanceof RedisFault && error.code === "NOJSON") return error.message;
   return "The configuration can't be written to Redis at the moment; it is tried again until it can";

@@ -17,10 +17,10 @@ import type { KubeApi } from "./kube/api.ts";
 import { fencedApi } from "./lead/fenced-api.ts";
 import type { Leadership } from "./lead/leadership.ts";
 import { createAcknowledgementLog } from "./observe/acknowledgement-log.ts";
-import { createContestLog } from "./observe/contest-log.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
+import { RedisRefused } from "./publish/refusals.ts";
 import { liveReplicas } from "./publish/replicas.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "./queue/work-queue.ts";
 import { type Handled, runWorkers } from "./queue/workers.ts";
@@ -80,6 +80,10 @@ export class LeaderSession {
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
       onBegun: (config) => this.#begun(config),
+      onRefused: (refusal) => {
+        metrics.observeConfig({ kind: "contested" });
+        this.#upkeep.refused(refusal);
+      },
     });
     this.#upkeep = this.#createUpkeep();
   }
@@ -114,7 +118,7 @@ export class LeaderSession {
         if (observation.kind !== "ended" || observation.error === undefined) return;
         const { namespace, name } = projectOfName(observation.key);
         const { error } = observation;
-        const log = isOvertaken(error) ? logger.debug : logger.warn;
+        const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
         log("Project not reconciled, tried again", { namespace, name, error: wordsOf(error) });
       },
     });
@@ -140,8 +144,7 @@ export class LeaderSession {
   }
 
   async #open(): Promise<OpenConfig> {
-    const { settings, clock, timers, monotonic, logger, metrics } = this.#context;
-    const logContest = createContestLog(logger, monotonic);
+    const { settings, clock, timers, monotonic, logger } = this.#context;
     const opened = await this.#openConfig({
       api: this.#api,
       redis: settings.redis,
@@ -151,12 +154,7 @@ export class LeaderSession {
       random: randomBytes,
       clock,
       timers,
-      monotonic,
       observeLook: createAcknowledgementLog(logger, monotonic),
-      observeContest: (observation) => {
-        logContest(observation);
-        metrics.observeConfig({ kind: "contested" });
-      },
       onAcknowledged: () => this.#wakeups.acknowledged(opened.acknowledgements),
     });
     this.#opened = opened;

@@ -9,15 +9,15 @@ import { createGateway, type Gateway } from "../core/redis/gateway.ts";
 import { parseRedisUrl } from "../core/redis/redis-url.ts";
 import { optionalText } from "../core/redis/reply.ts";
 import { requireJson } from "../core/redis/require-json.ts";
-import type { Monotonic, Timers } from "../core/timers.ts";
+import type { Timers } from "../core/timers.ts";
 import { type Installation, installationOf } from "./installation.ts";
 import { ensureFleetRing } from "./keyring/fleet-ring.ts";
+import { formerRingPlaceOf, ringPlaceOf } from "./keyring/ring-place.ts";
 import { ringSecretNameOf } from "./keyring/ring-secret.ts";
 import type { HeldRing } from "./keyring/rotate-fleet-ring.ts";
 import type { KubeApi } from "./kube/api.ts";
 import { createAcknowledgements, type LookObservation } from "./publish/acknowledgements.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
-import type { ContestObservation } from "./publish/contest.ts";
 import { createPublisher } from "./publish/publisher.ts";
 import { createPurges } from "./publish/purges.ts";
 import { ensureRedisUsers } from "./redis-users/redis-secret.ts";
@@ -34,13 +34,10 @@ export interface OpenConfigDeps {
   readonly random: Random;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly monotonic: Monotonic;
   /** Told after replicas have acknowledged something, come or gone. */
   readonly onAcknowledged: () => void;
   /** Told of every look at what replicas have acknowledged. */
   readonly observeLook: (observation: LookObservation) => void;
-  /** Told of another installation with a copy of the key ring. */
-  readonly observeContest: (observation: ContestObservation) => void;
 }
 
 export interface OpenedConfig extends OpenConfig {
@@ -52,7 +49,7 @@ export interface OpenedConfig extends OpenConfig {
 const commandTimeoutMs = 5_000;
 
 export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
-  const { clock, timers, onAcknowledged, namespace, className } = deps;
+  const { api, clock, timers, onAcknowledged, namespace, className } = deps;
   let connecting: Promise<Gateway> | undefined;
   const connected = (): Promise<Gateway> => {
     connecting ??= connectToRedis(deps);
@@ -61,6 +58,8 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
   try {
     const isInUse = async (ring: Keyring) => (await ownerIn(await connected())) === ownerOf(ring, className);
     const { keyring, secretUid } = await ensureFleetRing({ ...deps, isInUse });
+    const ringSecret = { namespace, name: ringSecretNameOf(className) };
+    const places = { place: await ringPlaceOf(api, ringSecret), formerPlace: formerRingPlaceOf(namespace, secretUid) };
     let ring = keyring;
     const gateway = await connected();
     const publisher = createPublisher({
@@ -68,12 +67,10 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
       keyring,
       clock,
       owner: ownerOf(ring, className),
-      place: `${namespace}/${secretUid}`,
-      monotonic: deps.monotonic,
-      observe: deps.observeContest,
+      ...places,
     });
     return {
-      installation: installationOf(ring, { namespace, name: ringSecretNameOf(className) }),
+      installation: installationOf(ring, ringSecret),
       gateway,
       publisher,
       purges: createPurges(gateway, publisher),

@@ -8,6 +8,7 @@ import { pause, type Timers } from "../core/timers.ts";
 import { awaitsPurge } from "./data-record.ts";
 import { judgeAbsence } from "./finalize/vanished.ts";
 import type { Publisher } from "./publish/publisher.ts";
+import { RedisRefused } from "./publish/refusals.ts";
 import type { WorkQueue } from "./queue/work-queue.ts";
 
 export interface UpkeepDeps {
@@ -34,6 +35,11 @@ export interface Upkeep {
    * in this order: Redis has lost what was published of them, and what they revoked is accepted until it is published again.
    */
   begun(lost: readonly string[]): void;
+  /**
+   * The Redis is another installation's. Everything is looked at once, where that is news, for the statuses to say so; whoever takes it
+   * away from a running installation may withdraw what that one served. It is over when a publisher has begun.
+   */
+  refused(refusal: RedisRefused): void;
   /** How often one has. */
   beginning(): number;
   /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
@@ -54,12 +60,15 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   let missing: Set<string> | undefined = new Set();
   let beginnings = 0;
   let suspected: ReadonlySet<string> = new Set();
+  /** Why the Redis is left to another installation. */
+  let refusedFor: string | undefined;
 
   const attempt = async (what: string, run: () => Promise<unknown>): Promise<void> => {
     try {
       await run();
     } catch (error) {
-      if (deps.signal.aborted) return;
+      // A refusal was told of when it began.
+      if (deps.signal.aborted || error instanceof RedisRefused) return;
       logger.warn("Upkeep failed", { what, error: wordsOf(error) });
     }
   };
@@ -119,10 +128,18 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     beginning: () => beginnings,
     begun(lost) {
       beginnings += 1;
+      if (refusedFor !== undefined) logger.info("The Redis is this installation's again");
+      refusedFor = undefined;
       missing = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of missing) queue.add(key, "bulk");
       if (missing.size === 0) void attempt("complete", complete);
+    },
+    refused({ message, writer }) {
+      if (message === refusedFor) return;
+      refusedFor = message;
+      logger.warn("The Redis is another installation's, and is left to it", { why: message, writer });
+      for (const key of deps.keys()) queue.add(key, "bulk");
     },
     handled(key, published) {
       if (missing === undefined || !published) return;

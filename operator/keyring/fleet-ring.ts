@@ -29,7 +29,7 @@ export interface FleetRingDeps {
 
 export interface FleetRing {
   readonly keyring: Keyring;
-  /** Of its Secret: a copy of that has another. */
+  /** Of its Secret; see ring-place.ts. */
   readonly secretUid: string;
 }
 

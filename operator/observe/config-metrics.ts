@@ -21,7 +21,7 @@ export type ConfigObservation =
   /** A project's configuration was written; `fields` were changed or removed. */
   | { readonly kind: "published"; readonly seconds: number; readonly fields: number }
   | { readonly kind: "publish_failed" }
-  /** Another installation with a copy of the key ring was met on the Redis. */
+  /** The Redis was found to be another installation's, and left to it. */
   | { readonly kind: "contested" }
   /** From the moment that a change of an object arrived until every replica serves it. */
   | { readonly kind: "programmed"; readonly seconds: number }
@@ -40,7 +40,7 @@ export function configMetrics(
   const failed = counter("jsonplane_publish_errors_total", "Publishes that failed; they are tried again");
   const contested = counter(
     "jsonplane_redis_contested_total",
-    "Times that another installation with a copy of the key ring was met on the Redis",
+    "Looks that found the Redis to be another installation's, and left it to that one",
   );
   const programmed = seconds(
     "jsonplane_apply_to_programmed_seconds",

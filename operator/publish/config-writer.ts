@@ -8,7 +8,7 @@ import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
-import { ForeignInstance, KeyRingCopied, WriterAsked } from "./refusals.ts";
+import { RedisRefused } from "./refusals.ts";
 
 /** What is open while Redis can be reached. */
 export interface OpenConfig {
@@ -32,8 +32,10 @@ export interface ConfigWriterDeps {
   readonly open: () => Promise<OpenConfig>;
   /** Whether this process still holds the Lease, asked before the epoch is taken. */
   readonly confirm: () => Promise<boolean>;
-  /** Take the Redis of another installation over. */
+  /** Take the Redis of another installation over, once. */
   readonly takeOver: boolean;
+  /** Told of each look at which the Redis is another installation's; it is over with the next beginning. */
+  readonly onRefused?: (refusal: RedisRefused) => void;
   /** Told after each beginning, before anything is written: everything has to be published. */
   readonly onBegun: (config: OpenConfig) => Promise<void>;
   readonly monotonic?: Monotonic;
@@ -44,7 +46,7 @@ const firstBackoffMs = 250;
 const longestBackoffMs = 5_000;
 
 export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
-  const { open, confirm, takeOver, onBegun, monotonic = systemMonotonic } = deps;
+  const { open, confirm, takeOver, onBegun, onRefused, monotonic = systemMonotonic } = deps;
   let opening: Promise<OpenConfig> | undefined;
   let beginning: Promise<OpenConfig> | undefined;
   let current: OpenConfig | undefined;
@@ -70,7 +72,11 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     try {
       await config.publisher.begin({ confirm, takeOver });
     } catch (error) {
-      if (isOfAnother(error)) refuse(error);
+      // It stands for longer than a moment.
+      if (error instanceof RedisRefused) {
+        refuse(error);
+        onRefused?.(error);
+      }
       throw error;
     }
     refusal = undefined;
@@ -104,9 +110,4 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
       );
     },
   };
-}
-
-/** It stands for longer than a moment, and each beginning asks the API server as well as Redis. */
-function isOfAnother(error: unknown): boolean {
-  return [ForeignInstance, KeyRingCopied, WriterAsked].some((kind) => error instanceof kind);
 }

@@ -63,10 +63,6 @@ export interface PublishScripts {
   /** `order` empty = forget it. */
   orderPurge(epoch: string, id: string, order: string): Promise<PublishReply>;
   complete(epoch: string): Promise<PublishReply>;
-  /** Asks the writer whether it is there. Answers with the question that stands then; undefined where the epoch is another by now. */
-  ask(epoch: string, question: string): Promise<string | undefined>;
-  /** Answers whatever was asked. */
-  answer(epoch: string): Promise<PublishReply>;
 }
 
 export function createPublishScripts(gateway: Gateway): PublishScripts {
@@ -79,8 +75,6 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
   const recordData = load("record-data-2");
   const orderPurge = load("order-purge-3");
   const complete = load("complete-2");
-  const ask = load("ask-1");
-  const answer = load("answer-1");
   return {
     async begin({ owner, seen, epoch, instance, format, takeOver }) {
       const args = [owner, seen, epoch, instance, format, takeOver ? "1" : ""];
@@ -111,13 +105,6 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
     async complete(epoch) {
       const keys = [configKeys.meta, configKeys.changes];
       return replyOf(await gateway.run(complete, keys, [epoch, streamLength]));
-    },
-    async ask(epoch, question) {
-      const [code, standing] = listOf(await gateway.run(ask, [configKeys.meta], [epoch, question]));
-      return numberOf(code) === 0 ? textOf(standing) : undefined;
-    },
-    async answer(epoch) {
-      return replyOf(await gateway.run(answer, [configKeys.meta], [epoch]));
     },
   };
 }

@@ -1,7 +1,6 @@
 // Writes compiled projects to Redis, field by field and only what changed, sealed, with one revision per step; beside them what
-// is known of stored data. Refuses with NotTheWriter once another publisher took over, with ForeignInstance a Redis of another
-// installation, and with KeyRingCopied that of one with a copy of the ring; the store's errors pass through. After OutcomeUnknown it has to
-// begin anew, which finds out what holds.
+// is known of stored data. Refuses with NotTheWriter once another publisher took over, and with RedisRefused a Redis of another
+// installation; the store's errors pass through. After OutcomeUnknown it has to begin anew, which finds out what holds.
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -13,10 +12,9 @@ import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
-import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { DataRecord } from "../data-record.ts";
 import type { PublishedProject } from "../published-project.ts";
-import { Contest, type ContestObservation, newEpoch, type Writer, writerOf } from "./contest.ts";
+import { type Claimant, newEpoch, placeOf, refusalOf, type Standing } from "./contest.ts";
 import { readDataRecords } from "./data-records.ts";
 import { Memory } from "./memory.ts";
 import { createPublishScripts, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
@@ -42,7 +40,7 @@ export interface PublishedEntry extends ProjectRef {
 export interface BeginOptions {
   /** Whether this process may write: asked before the epoch is taken. */
   readonly confirm?: () => Promise<boolean>;
-  /** Takes the Redis of another installation over. */
+  /** Takes the Redis of another installation over, with the first beginning alone: two that may would take it from one another for ever. */
   readonly takeOver?: boolean;
 }
 
@@ -94,17 +92,11 @@ export interface Publisher {
   fenced(write: (epoch: string) => Promise<PublishReply>): Promise<void>;
 }
 
-export interface PublisherDeps {
+/** The installation it writes for; another one's Redis is refused. */
+export interface PublisherDeps extends Claimant {
   readonly gateway: Gateway;
   readonly keyring: Keyring;
   readonly clock: Clock;
-  /** Names this installation; another one's Redis is refused. */
-  readonly owner: string;
-  /** Where its key ring is, which tells it from one that has a copy of the ring; without `#`. */
-  readonly place: string;
-  readonly monotonic?: Monotonic;
-  /** Told of another installation with a copy of the ring. */
-  readonly observe?: (observation: ContestObservation) => void;
 }
 
 export function createPublisher(deps: PublisherDeps): Publisher {
@@ -114,9 +106,10 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 class RedisPublisher implements Publisher {
   readonly #deps: PublisherDeps;
   readonly #scripts: PublishScripts;
-  readonly #contest: Contest;
-  readonly #me: Writer;
+  readonly #name = randomUUID();
   #hasBegun = false;
+  /** The epoch of another installation that was taken over: a Redis that goes back to it is this one's still. */
+  #takenOver: string | undefined;
   #keyring: Keyring;
   #tenure: Tenure | undefined;
   #memory = new Memory();
@@ -125,39 +118,31 @@ class RedisPublisher implements Publisher {
     this.#deps = deps;
     this.#keyring = deps.keyring;
     this.#scripts = createPublishScripts(deps.gateway);
-    this.#me = { place: deps.place, name: randomUUID() };
-    this.#contest = new Contest({
-      me: this.#me,
-      ask: this.#scripts.ask,
-      monotonic: deps.monotonic ?? systemMonotonic,
-      observe: (observation) => deps.observe?.(observation),
-    });
   }
 
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<void> {
-    const { gateway, clock, owner } = this.#deps;
-    const { meta } = configKeys;
+    const { gateway, clock, owner, place } = this.#deps;
     if (this.#tenure !== undefined) this.#end(this.#tenure);
     // Looked at before the Lease is: who stood still after the answer takes nothing from whoever began meanwhile.
-    const [seen = "", question = "", ownerThere = owner] = listOf(
-      await gateway.read(meta, "HMGET", meta, "epoch", "question", "owner"),
-    ).map(optionalText);
+    const standing = await this.#standing();
+    const refusal = refusalOf(standing, this.#deps);
+    const mayTake = (takeOver && !this.#hasBegun) || standing.epoch === this.#takenOver;
+    if (refusal !== undefined && !mayTake) throw refusal;
     if (confirm !== undefined && !(await confirm())) {
       throw new NotTheWriter("This process may not write any more");
     }
-    // A person decided: once, or two that were both told to would take it from one another.
-    const isForced = takeOver && !this.#hasBegun;
-    if (ownerThere === owner && !isForced) await this.#contest.settle({ epoch: seen, question });
-    const epoch = newEpoch(this.#me);
-    const beginning = { owner, seen, epoch, instance: randomUUID(), format: configFormat, takeOver };
-    const begun = await this.#scripts.begin(beginning);
+    const epoch = newEpoch(place, this.#name, randomUUID());
+    const begun = await this.#scripts.begin({
+      owner,
+      seen: standing.epoch,
+      epoch,
+      instance: randomUUID(),
+      format: configFormat,
+      takeOver: refusal !== undefined,
+    });
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
-    if (begun.outcome === "foreign") {
-      throw new ForeignInstance(
-        "This Redis holds the configuration of another installation, or the fleet's key ring was lost: name another Redis with --redis, bring the Secret of the key ring back, or start with --adopt-data to take it over",
-      );
-    }
-    this.#contest.took(seen);
+    if (begun.outcome === "foreign") throw new ForeignInstance(placeOf(standing.epoch));
+    if (refusal !== undefined) this.#takenOver = standing.epoch;
     this.#hasBegun = true;
     this.#tenure = new Tenure({
       gateway,
@@ -178,19 +163,16 @@ class RedisPublisher implements Publisher {
     const tenure = this.#tenure;
     if (tenure === undefined) return "lost";
     const { meta } = configKeys;
-    let found: readonly (string | undefined)[] = [];
+    let epoch: string | undefined;
     const stands = await tenure.revisions.stands(async () => {
       const { gateway } = this.#deps;
-      found = listOf(await gateway.read(meta, "HMGET", meta, "epoch", "revision", "question")).map(optionalText);
+      const found = listOf(await gateway.read(meta, "HMGET", meta, "epoch", "revision")).map(optionalText);
+      epoch = found[0];
       return found[1] ?? "0";
     });
-    const [epoch, , question] = found;
-    if (!stands || epoch !== tenure.epoch) {
-      this.#end(tenure);
-      return "lost";
-    }
-    if (question !== undefined) await this.#answer(tenure, question);
-    return "writer";
+    if (stands && epoch === tenure.epoch) return "writer";
+    this.#end(tenure);
+    return "lost";
   }
 
   load(ref: ProjectRef): Promise<PublishedProject> {
@@ -266,10 +248,11 @@ class RedisPublisher implements Publisher {
 
   // ---------------------------------------------------------------------------------------------------------------- inside
 
-  /** That it is there, to an installation that has a copy of the ring. */
-  async #answer({ epoch }: Tenure, question: string): Promise<void> {
-    await this.fenced(() => this.#scripts.answer(epoch));
-    this.#deps.observe?.({ kind: "asked", place: writerOf(question)?.place ?? "" });
+  async #standing(): Promise<Standing> {
+    const { meta } = configKeys;
+    const found = listOf(await this.#deps.gateway.read(meta, "HMGET", meta, "epoch", "owner"));
+    const [epoch = "", owner] = found.map(optionalText);
+    return { epoch, owner };
   }
 
   /** Begins and ends in one tenure: what was found out in an earlier one is worth nothing. */

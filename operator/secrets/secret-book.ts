@@ -43,6 +43,8 @@ export interface PreparedSecrets {
 export interface SecretBook {
   /** Reads whatever Secret may matter to a Project. */
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
+  /** The other installation that looks after the Project; undefined = this one does. */
+  rivalOf(objects: ProjectObjects): Promise<Installation | undefined>;
   /** Throws SecretChanged, SecretContested, NamespaceTerminating, or what the API server said. */
   write(write: SecretWrite): Promise<void>;
   /**
@@ -129,6 +131,7 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
   return {
     installation: () => claims.signature()[installationAnnotation],
     rivalNamed: async (name) => (deps.adopt ? undefined : await claims.holderNamed(name)),
+    rivalOf: async (objects) => await rivalOf(objects, await readSigning(objects)),
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);

@@ -14,7 +14,7 @@ import type { EventRecorder } from "../record/event-recorder.ts";
 import { createRepairs } from "../repairs.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
-import type { Verdict } from "../verdict.ts";
+import type { Refused, Verdict } from "../verdict.ts";
 import { contestedCondition, type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
 import type { DataWait } from "./messages.ts";
@@ -49,6 +49,8 @@ export interface StatusTeller {
   tell(findings: ProjectFindings): Promise<number>;
   /** That nothing could be written to Redis; what is served already stays as it is said. */
   tellUnpublished(objects: ProjectObjects, why: string): Promise<void>;
+  /** That the Redis is another installation's: nobody can say of any object that it is served, or goes on being so. */
+  tellTaken(objects: ProjectObjects, why: string): Promise<void>;
 }
 
 export interface StatusTellerDeps {
@@ -111,6 +113,17 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
     return longest;
   };
 
+  const unpublishedStatus = (object: CustomResource, verdict: Refused, objects: ProjectObjects): Status => {
+    const progress: Progress = { state: "not_published", why: verdict.faults[0].message };
+    return statusOf(object, {
+      verdict,
+      progress,
+      objects,
+      baseUrl: deps.baseUrlOf(objects.ref),
+      now: deps.clock.now(),
+    });
+  };
+
   return {
     async tell(findings) {
       const { objects, verdicts, parts, rival } = findings;
@@ -126,15 +139,17 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
       return await writeAll(statuses, { yields: rival !== undefined });
     },
     async tellUnpublished(objects, why) {
-      const now = deps.clock.now();
-      const progress: Progress = { state: "not_published", why };
-      const baseUrl = deps.baseUrlOf(objects.ref);
       const statuses = [...objectsByUid(objects).values()]
         .filter((object) => !isSettled(object))
-        .map((object) => {
-          const verdict = unpublished(object, why);
-          return [object, statusOf(object, { verdict, progress, objects, baseUrl, now })] as const;
-        });
+        .map((object) => [object, unpublishedStatus(object, unpublished(object, why), objects)] as const);
+      await writeAll(statuses);
+    },
+    async tellTaken(objects, why) {
+      const statuses = [...objectsByUid(objects).values()].map((object) => {
+        const verdict = { ...unpublished(object, why), live: false };
+        // The rest stays, for the day that the Redis comes back; what was live once matters when Secrets are lost.
+        return [object, { ...object.status, ...unpublishedStatus(object, verdict, objects) }] as const;
+      });
       await writeAll(statuses);
     },
   };
@@ -176,7 +191,7 @@ function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf
 }
 
 /** Nothing is known of it while Redis is away: neither what is served nor who holds a name. */
-function unpublished(object: CustomResource, why: string): Verdict {
+function unpublished(object: CustomResource, why: string): Refused {
   const { namespace, name, uid } = object.metadata;
   const live = "status" in object && (object.status as { liveGeneration?: number } | undefined)?.liveGeneration;
   const subject = { kind: object.kind, namespace, name, uid };

@@ -1,5 +1,5 @@
-// Two installations whose key rings are copies of one another, as after a backup of the Secret was restored elsewhere, on one Redis:
-// the one that is there keeps it, and the other one says so until that one is gone.
+// Two installations whose key rings are copies of one another, as after a backup of the Secret was restored elsewhere, on one Redis: it stays
+// with the one that has it, there or away, until a person gives it to the other one. Whoever loses it says so of all its objects.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ import { eventually } from "../support/time/eventually.ts";
 const within = { withinMs: 90_000 };
 const ring = "jsonplane-keyring";
 const otherNamespace = "jsonplane-restored";
-const contested = "jsonplane_redis_contested_total";
+const refused = "The Redis is another installation's, and is left to it";
 
 let fleet: OwnFleet;
 let redis: Redis;
@@ -23,13 +23,21 @@ let theirs: Place;
 let others: Place;
 
 const epoch = () => redis.hget(configKeys.meta, "epoch");
+const served = async () => (await redis.hkeys(configKeys.projects)).toSorted();
+const startFirst = async (...args: string[]): Promise<void> => {
+  first = await fleet.addOperator({ args: ["--watch-namespaces", theirs.namespace, ...args] });
+};
+const startSecond = async (...args: string[]): Promise<void> => {
+  const own = ["--operator-namespace", otherNamespace, "--watch-namespaces", others.namespace];
+  second = await fleet.addOperator({ args: [...own, ...args] });
+};
 
 beforeAll(async () => {
   fleet = await startFleet({ operators: 0, replicas: 0 });
   redis = new Redis(fleet.redis.url);
   redis.on("error", () => undefined);
   [theirs, others] = await Promise.all([newPlace(fleet), newPlace(fleet)]);
-  first = await fleet.addOperator({ args: ["--watch-namespaces", theirs.namespace] });
+  await startFirst();
   await fleet.addReplica();
   await theirs.create(declared("Project", "shop"), openBooks());
   await fleet.ready(theirs.namespace);
@@ -39,56 +47,122 @@ afterAll(async () => {
   await fleet?.stop();
 });
 
-async function restoreRingElsewhere(): Promise<void> {
+async function restoreRing(namespace: string): Promise<void> {
   const { data } = await objectsOf(fleet.api, systemNamespace).get("Secret", ring);
-  await ensureNamespace(fleet.api, otherNamespace);
-  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: ring }, data };
-  await objectsOf(fleet.api, otherNamespace).create(secret);
+  await ensureNamespace(fleet.api, namespace);
+  const secrets = objectsOf(fleet.api, namespace);
+  if (namespace === systemNamespace) await secrets.remove("Secret", ring);
+  await secrets.create({ apiVersion: "v1", kind: "Secret", metadata: { name: ring }, data });
 }
 
-async function timesContested(operator: OperatorProcess): Promise<number> {
-  const [, count] = new RegExp(`^${contested} (\\d+)$`, "m").exec(await operator.metrics()) ?? [];
-  return Number(count);
+/** The operator has looked at the Redis some times more, and left it to the other one. */
+async function lookedOn(operator: OperatorProcess): Promise<void> {
+  const looks = async (): Promise<number> => {
+    const [, count] = /^jsonplane_redis_contested_total (\d+)$/m.exec(await operator.metrics()) ?? [];
+    return Number(count);
+  };
+  const before = await looks();
+  await eventually(async () => expect(await looks()).toBeGreaterThan(before + 2), within);
 }
+
+/** Every object of the place says that the Redis is another installation's, and of none that it is served. */
+async function saysRefused(place: Place): Promise<void> {
+  for (const [kind, name] of [
+    ["Project", "shop"],
+    ["ApiResource", "books"],
+  ] as const) {
+    const { Ready, Programmed } = await place.said(kind, name, "PublishFailed", within);
+    expect([Ready?.status, Programmed?.status]).toEqual(["False", "False"]);
+    expect(Ready?.message).toContain("copy of this one's key ring");
+    expect(Ready?.message).toContain("--redis");
+    expect(Ready?.message).toContain("--adopt-data");
+    expect(Ready?.message).not.toContain(systemNamespace);
+    expect(Ready?.message).not.toContain(otherNamespace);
+  }
+}
+
+const timesLogged = (operator: OperatorProcess, message: string): number => operator.log().split(message).length - 1;
 
 describe("a second installation with a copy of the key ring, on the same Redis", () => {
-  it("leaves the configuration to the one that writes it and is there, and says in statuses what a person has to do", async () => {
+  it("leaves it to the first, and says in statuses what a person can do", async () => {
     const before = await epoch();
-    await restoreRingElsewhere();
-    const args = ["--operator-namespace", otherNamespace, "--watch-namespaces", others.namespace];
-    second = await fleet.addOperator({ args });
+    await restoreRing(otherNamespace);
+    await startSecond();
     await others.create(declared("Project", "shop"), openBooks());
-    await eventually(async () => {
-      const { Ready } = await others.said("Project", "shop", "PublishFailed");
-      expect(Ready?.message).toContain("copy of this one's key ring");
-      expect(Ready?.message).toContain("--redis");
-      expect(Ready?.message).not.toContain(systemNamespace);
-    }, within);
+    await saysRefused(others);
     expect(await epoch()).toBe(before);
-    expect(await redis.hkeys(configKeys.projects)).toEqual([`${theirs.namespace}/shop`]);
+    expect(await served()).toEqual([`${theirs.namespace}/shop`]);
   });
 
-  it("is told of by both, in log and metric", async () => {
-    await eventually(async () => {
-      expect(await timesContested(first)).toBeGreaterThan(0);
-      expect(await timesContested(second)).toBeGreaterThan(0);
-      expect(first.log()).toContain(`"${otherNamespace}"`);
-      expect(second.log()).toContain(`"${systemNamespace}"`);
-    }, within);
+  it("tells of it once in its log, with the place of the first, and counts each look", async () => {
+    await lookedOn(second);
+    expect(timesLogged(second, refused)).toBe(1);
+    expect(second.log()).toContain(`"${systemNamespace}/${ring}/`);
+    expect(timesLogged(second, "Upkeep failed")).toBe(0);
+    expect(timesLogged(second, "Project not reconciled")).toBe(0);
   });
 
   it("disturbs the first in nothing: it goes on as the writer that it was", async () => {
     const before = await epoch();
     await theirs.create(declared("ApiResource", "more", { access: { read: "Anyone" }, schema: { type: "object" } }));
     await theirs.said("ApiResource", "more", "Ready");
-    const times = await timesContested(first);
-    await eventually(async () => expect(await timesContested(first)).toBeGreaterThan(times), within);
+    await lookedOn(second);
     expect(await epoch()).toBe(before);
   });
 
-  it("writes once the first is there no longer", async () => {
+  it("takes nothing while the first is away, which goes on when it is back, also with its own Secret from a backup", async () => {
+    const before = await epoch();
     await first.stop();
-    await others.said("Project", "shop", "Ready", { withinMs: 120_000 });
-    expect(await redis.hkeys(configKeys.projects)).toContain(`${theirs.namespace}/shop`);
+    await lookedOn(second);
+    expect([await epoch(), await served()]).toEqual([before, [`${theirs.namespace}/shop`]]);
+    await restoreRing(systemNamespace);
+    await startFirst();
+    await eventually(async () => expect(await epoch()).not.toBe(before), within);
+    await theirs.create(declared("ApiResource", "again", { access: { read: "Anyone" }, schema: { type: "object" } }));
+    await theirs.said("ApiResource", "again", "Ready");
   });
+
+  it("takes it with --adopt-data; then the first says of all its objects that they may be served no more, and is quiet", async () => {
+    await second.stop();
+    await startSecond("--adopt-data");
+    for (const kind of ["Project", "ApiResource"] as const) {
+      await others.said(kind, kind === "Project" ? "shop" : "books", "Ready", within);
+    }
+    await saysRefused(theirs);
+    const after = await epoch();
+    await lookedOn(first);
+    expect([timesLogged(first, refused), await epoch()]).toEqual([1, after]);
+    expect(await served()).toContain(`${others.namespace}/shop`);
+  });
+
+  it("leaves it again when a person has given it back, though it was told to take it", async () => {
+    await first.stop();
+    await startFirst("--adopt-data");
+    await fleet.ready(theirs.namespace);
+    await saysRefused(others);
+    const after = await epoch();
+    await lookedOn(second);
+    expect(await epoch()).toBe(after);
+  });
+
+  it("takes it no more when it is started without", async () => {
+    await second.stop();
+    const after = await epoch();
+    await startSecond();
+    await lookedOn(second);
+    expect(await epoch()).toBe(after);
+  });
+});
+
+it("an epoch that the version before this one wrote in the same place is taken without a person, and no other", async () => {
+  const { metadata } = await objectsOf(fleet.api, systemNamespace).get("Secret", ring);
+  await Promise.all([first.stop(), second.stop()]);
+  const former = `${systemNamespace}/${metadata.uid}#somebody#b7b4e3e1-0000-4000-8000-000000000000`;
+  await redis.hset(configKeys.meta, "epoch", former);
+  await startSecond();
+  await lookedOn(second);
+  expect(await epoch()).toBe(former);
+  await startFirst();
+  await eventually(async () => expect(await epoch()).toMatch(new RegExp(`^${systemNamespace}/${ring}/[^#]+#`)), within);
+  await fleet.ready(theirs.namespace);
 });

@@ -100,6 +100,15 @@ describe("the rights of an operator for some namespaces", () => {
     expect((await apiCall(server, `${secrets}/jsonplane-keyring`, { as: operator })).status).toBe(404);
   });
 
+  test("let it read its own namespace, which it need not watch", async () => {
+    const watched = await server.namespace("watched");
+    await withdrawClusterRights();
+    const operator = await grantOperator(server, [watched]);
+    const own = `/api/v1/namespaces/${operator.namespace}`;
+    await eventually(async () => expect((await apiCall(server, own, { as: operator })).status).toBe(200));
+    expect((await apiCall(server, own, { method: "DELETE", as: operator })).status).toBe(403);
+  });
+
   test("are fewer than those of a cluster-wide one", async () => {
     const [few, many] = [await grantedToOperator(["shop"]), await grantedToOperator("cluster")];
     expect([...few].filter((verb) => !many.has(verb))).toEqual([]);

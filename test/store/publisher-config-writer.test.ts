@@ -13,9 +13,8 @@ import {
   createConfigWriter,
   type OpenConfig,
 } from "../../operator/publish/config-writer.ts";
-import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { ForeignInstance, KeyRingCopied, NotTheWriter, WriterAsked } from "../../operator/publish/refusals.ts";
+import { ForeignInstance, KeyRingCopied, NotTheWriter, RedisRefused } from "../../operator/publish/refusals.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, newPublisher, openGateway, storedFields } from "../support/fleet/publishing.ts";
 import { changed, project, withRootKey, withUser } from "../support/http/projects.ts";
@@ -177,44 +176,91 @@ describe("a writer of configuration", () => {
 });
 
 describe("two installations whose key rings are copies of one another, each with a Lease of its own", () => {
-  it("don't take the epoch from one another: the second one leaves it to the first, and costs it no beginning", async () => {
+  it("don't take the Redis from one another, be the first one there or away, and the second costs it no beginning", async () => {
     const first = newWriter();
-    const { publisher } = await first.begun();
-    await publisher.publish(shop);
-    let now = 0;
-    const copy = newPublisher({ gateway, keyring, place: "copy", monotonic: () => now });
-    for (let look = 0; look < 30; look += 1) {
-      const refusal = await copy.begin().catch((error: unknown) => error);
-      expect(refusal).toBeInstanceOf(look === 0 ? WriterAsked : KeyRingCopied);
+    await (await first.begun()).publisher.publish(shop);
+    const copy = newPublisher({ gateway, keyring, place: "copy" });
+    for (let look = 0; look < 3; look += 1) {
+      await expect(copy.begin()).rejects.toBeInstanceOf(KeyRingCopied);
       await first.verify();
-      now += 2_000;
     }
     expect(begun).toEqual([[]]);
-    await publisher.publish(changed(shop, withRootKey("more")));
     first.close();
+    await expect(copy.begin()).rejects.toBeInstanceOf(KeyRingCopied);
+    await begunPublisher({ gateway, keyring });
   });
 
-  it("follow one another when the first is gone, or when a person decides, once", async () => {
-    let now = 0;
-    const publishers = ["first", "copy"].map((place) =>
-      newPublisher({ gateway, keyring, place, monotonic: () => now }),
-    ) as [Publisher, Publisher];
-    const [first, copy] = publishers;
-    await first.begin({ takeOver: true });
-    for (; now < 15_000; now += 5_000) await expect(copy.begin()).rejects.toBeInstanceOf(WriterAsked);
-    await copy.begin();
+  it("are told apart without a word to the API server, and by what each look finds", async () => {
+    await newPublisher({ gateway, keyring, place: "there" }).begin();
+    let asked = 0;
+    const refusals: string[] = [];
+    writer = newWriter({
+      confirm: async () => {
+        asked += 1;
+        return true;
+      },
+      onRefused: ({ name, writer: place }) => void refusals.push(`${name} ${place}`),
+    });
+    await expect(writer.verify()).rejects.toBeInstanceOf(KeyRingCopied);
+    // Whoever asks meanwhile hears what the last look found.
+    await expect(writer.begun()).rejects.toBeInstanceOf(KeyRingCopied);
+    await expect(writer.verify()).rejects.toBeInstanceOf(KeyRingCopied);
+    expect([refusals, asked, begun]).toEqual([["KeyRingCopied there", "KeyRingCopied there"], 0, []]);
+    await gateway.write(configKeys.meta, "FLUSHALL");
+    await writer.verify();
+    expect([asked, begun]).toEqual([1, [[]]]);
+    writer.close();
+  });
+
+  it("are one where the epoch names the place as the version before this one did", async () => {
+    await newPublisher({ gateway, keyring, place: "former" }).begin();
+    await expect(newPublisher({ gateway, keyring }).begin()).rejects.toBeInstanceOf(KeyRingCopied);
+    await newPublisher({ gateway, keyring, formerPlace: "former" }).begin();
+    await expect(newPublisher({ gateway, keyring, place: "former" }).begin()).rejects.toBeInstanceOf(KeyRingCopied);
+  });
+});
+
+describe.each([
+  ["a copy of the ring", {}],
+  ["another ring", { owner: "another" }],
+])("a person gives the Redis to an installation with %s", (_, other) => {
+  const one = () => newPublisher({ gateway, keyring, place: "one" });
+  const two = () => newPublisher({ gateway, keyring, place: "two", ...other });
+  const take = { takeOver: true };
+
+  it("once: who loses it again leaves it, also where both were told to take it", async () => {
+    const [first, second] = [one(), two()];
+    await first.begin(take);
+    await second.begin(take);
     expect(await first.verify()).toBe("lost");
-    const restarted = newPublisher({ gateway, keyring, place: "first", monotonic: () => now });
-    await restarted.begin({ takeOver: true });
-    expect(await copy.verify()).toBe("lost");
-    await expect(copy.begin({ takeOver: true })).rejects.toBeInstanceOf(WriterAsked);
+    for (let look = 0; look < 2; look += 1) await expect(first.begin(take)).rejects.toBeInstanceOf(RedisRefused);
+    expect(await second.verify()).toBe("writer");
+    // Another term of its leader; that one has the person's word anew.
+    const restarted = one();
+    await restarted.begin(take);
+    expect(await second.verify()).toBe("lost");
+    await expect(second.begin(take)).rejects.toBeInstanceOf(RedisRefused);
     expect(await restarted.verify()).toBe("writer");
-    await expect(copy.begin({ takeOver: true })).rejects.toBeInstanceOf(KeyRingCopied);
   });
 
-  it("ask nothing of the Redis of another owner", async () => {
-    await newPublisher({ gateway, keyring, owner: "another", place: "there" }).begin();
-    await expect(newPublisher({ gateway, keyring }).begin()).rejects.toBeInstanceOf(ForeignInstance);
-    expect(await gateway.read(configKeys.meta, "HEXISTS", configKeys.meta, "question")).toBe(0);
+  it("also where that one has begun in a Redis of its own before", async () => {
+    const first = one();
+    await first.begin(take);
+    await gateway.write(configKeys.meta, "FLUSHALL");
+    await two().begin();
+    await expect(first.begin(take)).rejects.toBeInstanceOf(RedisRefused);
+  });
+
+  it("for good: one that goes back behind that is that installation's still", async () => {
+    await one().begin();
+    await gateway.write(configKeys.meta, "SAVE");
+    const second = two();
+    await second.begin(take);
+    for (let times = 0; times < 2; times += 1) {
+      await gateway.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
+      expect(await second.verify()).toBe("lost");
+      await second.begin();
+      expect(await second.verify()).toBe("writer");
+    }
   });
 });

@@ -17,7 +17,6 @@ if (redis.call("HGET", meta, "epoch") or "") ~= seen then
   return { code.overtaken }
 end
 redis.call("HSET", meta, "owner", owner, "epoch", epoch, "format", format)
-redis.call("HDEL", meta, "question")
 redis.call("HSETNX", meta, "instance", instance)
 if is_foreign then
   redis.call("HDEL", meta, "complete")

@@ -10,7 +10,6 @@ import { connect } from "../../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
-import type { Monotonic } from "../../../core/timers.ts";
 import type { DataEntry, DataRecord } from "../../../operator/data-record.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
 
@@ -24,7 +23,7 @@ export interface PublisherOptions {
   readonly clock?: Clock;
   readonly owner?: string;
   readonly place?: string;
-  readonly monotonic?: Monotonic;
+  readonly formerPlace?: string;
 }
 
 export function newPublisher(options: PublisherOptions): Publisher {

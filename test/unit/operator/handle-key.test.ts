@@ -3,6 +3,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-err
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { DataRecord } from "../../../operator/data-record.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "../../../operator/handle-key.ts";
+import type { Installation } from "../../../operator/installation.ts";
 import { FleetRingUnusable } from "../../../operator/keyring/ring-secret.ts";
 import { ApiFailure } from "../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../operator/lead/leadership.ts";
@@ -38,6 +39,8 @@ interface World {
   /** A publisher has begun anew meanwhile. */
   readonly begunAnew?: boolean;
   readonly className?: string;
+  /** Another installation looks after the Project. */
+  readonly rival?: Installation;
   /** False: something of the namespace was never listed. */
   readonly knows?: boolean | (() => boolean);
   /** False: what is missing may only be unseen. */
@@ -112,6 +115,7 @@ function leader(world: World = {}) {
       claim: async () => undefined,
       installation: () => undefined,
       rivalNamed: async () => undefined,
+      rivalOf: async () => world.rival,
     },
     statuses: {
       async tell() {
@@ -119,6 +123,7 @@ function leader(world: World = {}) {
         return 0;
       },
       tellUnpublished: async (_, why) => void calls.push(["tellUnpublished", why]),
+      tellTaken: async (_, why) => void calls.push(["tellTaken", why]),
     },
     repairs: createRepairs(() => 0),
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
@@ -271,8 +276,6 @@ describe("a reconcile that could not write to Redis", () => {
     ["the fleet's ring can't be used", new FleetRingUnusable("no"), usual],
     ["the Secret of Redis' users can't be used", new RedisSecretUnusable("no"), usual],
     ["Redis has no JSON", new RedisFault("Load the module", { code: "NOJSON" }), "Load the module"],
-    ["Redis is of another installation", new ForeignInstance("Name another Redis"), "Name another Redis"],
-    ["an installation with a copy of the key ring writes to it", new KeyRingCopied("Stop one"), "Stop one"],
     ["the record of data is broken", new RecordUnreadable("Remove the field"), "Remove the field"],
   ])("says so in the statuses, and is tried again: %s", async (_, failure, why) => {
     const { handle, handled, calls, left } = leader({ failure });
@@ -282,6 +285,26 @@ describe("a reconcile that could not write to Redis", () => {
     expect(left()).toEqual(gone);
   });
 });
+
+describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
+  "a reconcile on a Redis with $name",
+  (failure) => {
+    it("says of every object that it may be served no more, and is tried again", async () => {
+      const { handle, handled, calls, left } = leader({ failure });
+      await expect(handle()).rejects.toBe(failure);
+      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellTaken", failure.message]]);
+      expect(handled).toEqual([[key, { published: false }]]);
+      expect(left()).toEqual(gone);
+    });
+
+    it("says nothing of a Project that another installation looks after", async () => {
+      const rival = { namespace: "there", ringSecretName: "jsonplane-keyring", id: "other" };
+      const { handle, calls } = leader({ failure, rival });
+      await expect(handle()).rejects.toBe(failure);
+      expect(calls).toEqual([["publish_failed"], ["giveBack", key]]);
+    });
+  },
+);
 
 describe("a reconcile that failed otherwise", () => {
   it("is tried again and says nothing in the statuses", async () => {

@@ -12,6 +12,7 @@ import { type Leadership, NotTheLeader } from "../../../operator/lead/leadership
 import { LeaderSession } from "../../../operator/leader-session.ts";
 import type { OpenConfigDeps, OpenedConfig } from "../../../operator/open-config.ts";
 import type { Reach } from "../../../operator/publish/acknowledgements.ts";
+import { KeyRingCopied } from "../../../operator/publish/refusals.ts";
 import type { RecordObservation } from "../../../operator/record/create-event-recorder.ts";
 import type { CacheListener, Caches } from "../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
@@ -73,13 +74,15 @@ function declare(
   server.objects.create(`jsonplane.io/${plural}`, { ...stored(kind, name, spec) });
 }
 
-function readyOf(plural: string, name: string) {
-  const status = server.objects.get(`jsonplane.io/${plural}`, "default", name)?.["status"];
-  const { conditions = [] } = (status ?? {}) as {
-    conditions?: readonly { type: string; reason: string; message: string }[];
-  };
-  return conditions.find(({ type }) => type === "Ready");
+interface SaidStatus {
+  readonly conditions?: readonly { type: string; status: string; reason: string; message: string }[];
 }
+
+const statusOf = (plural: string, name: string): SaidStatus =>
+  (server.objects.get(`jsonplane.io/${plural}`, "default", name)?.["status"] ?? {}) as SaidStatus;
+const conditionOf = (plural: string, name: string, wanted: string) =>
+  statusOf(plural, name).conditions?.find(({ type }) => type === wanted);
+const readyOf = (plural: string, name: string) => conditionOf(plural, name, "Ready");
 
 const writes = () =>
   server.requests.filter(({ verb }) => writeVerbs.has(verb)).map(({ verb, collection }) => `${verb} ${collection}`);
@@ -180,6 +183,40 @@ describe("a session that runs", () => {
     session.start();
     declare("Project", "late");
     await soon(() => expect(parts.has("late")).toBe(true));
+    await session.stop();
+  });
+
+  it("says of everything that it may be served no more, once its Redis is another installation's, and that it is when it is back", async () => {
+    declare("Project", "shop");
+    declare("ApiResource", "books");
+    const objects = [
+      ["projects", "shop"],
+      ["apiresources", "books"],
+    ] as const;
+    let taken = false;
+    const { open } = opened({
+      verify: async () => (taken ? "lost" : "writer"),
+      mayBegin() {
+        if (taken) throw new KeyRingCopied("there/ring/uid");
+      },
+    });
+    const session = await sessionOf(open);
+    session.start();
+    for (const [plural, name] of objects) await soon(() => expect(readyOf(plural, name)?.reason).toBe("Ready"));
+    await idle(session);
+    const before = statusOf("projects", "shop");
+    taken = true;
+    await time.advance(2_200);
+    for (const [plural, name] of objects) {
+      await soon(() => expect(readyOf(plural, name)).toMatchObject({ reason: "PublishFailed" }));
+      expect(readyOf(plural, name)?.message).toBe(new KeyRingCopied().message);
+      expect(conditionOf(plural, name, "Programmed")?.status).toBe("False");
+    }
+    // The day the Redis is back everything is as it was.
+    expect({ ...statusOf("projects", "shop"), conditions: [] }).toEqual({ ...before, conditions: [] });
+    taken = false;
+    await time.advance(2_200);
+    for (const [plural, name] of objects) await soon(() => expect(readyOf(plural, name)?.reason).toBe("Ready"));
     await session.stop();
   });
 

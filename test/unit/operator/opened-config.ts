@@ -14,6 +14,8 @@ export interface Opened {
   readonly lost?: readonly string[];
   readonly load?: Publisher["load"];
   readonly verify?: Publisher["verify"];
+  /** Asked at each beginning; throws what keeps this one from writing. */
+  readonly mayBegin?: () => void;
   readonly reached?: Acknowledgements["reached"];
   readonly reachOf?: Acknowledgements["reachOf"];
   /** Who writes; one for all by default. */
@@ -36,6 +38,7 @@ export function openedConfig(events: string[], options: Opened) {
   const { reached = async () => "programmed", reachOf = () => "programmed" } = options;
   const parts = new Map<string, ProjectParts>();
   const loads: string[] = [];
+  let writes = false;
   let ring = oldRing;
   let revision = 0;
   const next = (): number => {
@@ -43,9 +46,17 @@ export function openedConfig(events: string[], options: Opened) {
     return revision;
   };
   const publisher: Partial<Publisher> = {
-    begin: async () => void events.push("begin"),
-    writes: () => true,
-    verify,
+    async begin() {
+      options.mayBegin?.();
+      events.push("begin");
+      writes = true;
+    },
+    writes: () => writes,
+    async verify() {
+      const found = await verify();
+      if (found === "lost") writes = false;
+      return found;
+    },
     published: async () => published,
     lostFrom: () => options.lost ?? [],
     dataRecords: () => new Map(),

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { DataRecord } from "../../../operator/data-record.ts";
 import type { Publisher } from "../../../operator/publish/publisher.ts";
+import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../operator/publish/refusals.ts";
 import { createUpkeep } from "../../../operator/upkeep.ts";
 import { manualTime } from "../../support/time/manual-time.ts";
 
@@ -263,6 +264,41 @@ describe("while it leads, upkeep", () => {
     for (const other of ["verify", "ring", "sweep"] as const) expect(count(other)).toBeGreaterThan(2);
     const failures = logged.filter(([level, message]) => level === "warn" && message === "Upkeep failed");
     expect(failures).toHaveLength(count(name));
+    end.abort();
+  });
+
+  it("while the Redis is another installation's: looks at everything once, says so once, and once more when it is over", async () => {
+    const { time, upkeep, world, taken, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
+    const copied = new KeyRingCopied("there/ring/uid");
+    const refuse = (call: Call, refusal: RedisRefused): void => {
+      if (call !== "verify" && call !== "ring") return;
+      upkeep.refused(refusal);
+      throw refusal;
+    };
+    world.onCall = (call) => refuse(call, copied);
+    void upkeep.run();
+    await time.advance(300_000);
+    const everything = ["shop/a bulk", "shop/b bulk"];
+    expect(taken()).toEqual(everything);
+    const left = "The Redis is another installation's, and is left to it";
+    expect(logged.filter(([level]) => level === "warn")).toEqual([
+      ["warn", left, { why: copied.message, writer: copied.writer }],
+    ]);
+    logged.length = 0;
+    // For another reason, which the statuses say, too.
+    world.onCall = (call) => refuse(call, new ForeignInstance());
+    await time.advance(60_000);
+    expect([taken(), logged.filter(([level]) => level === "warn").length]).toEqual([everything, 1]);
+    world.onCall = () => undefined;
+    logged.length = 0;
+    upkeep.begun([]);
+    upkeep.begun([]);
+    expect([taken(), logged]).toEqual([
+      [...everything, ...everything],
+      [["info", "The Redis is this installation's again", undefined]],
+    ]);
+    upkeep.refused(copied);
+    expect(taken()).toEqual(everything);
     end.abort();
   });
 
