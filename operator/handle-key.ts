@@ -128,10 +128,11 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
   throw error;
 }
 
-/** Of what another installation looks after, that one tells. */
+/** Where another installation says of the same objects what became of them, that stays: else the two would write in turns. */
 async function tellTaken(ref: ProjectRef, { message }: RedisRefused, deps: HandleDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
-  if ((await deps.secrets.rivalOf(objects)) === undefined) await deps.statuses.tellTaken(objects, message);
+  const isElsewhere = await deps.secrets.areFromElsewhere(objects);
+  await (isElsewhere ? deps.statuses.tellUnpublished(objects, message) : deps.statuses.tellTaken(objects, message));
 }
 
 /** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */

@@ -37,5 +37,10 @@ export function parseInstallation(text: string): Installation | undefined {
  * Project of the name. One whose ring was in the place where ours is now is gone: its ring was lost, or this one was installed anew.
  */
 export function areRivals(one: Installation, other: Installation): boolean {
-  return one.id !== other.id && one.ringSecretName === other.ringSecretName && one.namespace !== other.namespace;
+  return one.id !== other.id && areApart(one, other);
+}
+
+/** Whether they serve Projects of one class from two namespaces: rivals, or two of which one has a copy of the other one's ring. */
+export function areApart(one: Installation, other: Installation): boolean {
+  return one.ringSecretName === other.ringSecretName && one.namespace !== other.namespace;
 }

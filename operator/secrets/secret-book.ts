@@ -43,8 +43,8 @@ export interface PreparedSecrets {
 export interface SecretBook {
   /** Reads whatever Secret may matter to a Project. */
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
-  /** The other installation that looks after the Project; undefined = this one does. */
-  rivalOf(objects: ProjectObjects): Promise<Installation | undefined>;
+  /** Whether the Project's Secrets were made by another installation that may still be there, be it one with a copy of this one's ring. */
+  areFromElsewhere(objects: ProjectObjects): Promise<boolean>;
   /** Throws SecretChanged, SecretContested, NamespaceTerminating, or what the API server said. */
   write(write: SecretWrite): Promise<void>;
   /**
@@ -117,10 +117,8 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
   const readSigning = async ({ ref, project }: ProjectObjects): Promise<Secret | undefined> =>
     project === undefined ? undefined : await read(ref.namespace, signingSecretName(project), false);
 
-  const rivalOf = async (objects: ProjectObjects, signing: Secret | undefined): Promise<Installation | undefined> => {
-    if (objects.project === undefined) return undefined;
-    return await claims.rivalOf(objects.project, signing === undefined ? childSecrets(own, objects) : [signing]);
-  };
+  const rivalOf = async (objects: ProjectObjects, signing: Secret | undefined): Promise<Installation | undefined> =>
+    objects.project && (await claims.rivalOf(objects.project, tellingSecrets(own, objects, signing)));
 
   const found = async (secret: Secret | undefined): Promise<FoundSecret | undefined> => {
     if (secret?.metadata.annotations?.[installationAnnotation] === undefined) return secret;
@@ -131,7 +129,8 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
   return {
     installation: () => claims.signature()[installationAnnotation],
     rivalNamed: async (name) => (deps.adopt ? undefined : await claims.holderNamed(name)),
-    rivalOf: async (objects) => await rivalOf(objects, await readSigning(objects)),
+    areFromElsewhere: async (objects) =>
+      await claims.areFromElsewhere(tellingSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);
@@ -209,8 +208,13 @@ function ownedSecrets(own: Watched, objects: ProjectObjects): readonly (readonly
   });
 }
 
-/** Those that say of which child they are. */
-function childSecrets(own: Watched, { ref, users, keys }: ProjectObjects): readonly Secret[] {
+/** Those that say who looks after a Project: its own, or where somebody deleted that, those that say of which child they are. */
+function tellingSecrets(
+  own: Watched,
+  { ref, users, keys }: ProjectObjects,
+  signing: Secret | undefined,
+): readonly Secret[] {
+  if (signing !== undefined) return [signing];
   return [...users, ...keys].flatMap((owner) =>
     ownSecretNames(owner)
       .map((name) => own.get(ref.namespace, name))

@@ -4,7 +4,7 @@
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import { areRivals, type Installation, installationText, parseInstallation } from "../installation.ts";
+import { areApart, areRivals, type Installation, installationText, parseInstallation } from "../installation.ts";
 import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource, Project } from "../objects.ts";
@@ -37,7 +37,9 @@ export interface SecretClaims {
   isOurs(secret: Secret): boolean;
   /** The other installation that made a Secret and may still be there. */
   holderOf(secret: Secret): Promise<Installation | undefined>;
-  /** The same, by what that one names itself. */
+  /** Whether none is this one's, and some other installation that may still be there made one, be it with a copy of this one's ring. */
+  areFromElsewhere(secrets: readonly Secret[]): Promise<boolean>;
+  /** The same as `holderOf`, by what that one names itself. */
   holderNamed(name: string): Promise<Installation | undefined>;
   /** Whether it is this very owner's, and was made by another installation, from which this one takes what it finds. */
   isToBeAdopted(secret: KubeObject, owner: CustomResource): Promise<boolean>;
@@ -84,12 +86,13 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       throw error;
     }
   };
-  const holderNamed = async (name: string): Promise<Installation | undefined> => {
+  const present = async (name: string, isMeant: typeof areRivals): Promise<Installation | undefined> => {
     const ours = deps.installation();
     const maker = parseInstallation(name);
-    if (ours === undefined || maker === undefined || !areRivals(ours, maker)) return undefined;
+    if (ours === undefined || maker === undefined || !isMeant(ours, maker)) return undefined;
     return (await exists(maker)) ? maker : undefined;
   };
+  const holderNamed = (name: string): Promise<Installation | undefined> => present(name, areRivals);
   const holderOf = (secret: Secret): Promise<Installation | undefined> => holderNamed(makerOf(secret));
   /** Also where it isn't ours at all: nothing is asked of it. */
   const isSettled = async (secret: Secret, owner: CustomResource, holdsProject: boolean): Promise<boolean> =>
@@ -103,6 +106,11 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     signature,
     holderOf,
     holderNamed,
+    async areFromElsewhere(secrets) {
+      if (secrets.some(isOurs)) return false;
+      const makers = await Promise.all(secrets.map((secret) => present(makerOf(secret), areApart)));
+      return makers.some((maker) => maker !== undefined);
+    },
     isOurs,
     async isToBeAdopted(secret, owner) {
       const found = secretOf(secret);

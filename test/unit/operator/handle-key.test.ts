@@ -3,7 +3,6 @@ import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-err
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { DataRecord } from "../../../operator/data-record.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "../../../operator/handle-key.ts";
-import type { Installation } from "../../../operator/installation.ts";
 import { FleetRingUnusable } from "../../../operator/keyring/ring-secret.ts";
 import { ApiFailure } from "../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../operator/lead/leadership.ts";
@@ -39,8 +38,8 @@ interface World {
   /** A publisher has begun anew meanwhile. */
   readonly begunAnew?: boolean;
   readonly className?: string;
-  /** Another installation looks after the Project. */
-  readonly rival?: Installation;
+  /** Another installation made the Project's Secrets. */
+  readonly elsewhere?: boolean;
   /** False: something of the namespace was never listed. */
   readonly knows?: boolean | (() => boolean);
   /** False: what is missing may only be unseen. */
@@ -115,7 +114,7 @@ function leader(world: World = {}) {
       claim: async () => undefined,
       installation: () => undefined,
       rivalNamed: async () => undefined,
-      rivalOf: async () => world.rival,
+      areFromElsewhere: async () => world.elsewhere ?? false,
     },
     statuses: {
       async tell() {
@@ -297,11 +296,10 @@ describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
       expect(left()).toEqual(gone);
     });
 
-    it("says nothing of a Project that another installation looks after", async () => {
-      const rival = { namespace: "there", ringSecretName: "jsonplane-keyring", id: "other" };
-      const { handle, calls } = leader({ failure, rival });
+    it("leaves what another installation says of the same objects, whose Secrets it made", async () => {
+      const { handle, calls } = leader({ failure, elsewhere: true });
       await expect(handle()).rejects.toBe(failure);
-      expect(calls).toEqual([["publish_failed"], ["giveBack", key]]);
+      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellUnpublished", failure.message]]);
     });
   },
 );

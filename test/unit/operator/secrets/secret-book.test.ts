@@ -265,6 +265,25 @@ describe("a Secret that another installation made", () => {
     expect(await signed(installation)).toEqual({ rival: undefined, heldBy: undefined, says: one });
   });
 
+  it.each<readonly [string, Installation, boolean]>([
+    ["by a rival", two, true],
+    ["with a copy of this one's ring", { ...two, id: one.id }, true],
+    ["by one whose namespace is gone", { ...two, namespace: "gone" }, false],
+    ["by one of another class", { ...two, ringSecretName: "jsonplane-keyring-internal" }, false],
+    ["where this one is now", { ...one, id: "lost" }, false],
+    ["by this one", one, false],
+  ])(
+    "%s tells whether its Project is looked after elsewhere, and nothing is written",
+    async (_, maker, isElsewhere) => {
+      server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
+      cached(made(ci, { installation: maker }));
+      expect(await book().areFromElsewhere(of(shop, ci))).toBe(isElsewhere);
+      cached(made(shop, { installation: maker, name: "shop-signing" }));
+      expect(await book().areFromElsewhere(of(shop, ci))).toBe(isElsewhere);
+      expect(asked().filter((verb) => verb !== "get")).toEqual([]);
+    },
+  );
+
   it("is taken over by one that adopts, and says so", async () => {
     expect(await signed(two, { adopt: true })).toEqual({ rival: undefined, heldBy: undefined, says: one });
   });
