@@ -5,7 +5,7 @@ import { StoreUnavailable } from "../errors/store-errors.ts";
 import { type Argument, type Call, Outlet, ScriptCommand, TrackedCommand } from "./command.ts";
 import { type Client, isReady } from "./connect.ts";
 import { type Attempt, failureOf, isUnknownScript } from "./failure.ts";
-import { historiesOf } from "./histories.ts";
+import { type Primary, primariesOf, primaryOfSlot } from "./primaries.ts";
 import type { Script } from "./script.ts";
 
 export interface Gateway {
@@ -14,8 +14,10 @@ export interface Gateway {
   /** A command that writes; `args` hold `key` where the command wants it. */
   write(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>;
-  /** Names of the histories of writes that the primaries hold (histories.ts). Never rejects. */
-  histories(): Promise<readonly string[]>;
+  /** The servers that hold what is stored, as they are known now; none while Redis is away. */
+  primaries(): readonly Primary[];
+  /** The name of the one that holds this key: keys with the same one are refused, or are away, together. */
+  primaryOf(key: string): string;
   /** True when a command could be sent now. */
   ready(): boolean;
   /** Ends the connections at once. */
@@ -55,7 +57,9 @@ export function createGateway(client: Client): Gateway {
       }
       return await send(new ScriptCommand(call, outlet, true), attempt);
     },
-    histories: () => historiesOf(client),
+    primaries: () => primariesOf(client),
+    primaryOf: (key) =>
+      primaryOfSlot(client, new TrackedCommand({ name: "get", args: [], keys: [key] }, outlet).getSlot()),
     ready: () => isReady(client),
     disconnect: () => client.disconnect(),
   };

@@ -1,20 +1,21 @@
 // Ends of sessions that Redis acknowledged and lost: a follower is promoted that had not heard of them, a server comes back with an
 // older snapshot. Whoever ended one tells it again.
 
-import { afterEach, expect, it } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { revocations, sessionKeys } from "../../dataplane/store/redis/keys.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
-import { slotOf } from "../support/redis/move-slot.ts";
+import { nodeOf } from "../support/redis/move-slot.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { startRedisCluster } from "../support/redis/redis-cluster.ts";
+import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { freshProject } from "./contract/fixture.ts";
 
-const ample = { maxPerUser: 100, maxPerProject: 1_000 };
+const ample = { maxPerUser: 1_000, maxPerProject: 1_000 };
 const tokensLive = 300;
 
 const closing: (() => Promise<void>)[] = [];
@@ -63,6 +64,23 @@ async function expectEnded(store: Store, project: ProjectRef, id: string): Promi
   expect(await store.sessions(project, { limit: 10 })).toEqual([]);
 }
 
+/** One whose sessions are kept by another node than the revocations of all, and than these. */
+function projectBeside(cluster: TestRedisCluster, ...others: readonly ProjectRef[]): ProjectRef {
+  const taken = [revocations.set, ...others.map((other) => sessionKeys(other).byUser)].map((key) =>
+    nodeOf(cluster, key),
+  );
+  for (;;) {
+    const project = freshProject();
+    if (!taken.includes(nodeOf(cluster, sessionKeys(project).byUser))) return project;
+  }
+}
+
+/** A node that doesn't answer from now on, until the test is over. */
+async function standStill(node: TestRedis): Promise<void> {
+  await node.kill("SIGSTOP");
+  closing.push(() => node.kill("SIGCONT"));
+}
+
 async function fallBack(redis: TestRedis): Promise<void> {
   await redis.kill("SIGKILL");
   await redis.restart();
@@ -102,14 +120,67 @@ it("are told to a server that came back with an older snapshot, however often it
 it("are told to the one node of a Cluster that lost them, of which the others know nothing", async () => {
   const cluster = await kept(startRedisCluster());
   const replica = await openReplica(cluster.url);
-  const nodeOf = (key: string) => Math.floor((slotOf(key) * cluster.nodes.length) / 16_384);
-  let project = freshProject();
-  while (nodeOf(sessionKeys(project).byUser) === nodeOf(revocations.set)) project = freshProject();
-  const node = cluster.nodes[nodeOf(sessionKeys(project).byUser)] as TestRedis;
+  const project = projectBeside(cluster);
+  const node = nodeOf(cluster, sessionKeys(project).byUser);
   const other = await open(cluster.url);
   await begin(replica, project, "one");
   await askRedis(node.port, "SAVE");
   expect(await replica.endSession(project, "one", tokensLive)).toBe(true);
   await fallBack(node);
   await expectEnded(other, project, "one");
+});
+
+describe("while a node of a Cluster does not answer", () => {
+  /** Longer than any test: what waits for an answer of that node, waits. */
+  const commandTimeoutMs = 3_600_000;
+
+  it("ends of sessions on other nodes are heard of", async () => {
+    const cluster = await kept(startRedisCluster());
+    const project = projectBeside(cluster);
+    const replica = await openRedisStore({ url: cluster.url, rereadMs: 300, commandTimeoutMs });
+    closing.push(() => replica.close());
+    const heard = new Set<string>();
+    await replica.followEndedSessions((id) => heard.add(id));
+    const other = await open(cluster.url);
+    await standStill(nodeOf(cluster, sessionKeys(projectBeside(cluster, project)).byUser));
+    // Each is followed by a look at all nodes.
+    for (const id of ["one", "two", "three"]) {
+      await begin(other, project, id);
+      expect(await other.endSession(project, id, tokensLive)).toBe(true);
+      await eventually(() => expect([...heard]).toContain(id), { withinMs: 60_000 });
+      await sleep(600);
+    }
+  });
+});
+
+it("are told to a node of a Cluster however many belong to one that is away, and what is told is not told again", async () => {
+  const cluster = await kept(startRedisCluster(3, { nodeTimeoutMs: 600_000 }));
+  const away = projectBeside(cluster);
+  const losing = nodeOf(cluster, revocations.set);
+  let project = freshProject();
+  while (nodeOf(cluster, sessionKeys(project).byUser) !== losing) project = freshProject();
+  const replica = await openReplica(cluster.url);
+  const other = await open(cluster.url);
+  const many = Array.from({ length: 120 }, (_, n) => `many-${n}`);
+  for (const id of many) await begin(replica, away, id);
+  await begin(replica, project, "one");
+  await askRedis(losing.port, "SAVE");
+  for (const id of many) expect(await replica.endSession(away, id, tokensLive)).toBe(true);
+  expect(await replica.endSession(project, "one", tokensLive)).toBe(true);
+  await nodeOf(cluster, sessionKeys(away).byUser).kill("SIGKILL");
+  await fallBack(losing);
+  const announced = async (): Promise<number> => {
+    const reply = await askRedis(losing.port, `XLEN ${revocations.stream}`);
+    return Number(reply.slice(1));
+  };
+  await eventually(
+    async () => {
+      expect(await other.session(project, "one")).toBeUndefined();
+      expect(await announced()).toBeGreaterThan(many.length);
+    },
+    { withinMs: 60_000 },
+  );
+  const before = await announced();
+  await sleep(1_500);
+  expect(await announced()).toBe(before);
 });

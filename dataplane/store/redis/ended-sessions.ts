@@ -15,8 +15,8 @@ export interface EndedSessionsParts {
   readonly open: () => Promise<Gateway>;
   /** Told of every reading that failed, and will be tried again. */
   readonly onFailure: (failure: unknown) => void;
-  /** Awaited before each reading of the sorted set; never rejects. */
-  readonly beforeReading: () => Promise<void>;
+  /** Called before each reading of the sorted set, which waits for nothing that it begins. */
+  readonly beforeReading: () => void;
   /** How often the sorted set is read, 5,000 by default. */
   readonly rereadMs?: number | undefined;
 }
@@ -58,7 +58,7 @@ async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promi
     stream: revocations.stream,
     rereadMs,
     async readWhole() {
-      await beforeReading();
+      beforeReading();
       await told.readSet();
     },
     onHint(ended, writtenAt) {

@@ -66,7 +66,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const sessionScripts = createSessionScripts(gateway);
   const toldEnds = createToldEnds({
     scripts: sessionScripts,
-    histories: gateway.histories,
+    gateway,
     monotonic: clock.monotonic,
     onFailure: failed("tellEndedSession"),
   });

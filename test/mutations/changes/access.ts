@@ -114,6 +114,14 @@ export const accessMutations: readonly Mutation[] = [
     caughtBy: ["test/store/redis-ended-sessions.test.ts"],
   },
   {
+    name: "told-ends-told-again-and-again",
+    harm: "Every replica hears of each ended session anew every five seconds",
+    file: "dataplane/store/redis/told-ends.ts",
+    find: "    telling.in = history;\n",
+    replace: "",
+    caughtBy: ["test/store/redis-lost-ends.test.ts"],
+  },
+  {
     name: "refresh-after-password-change",
     harm: "A refresh token works after its user's password was changed",
     file: "dataplane/authenticate/open-session.ts",

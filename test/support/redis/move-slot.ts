@@ -1,4 +1,5 @@
-// Moves a slot of a Redis Cluster to another node, step by step as an operator's tool does, with time for writes in between.
+// Says which node of a Redis Cluster has a slot, and moves a slot to another one, step by step as an operator's tool does, with time for
+// writes in between.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
@@ -6,6 +7,7 @@ import { Outlet, TrackedCommand } from "../../../core/redis/command.ts";
 import type { TestRedis } from "./redis.ts";
 import type { TestRedisCluster } from "./redis-cluster.ts";
 
+const slots = 16_384;
 const usualPause = 30;
 const keysAtOnce = 1_000;
 /** For how long the other node may not answer. */
@@ -13,6 +15,11 @@ const migrateMs = 30_000;
 
 export function slotOf(key: string): number {
   return new TrackedCommand({ name: "get", args: [], keys: [key] }, new Outlet()).getSlot();
+}
+
+/** The master that held this key's slot at the start. */
+export function nodeOf({ nodes }: TestRedisCluster, key: string): TestRedis {
+  return nodes[Math.floor((slotOf(key) * nodes.length) / slots)] as TestRedis;
 }
 
 export interface MovePace {
