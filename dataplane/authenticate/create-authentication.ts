@@ -71,7 +71,7 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   const keys = createKeyVerifier(directory, clock);
   const accessTokens = createAccessTokenVerifier({ directory, clock, tokens, ended });
   const throttle = createThrottle(store, clock);
-  const unfinishedOf = { timers, monotonic: clock.monotonic };
+  const unfinishedOf = { keeperOf: store.sessionKeeper, timers, monotonic: clock.monotonic };
   const unnoted = createUnfinishedWrites<SessionRefresh>({
     ...unfinishedOf,
     write: ({ project, id, lastRefresh }) => store.touchSession(project, id, lastRefresh),

@@ -46,7 +46,7 @@ export interface SessionOpener {
 }
 
 /**
- * For how long sessions are refreshed while the store takes no writes. Until it does, those that somebody ended at another replica, which
+ * For how long sessions are refreshed while what keeps them takes no writes. Until it does, those that somebody ended at another replica, which
  * could not tell, are refreshed here as well.
  */
 const unnotedMs = 3_600_000;
@@ -181,7 +181,7 @@ async function noteRefresh(
   try {
     return await store.touchSession(project, id, lastRefresh);
   } catch (error) {
-    if (!(error instanceof WritesRefused) || unnoted.unfinishedFor() > unnotedMs) throw error;
+    if (!(error instanceof WritesRefused) || unnoted.unfinishedFor(project) > unnotedMs) throw error;
     // The session may have been ended at the primary of now, which is not asked here.
     if (error instanceof PrimaryInDoubt) throw error;
   }

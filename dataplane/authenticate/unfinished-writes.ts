@@ -1,9 +1,10 @@
 // What the store could not be told of sessions while it took no writes, or did not say whether it did: it is tried again until the store
-// knows. A replica that stops forgets it.
+// knows. Where several servers keep sessions, each has its own line, and none waits for another. A replica that stops forgets it.
 
+import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
-import { recentlyUsed } from "../../core/recently-used.ts";
+import { createLanes } from "../../core/lanes.ts";
 import type { Timers } from "../../core/timers.ts";
 
 interface OfSession {
@@ -26,46 +27,57 @@ export interface UnfinishedWrites<Write extends OfSession> {
   /** In place of an earlier one of the same session. */
   add(write: Write): void;
   has(sessionId: string): boolean;
-  /** Milliseconds since there was none, 0 while there is none. */
-  unfinishedFor(): number;
+  /** Milliseconds since what keeps this project's sessions had none, 0 while it has none. */
+  unfinishedFor(project: ProjectRef): number;
   close(): void;
 }
 
 export interface UnfinishedWritesParts<Write> {
   readonly write: (write: Write) => Promise<unknown>;
+  /** Names what keeps a project's sessions (SessionStore). */
+  readonly keeperOf: (project: ProjectRef) => string;
   readonly timers: Timers;
   readonly monotonic: () => number;
 }
 
+/** Those of one keeper, oldest first; never empty. */
+interface Line<Write> {
+  readonly writes: Map<string, Write>;
+  since: number;
+}
+
 const retryMs = 1_000;
-/** Beyond this the oldest is forgotten: a session that was ended is refused here, and lives on in the store. */
+/**
+ * Beyond this the longest line forgets its oldest, so that no server's lose their place to another one's: a session that was ended is
+ * refused here, and lives on in the store.
+ */
 const maxUnfinished = 10_000;
 
 export function createUnfinishedWrites<Write extends OfSession>(
   parts: UnfinishedWritesParts<Write>,
 ): UnfinishedWrites<Write> {
-  const { timers, monotonic } = parts;
-  const writes = recentlyUsed<Write>(maxUnfinished);
-  let since = 0;
+  const { keeperOf, timers, monotonic } = parts;
+  const lanes = createLanes();
+  let lines = new Map<string, Line<Write>>();
   let stop: (() => void) | undefined;
   let isClosed = false;
 
   const tryAgainLater = (): void => {
-    if (isClosed || stop !== undefined || writes.size === 0) return;
+    if (isClosed || stop !== undefined || lines.size === 0) return;
     stop = timers.after(retryMs, () => {
-      void tryAll().finally(() => {
-        stop = undefined;
-        tryAgainLater();
-      });
+      stop = undefined;
+      lines = regrouped(lines, keeperOf);
+      for (const [keeper, { writes }] of lines) lanes.start(keeper, () => tryAll([...writes.values()]));
+      tryAgainLater();
     });
   };
 
   /** One after the other, and no further than to the first that the store does not take. */
-  const tryAll = async (): Promise<void> => {
-    for (const write of [...writes.values()]) {
+  const tryAll = async (writes: readonly Write[]): Promise<void> => {
+    for (const write of writes) {
       if (isClosed || !(await isOver(write))) return;
       // Another one of the session may have come meanwhile.
-      if (writes.peek(write.id) === write) writes.delete(write.id);
+      forget(write.id, write);
     }
   };
 
@@ -79,17 +91,60 @@ export function createUnfinishedWrites<Write extends OfSession>(
     }
   };
 
+  const forget = (id: string, write?: Write): void => {
+    for (const [keeper, line] of lines) {
+      if (write === undefined || line.writes.get(id) === write) line.writes.delete(id);
+      if (line.writes.size === 0) lines.delete(keeper);
+    }
+  };
+
+  const forgetBeyond = (most: number): void => {
+    const all = [...lines.values()].map(({ writes }) => writes);
+    if (all.reduce((sum, { size }) => sum + size, 0) <= most) return;
+    const longest = all.reduce((most, each) => (each.size > most.size ? each : most));
+    const [oldest] = longest.keys();
+    if (oldest !== undefined) forget(oldest);
+  };
+
   return {
     add(write) {
-      if (writes.size === 0) since = monotonic();
-      writes.set(write.id, write);
+      const keeper = keeperOf(write.project);
+      const line = lines.get(keeper) ?? { writes: new Map<string, Write>(), since: monotonic() };
+      forget(write.id);
+      line.writes.set(write.id, write);
+      lines.set(keeper, line);
+      forgetBeyond(maxUnfinished);
       tryAgainLater();
     },
-    has: (sessionId) => writes.has(sessionId),
-    unfinishedFor: () => (writes.size === 0 ? 0 : monotonic() - since),
+    has: (sessionId) => [...lines.values()].some(({ writes }) => writes.has(sessionId)),
+    unfinishedFor(project) {
+      const line = lines.get(keeperOf(project));
+      return line === undefined ? 0 : monotonic() - line.since;
+    },
     close() {
       isClosed = true;
       stop?.();
     },
   };
+}
+
+/** By what keeps the sessions now: a Cluster may have moved them, or put a follower in the place of a server. */
+function regrouped<Write extends OfSession>(
+  lines: ReadonlyMap<string, Line<Write>>,
+  keeperOf: (project: ProjectRef) => string,
+): Map<string, Line<Write>> {
+  const keepers = new Map<string, string>();
+  const found = new Map<string, Line<Write>>();
+  for (const { writes, since } of lines.values()) {
+    for (const write of writes.values()) {
+      const project = projectName(write.project);
+      const keeper = keepers.get(project) ?? keeperOf(write.project);
+      keepers.set(project, keeper);
+      const line = found.get(keeper) ?? { writes: new Map<string, Write>(), since };
+      line.since = Math.min(line.since, since);
+      line.writes.set(write.id, write);
+      found.set(keeper, line);
+    }
+  }
+  return found;
 }

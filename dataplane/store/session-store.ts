@@ -33,6 +33,8 @@ export interface SessionStore {
     project: ProjectRef,
     filter: { readonly username?: string; readonly limit: number },
   ): Promise<readonly SessionRecord[]>;
+  /** Names what keeps the project's sessions now: those of one keeper are refused, or are away, together. */
+  sessionKeeper(project: ProjectRef): string;
   /**
    * Of the next few sessions after the cursor, removes those of the Project with this UID. The next cursor, undefined at the end; ""
    * begins.

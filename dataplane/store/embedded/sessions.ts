@@ -79,6 +79,8 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
         return rows.map((row) => row as unknown as SessionRecord).map((row) => ({ ...row }));
       }),
 
+    sessionKeeper: () => "",
+
     purgeSessions: ({ namespace, name }, projectUid) =>
       transactions.write("purgeSessions", () => {
         const { changes } = statements.purge.run(namespace, name, namespace, name, projectUid, purgedPerCall);

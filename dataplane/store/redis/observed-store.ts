@@ -43,6 +43,7 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
     endSession: (...args) => calls.run("endSession", () => store.endSession(...args)),
     sessions: (...args) => calls.run("sessions", () => store.sessions(...args)),
     purgeSessions: (...args) => calls.run("purgeSessions", () => store.purgeSessions(...args)),
+    sessionKeeper: store.sessionKeeper,
     followEndedSessions: (...args) => calls.run("followEndedSessions", () => store.followEndedSessions(...args)),
     spend: (...args) => calls.run("spend", () => store.spend(...args)),
     refund: (...args) => calls.run("refund", () => store.refund(...args)),

@@ -85,7 +85,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),
     ...createFigures(gateway),
     ...createReceipts(gateway),
-    ...createSessions({ scripts: sessionScripts, clock, toldEnds }),
+    ...createSessions({ scripts: sessionScripts, gateway, clock, toldEnds }),
     ...createCounters(gateway),
     ...createBuckets(gateway),
     followEndedSessions: ended.followEndedSessions,

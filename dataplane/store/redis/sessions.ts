@@ -2,6 +2,7 @@
 // first and forgets it then, so that a crash in between leaves a session that can be ended again.
 
 import type { Clock } from "../../../core/clock.ts";
+import type { Gateway } from "../../../core/redis/gateway.ts";
 import type { SessionRecord, SessionStore } from "../session-store.ts";
 import { afterEffect } from "./after-effect.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
@@ -15,11 +16,12 @@ type Sessions = Omit<SessionStore, "followEndedSessions">;
 
 export interface SessionsParts {
   readonly scripts: SessionScripts;
+  readonly gateway: Pick<Gateway, "primaryOf">;
   readonly clock: Clock;
   readonly toldEnds: ToldEnds;
 }
 
-export function createSessions({ scripts, clock, toldEnds }: SessionsParts): Sessions {
+export function createSessions({ scripts, gateway, clock, toldEnds }: SessionsParts): Sessions {
   const now = () => Math.floor(clock.now() / 1000);
 
   /** The record unless it has expired: Redis' clock may run behind ours. */
@@ -60,6 +62,7 @@ export function createSessions({ scripts, clock, toldEnds }: SessionsParts): Ses
       }
       return sessions;
     },
+    sessionKeeper: (project) => gateway.primaryOf(sessionKeys(project).byUser),
     purgeSessions: (project, projectUid, cursor) => scripts.purge({ keys: sessionKeys(project), projectUid, cursor }),
   };
 }

@@ -122,6 +122,22 @@ export const accessMutations: readonly Mutation[] = [
     caughtBy: ["test/store/redis-lost-ends.test.ts"],
   },
   {
+    name: "one-node-refuses-for-all",
+    harm: "A node of a Cluster that refuses writes keeps other nodes from being told, and uses up their hour of refreshes",
+    file: "dataplane/authenticate/create-authentication.ts",
+    find: "keeperOf: store.sessionKeeper",
+    replace: 'keeperOf: () => ""',
+    caughtBy: ["test/http/one-node-refuses.test.ts"],
+  },
+  {
+    name: "silent-node-holds-up-unfinished-writes",
+    harm: "While a node of a Cluster does not answer, the others are not told which sessions have ended",
+    file: "dataplane/authenticate/unfinished-writes.ts",
+    find: "lanes.start(keeper, ",
+    replace: 'lanes.start("", ',
+    caughtBy: ["test/unit/dataplane/authenticate/unfinished-writes.test.ts"],
+  },
+  {
     name: "refresh-after-password-change",
     harm: "A refresh token works after its user's password was changed",
     file: "dataplane/authenticate/open-session.ts",

@@ -60,6 +60,13 @@ function describeRecords(subject: Subject): void {
     expect(await one.session(project, "no such session")).toBeUndefined();
   });
 
+  it("names the same keeper of a project's sessions on every replica", async () => {
+    const [one, other] = await twoReplicas(subject());
+    for (const project of Array.from({ length: 20 }, freshProject)) {
+      expect(other.sessionKeeper(project)).toBe(one.sessionKeeper(project));
+    }
+  });
+
   it("remembers the last refresh, and not that of a session that is gone", async () => {
     const { store } = subject();
     const project = freshProject();

@@ -2,11 +2,13 @@
 
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { createUnfinishedWrites, type SessionRefresh } from "../../../../dataplane/authenticate/unfinished-writes.ts";
 import { authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
 import { basic, bearer, project, withUser } from "../../../support/http/projects.ts";
 import { breakable, sessionStore } from "../../../support/store/session-store.ts";
 import { eventually } from "../../../support/time/eventually.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 const bookshop = project("bookshop", withUser("alice"));
 
@@ -68,5 +70,83 @@ describe("a refresh while the store takes no writes", () => {
     const { refresh_token } = await login();
     store.breakWith("refused", "touchSession", "session");
     await expect(refresh(refresh_token)).rejects.toThrow(StoreUnavailable);
+  });
+});
+
+describe("writes that several servers keep", () => {
+  const second = 1_000;
+
+  function lines() {
+    const time = manualTime();
+    const keepers = new Map<string, string>();
+    const silent = new Set<string>();
+    const refusing = new Set<string>();
+    const taken: string[] = [];
+    const keeperOf = ({ name }: { readonly name: string }) => keepers.get(name) ?? name;
+    const unfinished = createUnfinishedWrites<SessionRefresh>({
+      ...time,
+      keeperOf,
+      async write({ project: of, id }) {
+        if (silent.has(keeperOf(of))) await new Promise(() => undefined);
+        if (refusing.has(keeperOf(of))) throw new StoreUnavailable("The test says so");
+        taken.push(id);
+      },
+    });
+    const refOf = (name: string) => ({ namespace: "default", name });
+    const add = (name: string, id: string) => unfinished.add({ project: refOf(name), id, lastRefresh: 1 });
+    const unfinishedFor = (name: string) => unfinished.unfinishedFor(refOf(name));
+    return { time, keepers, silent, refusing, taken, unfinished, add, unfinishedFor };
+  }
+
+  test("are finished by each that takes them, the oldest first, whatever another one does", async () => {
+    const { time, silent, refusing, taken, add } = lines();
+    silent.add("a");
+    refusing.add("b");
+    for (const id of ["1", "2"]) for (const name of ["a", "b", "c"]) add(name, `${name}${id}`);
+    await time.advance(second);
+    expect(taken).toEqual(["c1", "c2"]);
+    add("c", "c3");
+    refusing.delete("b");
+    await time.advance(second);
+    expect([...taken].sort()).toEqual(["b1", "b2", "c1", "c2", "c3"]);
+  });
+
+  test("are counted from the first of each, until it has none", async () => {
+    const { time, refusing, add, unfinishedFor } = lines();
+    refusing.add("a").add("b");
+    add("a", "a1");
+    await time.advance(10 * second);
+    add("b", "b1");
+    await time.advance(5 * second);
+    expect([unfinishedFor("a"), unfinishedFor("b"), unfinishedFor("c")]).toEqual([15 * second, 5 * second, 0]);
+    refusing.delete("a");
+    await time.advance(second);
+    expect([unfinishedFor("a"), unfinishedFor("b")]).toEqual([0, 6 * second]);
+  });
+
+  test("go on with the server that a project has moved to, and their hour with them", async () => {
+    const { time, keepers, refusing, taken, add, unfinishedFor } = lines();
+    refusing.add("a").add("b");
+    add("a", "a1");
+    await time.advance(10 * second);
+    add("b", "b1");
+    keepers.set("a", "b");
+    await time.advance(second);
+    expect([unfinishedFor("a"), unfinishedFor("b")]).toEqual([11 * second, 11 * second]);
+    refusing.delete("b");
+    await time.advance(second);
+    expect(taken).toEqual(["a1", "b1"]);
+  });
+
+  test("are 10,000 at most: whoever has most forgets its oldest", async () => {
+    const { time, silent, taken, unfinished, add, unfinishedFor } = lines();
+    silent.add("b");
+    add("a", "a1");
+    await time.advance(second / 2);
+    for (let n = 0; n <= 10_000; n += 1) add("b", `b${n}`);
+    expect([unfinished.has("b0"), unfinished.has("b1"), unfinished.has("b2")]).toEqual([false, false, true]);
+    expect([unfinished.has("a1"), unfinishedFor("a")]).toEqual([true, second / 2]);
+    await time.advance(second);
+    expect(taken).toEqual(["a1"]);
   });
 });
