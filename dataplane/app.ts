@@ -8,12 +8,13 @@ import { Problem } from "../core/errors/problem.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { endWork } from "./act/work.ts";
-import { createAnonymousWrites } from "./authenticate/anonymous-writes.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
 import { createHttpServer } from "./http-server.ts";
-import { createRateLimits } from "./limit/rate-limits.ts";
+import { createAnonymousWrites } from "./limit/anonymous-writes.ts";
+import { withLocalBuckets } from "./limit/local-buckets.ts";
+import { createRateLimits, type ObserveLimited } from "./limit/rate-limits.ts";
 import { createAccessLog } from "./observe/access-log.ts";
 import type { AdminPort } from "./observe/admin-port.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
@@ -119,13 +120,12 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     store,
     directory,
     authentication,
-    anonymousWrites: createAnonymousWrites(store, clock),
+    ...createLimits(store, clock, metrics.observeLimited),
     preparer,
     scanTurns: createScanTurns(),
     shares: createProjectShares(clock),
     turns: createWriteTurns(),
     bodies: createBodyBudgets(),
-    rates: createRateLimits(store, clock, metrics.observeLimited),
     descriptions: createDescriptions(),
     quotas,
     referencePage: createReferencePage(),
@@ -188,6 +188,12 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     usageReports: quotas.reports,
     close: () => close(options.drainMs),
   };
+}
+
+/** What both count while a server takes no writes is remembered once. */
+function createLimits(store: Store, clock: Clock, observe: ObserveLimited) {
+  const buckets = withLocalBuckets(store, clock);
+  return { anonymousWrites: createAnonymousWrites(buckets), rates: createRateLimits(buckets, clock, observe) };
 }
 
 function writeToStderr(text: string): void {

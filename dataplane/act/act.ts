@@ -2,11 +2,11 @@
 
 import type { Permission } from "../../core/config/types.ts";
 import type { Turns } from "../../core/turns.ts";
-import type { AnonymousWrites } from "../authenticate/anonymous-writes.ts";
 import type { Authentication } from "../authenticate/authentication.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { demandReadToo } from "../authorize/authorize.ts";
 import type { Exchange } from "../exchange.ts";
+import type { AnonymousWrites } from "../limit/anonymous-writes.ts";
 import type { Descriptions } from "../perform/descriptions.ts";
 import type { ObjectDeps } from "../perform/objects.ts";
 import type { CollectionPreparer } from "../perform/prepare-collection.ts";

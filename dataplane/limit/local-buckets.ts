@@ -1,21 +1,37 @@
-// Buckets of the store, and of this replica alone while the store answers and takes no writes: what can still be served is served
-// within the rates, of each replica instead of all. When the store can't be reached it raises as before.
+// What the store counts, and what this replica counts alone while the store, or the server of a Cluster that holds a count, answers and
+// takes no writes: what can still be served is served within the limits, of each replica instead of all. When the store can't be
+// reached it raises as before.
 
 import type { Clock } from "../../core/clock.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { createMemoryBuckets } from "../store/memory-buckets.ts";
-import type { BucketStore } from "../store/port.ts";
+import type { BucketStore, Budget, CounterStore, SpendOutcome } from "../store/port.ts";
 
-export function withLocalBuckets(store: BucketStore, clock: Clock): BucketStore {
+export interface LocalBuckets extends BucketStore {
+  /** Locally a bucket that holds the budget and fills within its window. */
+  spend(budget: Budget): Promise<SpendOutcome>;
+}
+
+export function withLocalBuckets(store: BucketStore & Pick<CounterStore, "spend">, clock: Clock): LocalBuckets {
   const local = createMemoryBuckets(clock);
   return {
-    async drawTokens(bucket, wanted) {
-      try {
-        return await store.drawTokens(bucket, wanted);
-      } catch (error) {
-        if (!(error instanceof WritesRefused)) throw error;
-        return local.drawTokens(bucket, wanted);
-      }
-    },
+    drawTokens: (bucket, wanted) =>
+      whileRefused(store.drawTokens(bucket, wanted), () => local.drawTokens(bucket, wanted)),
+    spend: (budget) =>
+      whileRefused(store.spend([budget]), async () => {
+        const { name, limit, windowSeconds } = budget;
+        const draw = await local.drawTokens({ name, perSecond: limit / windowSeconds, burst: limit }, 1);
+        if (draw.taken === 1) return { outcome: "spent" };
+        return { outcome: "exhausted", retryAfterSeconds: Math.ceil(draw.waitMs / 1_000) };
+      }),
   };
+}
+
+async function whileRefused<T>(shared: Promise<T>, local: () => Promise<T>): Promise<T> {
+  try {
+    return await shared;
+  } catch (error) {
+    if (!(error instanceof WritesRefused)) throw error;
+    return local();
+  }
 }

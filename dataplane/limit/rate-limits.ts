@@ -10,7 +10,6 @@ import { recentlyUsed } from "../../core/recently-used.ts";
 import { addressGroup } from "../authenticate/address-group.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import type { BucketStore } from "../store/port.ts";
-import { withLocalBuckets } from "./local-buckets.ts";
 import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
 
 export interface RateLimits {
@@ -31,8 +30,7 @@ export type ObserveLimited = (project: ProjectRef, limit: BucketPolicy["name"]) 
 /** Buckets that a replica remembers; of a forgotten one it asks the store. */
 const mostRemembered = 20_000;
 
-export function createRateLimits(store: BucketStore, clock: Clock, observe: ObserveLimited): RateLimits {
-  const buckets = withLocalBuckets(store, clock);
+export function createRateLimits(buckets: BucketStore, clock: Clock, observe: ObserveLimited): RateLimits {
   const known = recentlyUsed<SharedBucket>(mostRemembered);
 
   const bucketOf = (limit: BucketPolicy["name"], name: string, { requestsPerSecond, burst }: Rate): SharedBucket => {

@@ -138,6 +138,14 @@ export const accessMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/dataplane/authenticate/unfinished-writes.test.ts"],
   },
   {
+    name: "refused-count-refuses-the-write",
+    harm: "A node of a Cluster that refuses writes closes open forms whose data are on another one",
+    file: "dataplane/limit/local-buckets.ts",
+    find: "if (!(error instanceof WritesRefused)) throw error;",
+    replace: "if (error) throw error;",
+    caughtBy: ["test/http/one-node-refuses.test.ts"],
+  },
+  {
     name: "refresh-after-password-change",
     harm: "A refresh token works after its user's password was changed",
     file: "dataplane/authenticate/open-session.ts",
