@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 interface Alert {
   readonly alert?: string;
-  readonly annotations?: { readonly runbook_url: string };
+  readonly annotations?: { readonly runbook: string };
   readonly labels?: { readonly severity: string };
 }
 
@@ -54,8 +54,8 @@ describe("the rules", () => {
   it("name a runbook each, which says how severe it is, where to look and what to do; and there is no other runbook", async () => {
     const all = await alerts();
     for (const { alert, annotations, labels } of all) {
-      expect(annotations.runbook_url).toBe(`docs/runbooks/${alert}.md`);
-      const text = await readFile(path(`../../${annotations.runbook_url}`), "utf8");
+      expect(annotations.runbook).toBe(`docs/runbooks/${alert}.md`);
+      const text = await readFile(path(`../../${annotations.runbook}`), "utf8");
       expect(text).toContain(`# ${alert}\n\nSeverity: ${labels.severity}\n`);
       expect(text).toMatch(/\n## Look\n\n- [\s\S]*\n## Do\n\n- /);
     }

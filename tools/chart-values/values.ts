@@ -39,6 +39,11 @@ const metrics = group("Observation.", {
   prometheusRule: group("Recording rules and alerts as a PrometheusRule of the Prometheus operator.", {
     enabled: flag("Whether there is one.", false),
     labels: texts("Further labels."),
+    runbookURL: text(
+      "Where the pages of docs/runbooks are served, such as `https://docs.example.org/runbooks/{alert}.html`: the annotation `runbook_url` of each alert; empty = it has none, and its annotation `runbook` names the page in the repository.",
+      "",
+      { pattern: "^(https?://[^ ]*[{]alert[}][^ ]*)?$" },
+    ),
   }),
   dashboards: group("Grafana dashboards as ConfigMaps, for Grafana's sidecar.", {
     enabled: flag("Whether there are any.", false),
