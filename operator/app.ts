@@ -58,6 +58,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     queue: () => session?.figures(),
     liveReplicas: () => session?.replicas().live ?? 0,
     replicaRefusals: () => session?.replicas().refusals ?? 0,
+    redisMemory: () => session?.redisMemory() ?? [],
     objects: () => objectCounts(caches),
   });
   const { api, account } = await options.connect(metrics.observeCall);

@@ -17,6 +17,7 @@ import type { KubeApi } from "./kube/api.ts";
 import { fencedApi } from "./lead/fenced-api.ts";
 import type { Leadership } from "./lead/leadership.ts";
 import { createAcknowledgementLog } from "./observe/acknowledgement-log.ts";
+import { redisMemory, type ServerMemory } from "./observe/redis-memory.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
@@ -47,6 +48,7 @@ export class LeaderSession {
   readonly #upkeep: Upkeep;
   readonly #resealing = new Set<string>();
   #opened: OpenedConfig | undefined;
+  #redisMemory: readonly ServerMemory[] = [];
   #running: Promise<unknown> | undefined;
 
   /** `open` is what opens the configuration in Redis. */
@@ -99,6 +101,10 @@ export class LeaderSession {
 
   replicas(): { readonly live: number; readonly refusals: number } {
     return this.#opened?.acknowledgements.figures() ?? { live: 0, refusals: 0 };
+  }
+
+  redisMemory(): readonly ServerMemory[] {
+    return this.#redisMemory;
   }
 
   /** The caches are complete. */
@@ -189,6 +195,9 @@ export class LeaderSession {
       publisher: async () => (await this.#writer.begun()).publisher,
       verify: () => this.#writer.verify(),
       rotateRing: () => this.#rotateRing(),
+      measureRedis: async () => {
+        this.#redisMemory = this.#opened === undefined ? [] : await redisMemory(this.#opened.gateway);
+      },
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
         for (let count = 0; count < swept; count += 1) metrics.observeConfig({ kind: "secret_swept" });

@@ -1,14 +1,23 @@
-// Which primary holds a key, and what each calls the history of writes that it holds: the replication id, which Redis draws anew when a
-// server starts, from whatever files, and when a follower is promoted. Behind a name that was never seen, acknowledged writes may be missing.
+// Which primary holds a key, how much memory each uses, and what it calls the history of writes that it holds: the replication id, which
+// Redis draws anew when a server starts, from whatever files, and when a follower is promoted. Behind a name that was never seen,
+// acknowledged writes may be missing.
 
 import { Cluster, type Redis } from "ioredis";
 import { type Client, isReady } from "./connect.ts";
+
+export interface MemoryUse {
+  readonly usedBytes: number;
+  /** `maxmemory`; 0 = as much as the machine has. */
+  readonly maxBytes: number;
+}
 
 export interface Primary {
   /** As `primaryOf` names it. */
   readonly name: string;
   /** Undefined when it doesn't say. Never rejects. */
   history(): Promise<string | undefined>;
+  /** Undefined when it doesn't say. Never rejects. */
+  memory(): Promise<MemoryUse | undefined>;
 }
 
 /** Of a client that has one address; which server that leads to may change. */
@@ -17,13 +26,27 @@ const onlyName = "";
 /** All that hold something, as the client knows them now; none while Redis is away. */
 export function primariesOf(client: Client): readonly Primary[] {
   if (!isReady(client)) return [];
-  if (!(client instanceof Cluster)) return [{ name: onlyName, history: () => historyOf(client) }];
+  if (!(client instanceof Cluster)) return [primary(onlyName, client)];
   const connected = new Map(
     client.nodes("master").map((server) => [`${server.options.host}:${server.options.port}`, server]),
   );
   // By the slots, because a node that is away has no connection, and is one of them all the same.
   const names = new Set(client.slots.map(([primary]) => primary).filter((name) => name !== undefined));
-  return [...names].map((name) => ({ name, history: () => historyOf(connected.get(name)) }));
+  return [...names].map((name) => primary(name, connected.get(name)));
+}
+
+function primary(name: string, server: Redis | undefined): Primary {
+  return {
+    name,
+    history: async () => /^master_replid:(\w+)/m.exec(await infoOf(server, "replication"))?.[1],
+    async memory() {
+      const text = await infoOf(server, "memory");
+      const [used, max] = ["used_memory", "maxmemory"].map(
+        (name) => new RegExp(`^${name}:(\\d+)`, "m").exec(text)?.[1],
+      );
+      return used === undefined || max === undefined ? undefined : { usedBytes: Number(used), maxBytes: Number(max) };
+    },
+  };
 }
 
 /** The name of the primary of a slot, as the client knows it now. */
@@ -31,11 +54,11 @@ export function primaryOfSlot(client: Client, slot: number): string {
   return client instanceof Cluster ? (client.slots[slot]?.[0] ?? onlyName) : onlyName;
 }
 
-async function historyOf(server: Redis | undefined): Promise<string | undefined> {
+async function infoOf(server: Redis | undefined, section: "replication" | "memory"): Promise<string> {
   try {
-    return /^master_replid:(\w+)/m.exec((await server?.info("replication")) ?? "")?.[1];
+    return (await server?.info(section)) ?? "";
   } catch {
     // It is away, which is news to nobody who asks this: it will be asked again.
-    return undefined;
+    return "";
   }
 }

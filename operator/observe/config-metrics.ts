@@ -1,11 +1,14 @@
 // What comes of the work: configuration published and taken up, objects and their conditions, data and Secrets removed.
 
 import type { Instruments } from "./instruments.ts";
+import type { ServerMemory } from "./redis-memory.ts";
 
 export interface ConfigGauges {
   readonly liveReplicas: () => number;
   /** Fields of all projects that some live replica can't use. */
   readonly replicaRefusals: () => number;
+  /** As of the last look; none where this process does not lead, or Redis is away. */
+  readonly redisMemory: () => readonly ServerMemory[];
   /** How many objects have a condition in a status; counts, so that no object makes a series. */
   readonly objects: () => Iterable<ObjectCount>;
 }
@@ -75,7 +78,8 @@ export function configMetrics(
   };
 }
 
-function readGauges({ read }: Instruments, { liveReplicas, replicaRefusals, objects }: ConfigGauges): void {
+function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
+  const { liveReplicas, replicaRefusals, redisMemory, objects } = gauges;
   read(
     { name: "jsonplane_replicas_live", help: "Data-plane replicas with a recent heartbeat, as of the last look" },
     () => [{ value: liveReplicas() }],
@@ -83,6 +87,14 @@ function readGauges({ read }: Instruments, { liveReplicas, replicaRefusals, obje
   read({ name: "jsonplane_replica_refusals", help: "Fields of projects that some live replica can't use" }, () => [
     { value: replicaRefusals() },
   ]);
+  const labels = ["server"];
+  read({ name: "jsonplane_redis_memory_used_bytes", help: "Memory that a primary of Redis uses", labels }, () =>
+    redisMemory().map(({ server, usedBytes }) => ({ labels: { server }, value: usedBytes })),
+  );
+  read(
+    { name: "jsonplane_redis_memory_max_bytes", help: "Memory that it may use, its maxmemory; 0 = no limit", labels },
+    () => redisMemory().map(({ server, maxBytes }) => ({ labels: { server }, value: maxBytes })),
+  );
   read(
     {
       name: "jsonplane_objects",

@@ -118,7 +118,12 @@ describe("Redis whose memory is used up", () => {
     expect((await fleet.replicas[0]?.send(path, made))?.status).toBe(201);
     await refusedWrites.OOM.enter(fleet.redis);
     try {
-      expect((await fleet.replicas[0]?.send(path, made))?.status).toBe(503);
+      expect((await fleet.replicas[0]?.send(path, made))?.status).toBe(507);
+      await eventually(async () => {
+        const metrics = (await fleet.operators[0]?.metrics()) ?? "";
+        expect(metrics).toContain('jsonplane_redis_memory_max_bytes{server="primary"} 1\n');
+        expect(metrics).toMatch(/^jsonplane_redis_memory_used_bytes\{server="primary"\} [0-9]{6,}$/m);
+      }, patience);
       await apiObject(fleet.api, `${folderOf("Project", namespace)}/shop`, { method: "DELETE" });
       await eventually(async () => {
         const kindsLeft = (await customResources(fleet.api, namespace)).map(({ kind }) => kind);

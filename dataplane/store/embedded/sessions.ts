@@ -29,6 +29,8 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
     const { namespace, name } = project;
     const { id, projectUid, username, credentialRevision, created, lastRefresh, expires } = session;
     const now = seconds();
+    // It would end another one of the user for nothing.
+    if (expires <= now) return "stored";
     statements.sweep.run(now, sweptPerWrite);
     if (countOf(statements.count.get(namespace, name, now, most.maxPerProject)) >= most.maxPerProject) return "full";
     const ofUser = countOf(statements.countOfUser.get(namespace, name, username, now));

@@ -258,6 +258,15 @@ function describeBounds(subject: Subject): void {
     expect(await subject().store.sessions(project, { limit: 9 })).toMatchObject([53, 52, 51, 50, 49].map(at));
   });
 
+  it("stores none that has expired already, which ends no other one of its user", async () => {
+    const { store } = subject();
+    const [project, most] = [freshProject(), { maxPerUser: 1, maxPerProject: 1_000 }];
+    const live = await put(project, most, {});
+    const expired = sessionAt(subject(), { expires: secondsNow(subject()) });
+    expect(await store.putSession(project, expired, most)).toBe("stored");
+    expect(await idsOf(project)).toEqual([live.id]);
+  });
+
   it("stores none beyond the project's bound, and ends none for it", async () => {
     const { store } = subject();
     const [project, most] = [freshProject(), { maxPerUser: 2, maxPerProject: 3 }];

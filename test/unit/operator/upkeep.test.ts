@@ -6,7 +6,7 @@ import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../oper
 import { createUpkeep } from "../../../operator/upkeep.ts";
 import { manualTime } from "../../support/time/manual-time.ts";
 
-type Call = "verify" | "complete" | "published" | "ring" | "sweep";
+type Call = "verify" | "complete" | "published" | "ring" | "memory" | "sweep";
 
 /** A leader's upkeep over a publisher that says what is published, and fails where it is told to. */
 function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } = {}) {
@@ -53,6 +53,7 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
     publisher: async () => publisher,
     verify: () => call("verify"),
     rotateRing: () => call("ring"),
+    measureRedis: () => call("memory"),
     sweepOrphans: () => call("sweep"),
   });
   const count = (name: Call): number => calls.filter((each) => each === name).length;
@@ -215,13 +216,13 @@ describe("what is published and has no object", () => {
 });
 
 describe("while it leads, upkeep", () => {
-  it("verifies at once and every 2 s, asks for the ring every 5 s, sweeps every minute, looks at everything every 10 minutes", async () => {
+  it("verifies at once and every 2 s, asks for the ring every 5 s and for Redis' memory every 15 s, sweeps every minute, looks at everything every 10 minutes", async () => {
     const { time, upkeep, count, taken, end } = leader({ keys: ["shop/a"] });
     const running = upkeep.run();
     await time.advance(0);
     expect(count("verify")).toBe(1);
     await time.advance(599_999);
-    expect([count("verify"), count("ring"), count("sweep")]).toEqual([1 + 299, 119, 9]);
+    expect([count("verify"), count("ring"), count("memory"), count("sweep")]).toEqual([1 + 299, 119, 39, 9]);
     expect(taken()).toEqual([]);
     await time.advance(1);
     expect(taken()).toEqual(["shop/a bulk"]);

@@ -119,6 +119,12 @@ describe("configuration", () => {
     expect([await series("jsonplane_replicas_live"), await series("jsonplane_replica_refusals")]).toEqual([2, 3]);
   });
 
+  test("shows how much memory each server of Redis uses, of how much it may", async () => {
+    const { series } = operatorMetrics({ redisMemory: () => [{ server: "r:6379", usedBytes: 5, maxBytes: 9 }] });
+    expect(await series('jsonplane_redis_memory_used_bytes{server="r:6379"}')).toBe(5);
+    expect(await series('jsonplane_redis_memory_max_bytes{server="r:6379"}')).toBe(9);
+  });
+
   test("shows in counts of objects, and what is not counted any more is gone", async () => {
     let counts: readonly ObjectCount[] = [{ kind: "ApiKey", condition: "Ready", status: "False", count: 7 }];
     const { series } = operatorMetrics({ objects: () => counts });
