@@ -14,6 +14,8 @@ export interface Subject {
   readonly document: DocumentRef;
   made: number;
   revision: number;
+  /** Whether the sequence has moved its clock on, which moves Redis' own time not at all. */
+  clockMoved: boolean;
 }
 
 export interface Call {
@@ -26,7 +28,7 @@ export function subjectOf(store: Store, clock: ManualClock, project: ProjectRef)
     { project, resource: "books" },
     { project, rootKey: "flags" },
   ];
-  return { store, clock, project, collection, document, made: 0, revision: 1 };
+  return { store, clock, project, collection, document, made: 0, revision: 1, clockMoved: false };
 }
 
 export function call<T>(
