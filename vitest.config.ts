@@ -105,7 +105,7 @@ export default defineConfig({
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           tags: [{ name: "upgrade", description: "The way to this version from an earlier one, and back" }],
-          globalSetup: images,
+          globalSetup: "./test/e2e/needed-images.ts",
         },
       },
       {

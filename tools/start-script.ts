@@ -18,7 +18,7 @@ export class ScriptFailed extends Error {
 }
 
 export interface Script {
-  /** What a signal has to undo; child processes end with this one anyway. */
+  /** What a signal has to undo. Ctrl-C reaches child processes by itself; a signal to this process alone doesn't. */
   onInterrupt(undo: () => Promise<void> | void): void;
 }
 

@@ -54,8 +54,7 @@ async function bareMachine(): Promise<BareMachine> {
   await mkdir(home);
   await requireSuccess("git", ["clone", "--quiet", root, clone]);
   for (const path of systemFolders) await linkPrograms(path, bin);
-  const go = onPath("go", process.env);
-  if (go !== undefined) await symlink(go, join(bin, "go"));
+  for (const name of ["go", "node", "npm"]) await linkProgram(onPath(name, process.env), join(bin, name));
   const goCaches = options["warm-go"] ? await goFolders() : {};
   return {
     clone,
@@ -71,11 +70,16 @@ async function bareMachine(): Promise<BareMachine> {
 async function linkPrograms(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
     if (hidden.test(name) || name === "go") continue;
-    await symlink(join(from, name), join(to, name)).catch((error: NodeJS.ErrnoException) => {
-      // An earlier folder of the PATH has it.
-      if (error.code !== "EEXIST") throw error;
-    });
+    await linkProgram(join(from, name), join(to, name));
   }
+}
+
+async function linkProgram(from: string | undefined, to: string): Promise<void> {
+  if (from === undefined) return;
+  await symlink(from, to).catch((error: NodeJS.ErrnoException) => {
+    // An earlier folder of the PATH has it.
+    if (error.code !== "EEXIST") throw error;
+  });
 }
 
 async function goFolders(): Promise<Readonly<Record<string, string>>> {

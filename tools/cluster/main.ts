@@ -1,4 +1,4 @@
-// `make cluster` and `make cluster-down`: `node main.ts up [ARCHIVE…]` prints the kubeconfig's path on standard output, after it
+// `make cluster` and `make cluster-down`: `node main.ts up [ARCHIVE…]` prints `export KUBECONFIG=…` on standard output, after it
 // loaded the image archives; `node main.ts down` removes the cluster.
 
 import { bringParts } from "../parts/bring-parts.ts";

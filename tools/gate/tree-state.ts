@@ -13,10 +13,10 @@ export interface TreeState {
 }
 
 /** Which test proves which row is said beside the tests and changes no result; all else counts. */
-const left = ":(exclude)docs/spec-rows.yaml";
+const excluded = ":(exclude)docs/spec-rows.yaml";
 
 export async function treeState(root: string): Promise<TreeState> {
-  return { commit: await git(root, ["rev-parse", "HEAD"], {}), tree: await writeTree(root, left) };
+  return { commit: await git(root, ["rev-parse", "HEAD"], {}), tree: await writeTree(root, excluded) };
 }
 
 /** Stores the working tree's content in Git's database, outside every branch, and returns its hash. */

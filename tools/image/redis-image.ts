@@ -42,7 +42,7 @@ async function programs(server: string, env: Environment): Promise<readonly Prog
   ];
 }
 
-/** Where tools/parts/redis-unpacked.ts put a Debian package: its server is a script that names the libraries' folder. */
+/** Where tools/parts/redis-server.ts put a Debian package: its server is a script that names the libraries' folder. */
 async function unpackedFolder(server: string): Promise<string | undefined> {
   const start = (await readFile(server)).subarray(0, 2).toString("latin1");
   return start === "#!" ? dirname(server) : undefined;

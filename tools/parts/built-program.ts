@@ -27,8 +27,8 @@ export interface ProgramSource extends GoBuild {
 }
 
 export function builtProgram(source: ProgramSource): Part {
-  const shelf = (env: Environment) => join(cacheFolder(env), source.cached);
-  const cachedPath = (env: Environment) => join(shelf(env), source.name, source.name);
+  const folder = (env: Environment) => join(cacheFolder(env), source.cached);
+  const cachedPath = (env: Environment) => join(folder(env), source.name, source.name);
   return {
     name: source.partName ?? source.name,
     firstTime: `built with Go, ${source.takes}`,
@@ -47,7 +47,7 @@ export function builtProgram(source: ProgramSource): Part {
     },
     async bring(env, options) {
       const build = (draft: string) => buildWithGo(env, source, join(draft, source.name), options);
-      await fillCacheFolder(shelf(env), source.name, build);
+      await fillCacheFolder(folder(env), source.name, build);
       await checkBuilt(cachedPath(env), source);
     },
     versionOf: async ({ path }) =>

@@ -1,4 +1,4 @@
-// The cache folder for parts fetched from package registries: JSONPLANE_CACHE, else XDG_CACHE_HOME/jsonplane, else
+// The cache folder for parts that were fetched or built: JSONPLANE_CACHE, else XDG_CACHE_HOME/jsonplane, else
 // ~/.cache/jsonplane. A folder appears in it whole or not at all, so that an interrupted fetch leaves nothing that looks like a part.
 
 import { existsSync } from "node:fs";
@@ -15,23 +15,23 @@ export function cacheFolder(env: Environment): string {
 }
 
 /**
- * Makes `<shelf>/<name>`: `fill` makes its content in a temporary folder beside it, which is then renamed. Called under the part's
+ * Makes `<parent>/<name>`: `fill` makes its content in a temporary folder beside it, which is then renamed. Called under the part's
  * lock, so what an earlier process left of such a temporary folder is nobody's and goes first. Does nothing when the folder is there.
  * What `fill` throws is passed on, and nothing is left behind.
  */
 export async function fillCacheFolder(
-  shelf: string,
+  parent: string,
   name: string,
   fill: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const final = join(shelf, name);
+  const final = join(parent, name);
   if (existsSync(final)) return final;
-  await mkdir(shelf, { recursive: true });
+  await mkdir(parent, { recursive: true });
   const prefix = `.${name}-`;
-  for (const left of await readdir(shelf)) {
-    if (left.startsWith(prefix)) await rm(join(shelf, left), { recursive: true, force: true });
+  for (const left of await readdir(parent)) {
+    if (left.startsWith(prefix)) await rm(join(parent, left), { recursive: true, force: true });
   }
-  const draft = await mkdtemp(join(shelf, prefix));
+  const draft = await mkdtemp(join(parent, prefix));
   try {
     await fill(draft);
     await rename(draft, final);

@@ -45,6 +45,7 @@ export async function buildWithGo(
   const listed = await runCommand(go, stale, options);
   if (listed.code !== 0) throw partMissing(`Go couldn't fetch ${build.name}:\n${lastWords(listed)}`, build.ways);
   const total = listed.stdout.split("\n").filter((line) => line === ".").length;
+  // `go build -v` prints a line for each package when it is done with it.
   let compiled = 0;
   const onStderr = (text: string) => {
     compiled += text.split("\n").length - 1;

@@ -47,7 +47,7 @@ const fixed = {
 
 type FixedGroup = keyof typeof fixed;
 
-/** Groups that bring up a cluster: what they use depends on its flavour. */
+/** Groups that bring up a cluster: what they use besides, by its flavour, says `clusterParts`. */
 const clusterGroups = {
   image: redis,
   e2e: [...redis, helm],
@@ -79,11 +79,19 @@ export const partGroups: readonly PartGroup[] = [
 export async function partsOf(group: PartGroup, env: Environment): Promise<readonly Part[]> {
   if (group === "test") return joined(composed.test, env);
   if (group === "nightly") return unique([...(await joined(composed.nightly, env)), helm3]);
+  // The journeys on a cluster that is there bring up none, and pack no images.
+  if (group === "e2e" && env.JSONPLANE_E2E_KUBECONFIG) return await foreignClusterParts(env);
   if (isClusterGroup(group)) {
     const earlier = group === "e2e" ? await upgradedFrom(env) : undefined;
     return unique([...clusterGroups[group], ...(await clusterParts(env)), ...(earlier ? [earlier] : [])]);
   }
   return fixed[group];
+}
+
+/** Of an earlier version that is named, the chart is what is used. */
+async function foreignClusterParts(env: Environment): Promise<readonly Part[]> {
+  const earlier = env.JSONPLANE_E2E_FROM ? await upgradedFrom(env) : undefined;
+  return [kubectl, helm, ...(earlier ? [earlier] : [])];
 }
 
 function isClusterGroup(group: string): group is ClusterGroup {

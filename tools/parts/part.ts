@@ -50,5 +50,8 @@ export function partMissing(what: string, ways: readonly string[], cause?: unkno
 export async function requirePart(env: Environment, part: Part): Promise<string> {
   const found = await part.find(env);
   if (found) return found.path;
-  throw partMissing(`${part.name} is missing`, [`run "make parts" (it is ${part.firstTime}, once)`, ...part.ways]);
+  throw partMissing(`${part.name} is missing`, [
+    `run "make parts", or "npm run parts -- GROUP" where the command is none of make test's (it is ${part.firstTime}, once)`,
+    ...part.ways,
+  ]);
 }

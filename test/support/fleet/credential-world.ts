@@ -26,7 +26,7 @@ export interface Specs {
   key: Partial<ApiKey["spec"]>;
 }
 
-/** After how many writes of one run the process ends: more than there are = after publishing, before the status. */
+/** The process has ended in the middle of a run. */
 export class Crash extends Error {
   override readonly name = "Crash";
 }
@@ -77,7 +77,7 @@ export class CredentialWorld {
     };
   }
 
-  /** One run of the operator. Throws Crash after `crashAfter` writes. */
+  /** One run of the operator. Throws Crash after `crashAfter` writes; of more than there are, after publishing and before the status. */
   async reconcile(
     crashAfter = Number.POSITIVE_INFINITY,
   ): Promise<ProjectResolution & { verdicts: readonly Verdict[] }> {

@@ -48,7 +48,7 @@ export interface Place extends NamespaceObjects {
   gone(kind: string, name: string, patience?: Patience): Promise<void>;
   /** Reasons of the Events about the object. */
   events(kind: string, name: string): Promise<readonly EventSeen[]>;
-  /** A request below /<namespace>/shop to every replica, until each answers as expected; for a second or so. */
+  /** A request below /<namespace>/shop to every replica, until each answers as expected; for 30 seconds at most. */
   everywhere(path: string, sent: SentRequest, expected: (reply: Reply) => void, patience?: Patience): Promise<void>;
 }
 

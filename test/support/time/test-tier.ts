@@ -4,6 +4,7 @@
 
 export type TestTier = "commit" | "nightly";
 
+/** Any number does; this one is the day on which it was chosen. */
 const usualSeed = 20_261_121;
 
 export const testTier: TestTier = process.env.JSONPLANE_TEST_TIER === "nightly" ? "nightly" : "commit";

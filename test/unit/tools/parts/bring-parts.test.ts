@@ -132,6 +132,11 @@ describe("the groups", () => {
     }
   });
 
+  it("of journeys on a cluster that is there are what talks to it, and nothing that makes a node", async () => {
+    const env = { ...process.env, JSONPLANE_E2E_KUBECONFIG: "/some/kubeconfig", JSONPLANE_E2E_FROM: "" };
+    expect((await partsOf("e2e", env)).map(({ name }) => name)).toEqual(["kubectl", "helm 4"]);
+  });
+
   it("of a commit hold no part that only the nightly tier or benchmarks use", async () => {
     const names = (await partsOf("test", { ...process.env, JSONPLANE_CLUSTER: "kind" })).map(({ name }) => name);
     for (const unused of ["helm 3", "metrics-server", "schemathesis", "pocketbase", "webdis", "kinto"]) {
