@@ -89,7 +89,7 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/finalize/absences.ts",
     find: "if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;",
     replace: "if (gone && api.get === undefined) return false;",
-    caughtBy: ["test/operator/api-server-faults.test.ts"],
+    caughtBy: ["test/unit/operator/finalize/absences.test.ts"],
   },
   {
     name: "writes-without-leadership",

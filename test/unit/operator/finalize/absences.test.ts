@@ -1,0 +1,57 @@
+// When a Project that no object explains may be taken for gone.
+
+import { expect, it } from "vitest";
+import type { DataEntry } from "../../../../operator/data-record.ts";
+import { createAbsences } from "../../../../operator/finalize/absences.ts";
+import type { KubeObject } from "../../../../operator/kube/api.ts";
+import type { ProjectObjects } from "../../../../operator/project-objects.ts";
+import type { PublishedProject } from "../../../../operator/published-project.ts";
+import { project } from "../../../support/http/projects.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+
+const parts = project("shop");
+const { uid } = parts.project;
+const ref = { namespace: "default", name: "shop" };
+const unseen: ProjectObjects = { ref, resources: [], rootKeys: [], users: [], keys: [] };
+const served: PublishedProject = { parts, revision: 1 };
+const entry: DataEntry = { what: "resource", name: "books", uid: "books", namespaceUid: "n" };
+const withdrawn = (policy: "Retain" | "Delete", of: DataEntry = entry): PublishedProject => ({
+  data: { policy, projectUid: uid, entries: [of] },
+  revision: 2,
+});
+
+/** The API server has the Project, or not; `asked` counts. */
+function server(found: boolean) {
+  const answers = { asked: 0, absences: createAbsences({ get }) };
+  async function get(): Promise<KubeObject | undefined> {
+    answers.asked += 1;
+    return found ? (stored("Project", "shop") as unknown as KubeObject) : undefined;
+  }
+  return answers;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+it("a Project that is served and not seen is gone only where the API server has none either", async () => {
+  expect(await server(true).absences.proven(unseen, served, none)).toBe(false);
+  expect(await server(false).absences.proven(unseen, served, none)).toBe(true);
+});
+
+it("one whose deletion was told is gone, and nobody is asked", async () => {
+  const told = server(true);
+  expect(await told.absences.proven(unseen, served, new Set([uid]))).toBe(true);
+  expect(told.asked).toBe(0);
+});
+
+it("one that was withdrawn is asked for as long as its absence would delete data, those that were kept too", async () => {
+  for (const of of [entry, { ...entry, retained: true as const }]) {
+    expect(await server(true).absences.proven(unseen, withdrawn("Delete", of), none)).toBe(false);
+  }
+});
+
+it("one that was withdrawn is not asked for where its absence decides over nothing", async () => {
+  const kept = server(true);
+  expect(await kept.absences.proven(unseen, withdrawn("Retain", { ...entry, policy: "Delete" }), none)).toBe(true);
+  expect(await kept.absences.proven(unseen, withdrawn("Delete", { ...entry, doomedAt: 3 }), none)).toBe(true);
+  expect(kept.asked).toBe(0);
+});
