@@ -9,6 +9,7 @@ import {
   withLimits,
   withResource,
   withRootKey,
+  withSessions,
   withUser,
 } from "../support/http/projects.ts";
 
@@ -30,6 +31,8 @@ export function shopParts(): ProjectParts {
   return project(
     "shop",
     withUser(user),
+    // No client's session ends for another one: those that could not be ended, of a server whose clock has jumped, add up.
+    withSessions({ maxPerUser: 1_000 }),
     withKey("worker", { role: "Administrators" }),
     withKey(victim, { role: "Administrators" }),
     items("key", "n"),
