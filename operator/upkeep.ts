@@ -26,7 +26,7 @@ export interface UpkeepDeps {
   readonly publisher: () => Promise<Publisher>;
   readonly verify: () => Promise<void>;
   readonly rotateRing: () => Promise<unknown>;
-  /** How much memory Redis uses. */
+  /** How much memory Redis uses: as soon as a publisher has begun, and regularly from then on. */
   readonly measureRedis: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
@@ -133,6 +133,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       beginnings += 1;
       if (refusedFor !== undefined) logger.info("The Redis is this installation's again");
       refusedFor = undefined;
+      void attempt("memory", deps.measureRedis);
       missing = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of missing) queue.add(key, "bulk");

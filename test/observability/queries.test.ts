@@ -231,7 +231,11 @@ describe("the alerts", () => {
       const named =
         expr.match(/(?<![:\w])(?:jsonplane|controller_runtime|workqueue|leader_election)_[a-z_]+(?![:\w])/g) ?? [];
       for (const metric of named.filter((name) => !/_(bucket|count|sum)$/.test(name))) {
-        expect([alert, metric, (await prometheus.query(metric)).length > 0]).toEqual([alert, metric, true]);
+        await eventually(
+          async () =>
+            expect([alert, metric, (await prometheus.query(metric)).length > 0]).toEqual([alert, metric, true]),
+          patience,
+        );
       }
     }
   });

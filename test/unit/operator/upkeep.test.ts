@@ -83,6 +83,13 @@ describe("after a publisher has begun", () => {
     expect(count("complete")).toBe(1);
   });
 
+  it("it is measured at once how much memory Redis uses, for the first scrape to tell it", async () => {
+    const { time, upkeep, count } = leader({ keys: ["shop/a"] });
+    upkeep.begun([]);
+    await time.advance(0);
+    expect(count("memory")).toBe(1);
+  });
+
   it("a key that Redis lacks keeps it incomplete until it was published, and is named in the log each minute", async () => {
     const { time, upkeep, count, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
     upkeep.begun([]);
