@@ -101,6 +101,7 @@ async function bringOne(env: Environment, part: Part, printing: Printing & { sig
       env,
       part.name,
       async () => {
+        signal.throwIfAborted();
         // Another process may have brought it while this one waited for the lock.
         if ((await part.find(env)) === undefined) await part.bring(env, { onProgress, signal });
       },

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bringParts } from "../../../../tools/parts/bring-parts.ts";
 import { partGroups, partsOf } from "../../../../tools/parts/groups.ts";
 import { type BringOptions, type Part, PartMissing } from "../../../../tools/parts/part.ts";
+import { withPartLock } from "../../../../tools/parts/part-lock.ts";
 import { eventually } from "../../../support/time/eventually.ts";
 
 let cache = "";
@@ -108,6 +109,7 @@ describe("the parts step", () => {
       });
     };
     const failing = fakePart("helm", machine, async () => {
+      await eventually(() => expect(begun).toEqual(["server"]));
       begun.push("helm");
       throw new PartMissing("Go couldn't build helm: no network");
     });
@@ -115,6 +117,28 @@ describe("the parts step", () => {
     await expect(run(parts)).rejects.toThrow("Go couldn't build helm: no network");
     expect(begun).toEqual(["server", "helm"]);
     expect(aborted).toEqual(["server"]);
+  });
+
+  it("doesn't begin to build what still waited for its lock when another part couldn't be had", async () => {
+    let fail: () => void = () => undefined;
+    const failing = fakePart("helm", new Set(), async () => {
+      await new Promise<void>((resolve) => {
+        fail = resolve;
+      });
+      throw new PartMissing("no network");
+    });
+    let begun = false;
+    const late = fakePart("lua", new Set(), async () => {
+      begun = true;
+    });
+    const running = withPartLock({ JSONPLANE_CACHE: cache }, "lua", async () => {
+      const both = run([failing, late]);
+      await eventually(() => expect(printed.join("\n")).toContain("lua: waiting for another process that brings it"));
+      fail();
+      return { both };
+    });
+    await expect((await running).both).rejects.toThrow("no network");
+    expect(begun).toBe(false);
   });
 
   it("that fails by a defect says which part it was", async () => {
