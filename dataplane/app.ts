@@ -96,6 +96,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const metrics = createMetrics({
     configAgeSeconds: () => directory.ageSeconds(),
     projects: () => directory.projects().length,
+    keyringFits: () => directory.ring() === "fits",
     usageReports: () => quotas.reports(),
   });
   const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;

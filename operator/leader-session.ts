@@ -157,6 +157,7 @@ export class LeaderSession {
       redisSecret: settings.redisSecret,
       namespace: settings.namespace,
       className: settings.className,
+      adopt: settings.adopt,
       random: randomBytes,
       clock,
       timers,

@@ -31,6 +31,8 @@ export interface OpenConfigDeps {
   /** The operator's own, where the ring's Secret is, and that of Redis' users. */
   readonly namespace: string;
   readonly className: string | undefined;
+  /** Whether a person has said that the Redis may be taken over. */
+  readonly adopt: boolean;
   readonly random: Random;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -57,7 +59,8 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
   };
   try {
     const isInUse = async (ring: Keyring) => (await ownerIn(await connected())) === ownerOf(ring, className);
-    const { keyring, secretUid } = await ensureFleetRing({ ...deps, isInUse });
+    const isSealed = async () => !deps.adopt && (await ownerIn(await connected())) !== undefined;
+    const { keyring, secretUid } = await ensureFleetRing({ ...deps, isInUse, isSealed });
     const ringSecret = { namespace, name: ringSecretNameOf(className) };
     const places = { place: await ringPlaceOf(api, ringSecret), formerPlace: formerRingPlaceOf(namespace, secretUid) };
     let ring = keyring;

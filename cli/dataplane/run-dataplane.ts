@@ -117,6 +117,17 @@ function follow(options: DataplaneOptions, { url, keyring, logger }: FollowParts
     clock: systemClock,
     replica: nameOf(options),
     maxLoaded: options.maxProjects,
+    onRing(ring) {
+      const keys = keyring
+        .current()
+        .keys.map(({ kid }) => kid)
+        .join(",");
+      if (ring === "fits") logger.info("The key ring is that of the configuration again", { keys });
+      else
+        logger.error("The configuration was sealed with another key ring; bring back the Secret of the fleet's", {
+          keys,
+        });
+    },
     onNacks(nacks) {
       for (const { project, field, reason } of nacks) logger.warn("Config field refused", { project, field, reason });
     },

@@ -11,6 +11,7 @@ import type {
   UserConfig,
 } from "../../core/config/types.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
+import type { RingFit } from "./ring-fit.ts";
 
 export interface LiveResource {
   readonly config: ResourceConfig;
@@ -45,6 +46,8 @@ export interface Directory {
   loaded(): readonly LiveProject[];
   /** Readiness: the index of projects is known and as new as the stream's head at start. */
   synced(): boolean;
+  /** `another`: what is published was sealed with another key ring than this replica's. One that starts doesn't become synced then. */
+  ring(): RingFit;
   /** Seconds since the configuration was last known to be current. */
   ageSeconds(): number;
 }

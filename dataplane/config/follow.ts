@@ -5,12 +5,19 @@
 import { isDeepStrictEqual } from "node:util";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type ProjectEntry, readEntry } from "../../core/config/published-value.ts";
+import { ringMarkField } from "../../core/config/ring-mark.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, listOf, optionalText } from "../../core/redis/reply.ts";
 import { StreamFollower } from "../../core/redis/stream-follower.ts";
+import type { RingFit } from "./ring-fit.ts";
 
 /** What the follower tells of; each call is awaited before the revision counts as applied. */
 export interface FollowListener {
+  /**
+   * What Redis says of the key ring that the configuration is sealed with; undefined by an operator of an earlier version. A replica whose
+   * own ring is another one begins with nothing: it could open nothing. One that has begun goes on with what it has.
+   */
+  onRing(mark: string | undefined): Promise<RingFit>;
   /**
    * These projects exist, and no others when `complete`. Comes first, and again whenever hints may have been missed.
    */
@@ -28,11 +35,16 @@ interface Head {
   readonly complete: boolean;
 }
 
+interface Found extends Head {
+  readonly ringMark: string | undefined;
+}
+
 export class Follower {
   readonly #commands: Gateway;
   readonly #listener: FollowListener;
   readonly #following: StreamFollower;
   #applied: Head | undefined;
+  #hasBegun = false;
 
   /** `waiting` is a connection of its own: it blocks on the stream. */
   constructor(commands: Gateway, waiting: Gateway, listener: FollowListener, rereadMs?: number) {
@@ -59,9 +71,13 @@ export class Follower {
 
   async #compare(anew: boolean): Promise<void> {
     if (anew) this.#applied = undefined;
-    const head = await this.#head();
+    const found = await this.#head();
     // Emptied, or never written: the operator will write it anew, until then everything stays as it is.
-    if (head === undefined) return;
+    if (found === undefined) return;
+    const { ringMark, ...head } = found;
+    const ring = await this.#listener.onRing(ringMark);
+    if (ring === "another" && !this.#hasBegun) return;
+    this.#hasBegun = true;
     if (!isDeepStrictEqual(head, this.#applied)) {
       await this.#listener.onIndex(await this.#index(), head.complete);
       this.#apply(head);
@@ -98,13 +114,14 @@ export class Follower {
     this.#listener.onApplied(head.revision);
   }
 
-  async #head(): Promise<Head | undefined> {
+  async #head(): Promise<Found | undefined> {
     const { meta } = configKeys;
-    const reply = listOf(await this.#commands.read(meta, "HMGET", meta, "revision", "instance", "complete"));
-    const [revision, instance, complete] = reply.map(optionalText);
+    const fields = ["revision", "instance", "complete", ringMarkField];
+    const reply = listOf(await this.#commands.read(meta, "HMGET", meta, ...fields));
+    const [revision, instance, complete, ringMark] = reply.map(optionalText);
     // Complete and without a revision: a fleet that has no project yet.
     if (revision === undefined && complete === undefined) return undefined;
-    return { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1" };
+    return { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1", ringMark };
   }
 
   async #index(): Promise<ReadonlyMap<string, ProjectEntry>> {

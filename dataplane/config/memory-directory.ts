@@ -100,6 +100,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     projects: () => state?.refs ?? [],
     loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),
     synced: () => state !== undefined,
+    ring: () => "fits",
     ageSeconds: () => (state === undefined ? (clock.monotonic() - bornAt) / 1000 : 0),
   };
 

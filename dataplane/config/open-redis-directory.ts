@@ -12,6 +12,7 @@ import type { Directory } from "./directory.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 import type { Nack } from "./load-project.ts";
 import { createRedisDirectory } from "./redis-directory.ts";
+import type { RingFit } from "./ring-fit.ts";
 
 export interface FollowedConfigOptions {
   readonly url: string;
@@ -25,6 +26,8 @@ export interface FollowedConfigOptions {
   /** How often the replica says that it lives, 5,000 by default. */
   readonly heartbeatMs?: number;
   readonly onNacks?: (nacks: readonly Nack[]) => void;
+  /** Called when Redis begins to say that its configuration is sealed with another key ring, and when it no longer does. */
+  readonly onRing?: (ring: RingFit) => void;
 }
 
 export interface FollowedConfig {
@@ -60,6 +63,7 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     keyring: options.keyring,
     clock: options.clock,
     rereadMs: options.rereadMs,
+    onRing: options.onRing,
     ...(options.maxLoaded !== undefined && { maxLoaded: options.maxLoaded }),
     onApplied(revision, nacks) {
       acknowledger.applied(revision, nacks);

@@ -29,14 +29,19 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
 
   const unready = (): string | undefined => {
     if (deps.stopping()) return "stopping";
-    if (!directory.synced()) return "the configuration is not loaded yet";
+    if (!directory.synced()) return unloaded();
     return deps.store.health().reachable ? undefined : "the store can't be reached";
   };
+
+  const unloaded = (): string =>
+    directory.ring() === "another"
+      ? "the configuration was sealed with another key ring than this replica has: bring the Secret of the fleet's key ring back"
+      : "the configuration is not loaded yet";
 
   app.get("/livez", (_request, reply) => reply.send("ok\n"));
   app.get("/startupz", (_request, reply) => {
     const started = directory.synced();
-    return reply.status(started ? 200 : 503).send(started ? "ok\n" : "the configuration is not loaded yet\n");
+    return reply.status(started ? 200 : 503).send(started ? "ok\n" : `${unloaded()}\n`);
   });
   app.get("/readyz", (_request, reply) => {
     const reason = unready();

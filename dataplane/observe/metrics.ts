@@ -14,6 +14,7 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 export interface Gauges {
   configAgeSeconds(): number;
   projects(): number;
+  keyringFits(): boolean;
   usageReports(): readonly UsageReport[];
 }
 
@@ -65,6 +66,11 @@ function registerGauges(registry: Registry, gauges: Gauges): void {
     gauges.configAgeSeconds,
   );
   gauge("jsonplane_projects", "Projects that this replica serves", gauges.projects);
+  gauge(
+    "jsonplane_keyring_fits",
+    "1 while the configuration is sealed with this replica's key ring, 0 while it is another one's",
+    () => (gauges.keyringFits() ? 1 : 0),
+  );
   gauge("process_resident_memory_bytes", "Resident memory of the process", () => process.memoryUsage.rss());
   gauge(
     "process_start_time_seconds",

@@ -7,6 +7,7 @@ import { secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
 import {
   classlessRingSecret,
+  missingRing,
   newRingSecret,
   type RingState,
   readRingSecret,
@@ -24,6 +25,11 @@ export interface FleetRingDeps {
   readonly random: Random;
   /** Whether configuration was written with this ring by an operator of this class; asked only by one with a class that has no ring yet. */
   readonly isInUse?: (ring: Keyring) => Promise<boolean>;
+  /**
+   * Whether Redis holds configuration that another ring has sealed, and a person has not said that it may be taken over: then no new ring is
+   * made, which could open none of it. Asked only where there is no ring.
+   */
+  readonly isSealed?: () => Promise<boolean>;
   readonly signal?: AbortSignal;
 }
 
@@ -35,9 +41,14 @@ export interface FleetRing {
 
 export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
   const secret = await ensureRingSecret(deps, async () => {
-    return (await earlierRing(deps)) ?? restingRing(parseKeyring(newKeyringText(deps.random)));
+    return (await earlierRing(deps)) ?? (await newRing(deps));
   });
   return { keyring: readRingSecret(secret).keyring, secretUid: secret.metadata.uid };
+}
+
+async function newRing({ namespace, className, random, isSealed }: FleetRingDeps): Promise<RingState> {
+  if ((await isSealed?.()) === true) throw missingRing(`${namespace}/${ringSecretNameOf(className)}`);
+  return restingRing(parseKeyring(newKeyringText(random)));
 }
 
 /** The Secret as it is; made with `state` when there is none. */

@@ -31,6 +31,8 @@ export interface Beginning {
   readonly instance: string;
   readonly format: number;
   readonly takeOver: boolean;
+  /** By which replicas know whether their key ring is this one (core/config/ring-mark.ts). */
+  readonly ringMark: string;
 }
 
 export type BeginReply =
@@ -76,8 +78,8 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
   const orderPurge = load("order-purge-3");
   const complete = load("complete-2");
   return {
-    async begin({ owner, seen, epoch, instance, format, takeOver }) {
-      const args = [owner, seen, epoch, instance, format, takeOver ? "1" : ""];
+    async begin({ owner, seen, epoch, instance, format, takeOver, ringMark }) {
+      const args = [owner, seen, epoch, instance, format, takeOver ? "1" : "", ringMark];
       const [code, revision] = listOf(await gateway.run(begin, [configKeys.meta], args));
       if (numberOf(code) === 0) return { outcome: "begun", revision: textOf(revision) };
       return { outcome: numberOf(code) === 1 ? "foreign" : "overtaken" };

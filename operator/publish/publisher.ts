@@ -8,6 +8,7 @@ import { configKeys, projectName, projectOfName } from "../../core/config/config
 import { configFormat } from "../../core/config/fields.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
+import { ringMarkOf } from "../../core/config/ring-mark.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
@@ -139,6 +140,7 @@ class RedisPublisher implements Publisher {
       instance: randomUUID(),
       format: configFormat,
       takeOver: refusal !== undefined,
+      ringMark: ringMarkOf(this.#keyring),
     });
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
     if (begun.outcome === "foreign") throw new ForeignInstance(placeOf(standing.epoch));

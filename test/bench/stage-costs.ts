@@ -63,7 +63,12 @@ const logStream = createWriteStream("/dev/null", { flags: "a" });
 const logger = createLogger({ level: "info", clock: systemClock, write: (text) => void logStream.write(text) });
 const accessLog = createAccessLog(logger, systemClock);
 const observer = createRequestObserver({
-  metrics: createMetrics({ configAgeSeconds: () => 0, projects: () => 1, usageReports: () => [] }),
+  metrics: createMetrics({
+    configAgeSeconds: () => 0,
+    projects: () => 1,
+    keyringFits: () => true,
+    usageReports: () => [],
+  }),
   usage: createUsage(systemClock),
   accessLog: { request: () => undefined, refusal: () => undefined },
 });

@@ -5,11 +5,13 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
 import { type Keyring, keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { send } from "../support/http/http-client.ts";
 import { apikey, changed, project, withKey, withResource } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -89,5 +91,36 @@ describe("a replica whose mounted key ring is renewed", () => {
     const publisher = await begun(former);
     await publisher.publish(grown);
     await eventually(async () => expect(await status("films", "other")).toBe(200));
+  });
+});
+
+describe("a replica that starts with another key ring than the configuration was sealed with", () => {
+  it("is not ready, says why, and is ready once it has the right one; one that was running goes on, and hears of what is withdrawn", async () => {
+    await mount(keyringText(parseKeyring(newKeyringText())));
+    const file = join(folder, "keyring.json");
+    const started = await startReplica({ redis: redis.url, keyring: file, name: "r2", untilReady: false });
+    try {
+      await eventually(async () => {
+        const { status, text } = await send(started.adminUrl, "/readyz");
+        expect([status, text]).toEqual([503, expect.stringContaining("sealed with another key ring")]);
+      });
+      expect(started.log()).toContain("sealed with another key ring");
+      expect(await started.metrics()).toContain("\njsonplane_keyring_fits 0\n");
+      expect(await gateway.read("x", "ZRANGE", configKeys.replicas, 0, -1)).toEqual(["r1"]);
+      expect((await started.send("/default/shop/api/books")).code).toBe("project_unavailable");
+      expect([await replica.ready(), await status("books", "admin")]).toEqual([200, 200]);
+      // As when the hint of a withdrawal is trimmed before it was read: only comparing shows it.
+      const { meta, projects } = configKeys;
+      await gateway.write(projects, "HDEL", projects, "default/shop");
+      await gateway.write(meta, "HINCRBY", meta, "revision", 1);
+      await eventually(async () => expect(await status("books", "admin")).toBe(404));
+      await (await begun(former)).publish(shop);
+      await mount(keyringText(former));
+      await eventually(async () => expect(await started.ready()).toBe(200));
+      expect((await started.send("/default/shop/api/books", { as: apikey("admin") })).status).toBe(200);
+      await eventually(async () => expect(await started.metrics()).toContain("\njsonplane_keyring_fits 1\n"));
+    } finally {
+      await started.stop("SIGKILL");
+    }
   });
 });

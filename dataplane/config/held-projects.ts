@@ -1,0 +1,104 @@
+// The projects whose configuration a replica keeps in memory: loaded from Redis when they are first asked for, read anew when the index says
+// that they have changed, forgotten when others have been used more recently.
+
+import { projectKey, projectOfName } from "../../core/config/config-keys.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { fieldsOf } from "../../core/redis/reply.ts";
+import type { FollowedKeyring } from "./follow-keyring.ts";
+import { type LoadedProject, loadProject } from "./load-project.ts";
+import type { ProjectIndex } from "./project-index.ts";
+
+/** A project with the revision of its index entry that it was read at, or is known to equal. */
+interface Held {
+  readonly project: LoadedProject;
+  readonly revision: number;
+}
+
+export interface HeldProjectsDeps {
+  readonly commands: Gateway;
+  readonly keyring: FollowedKeyring;
+  readonly index: Pick<ProjectIndex, "get">;
+  /** How many are held at once; the one unused for longest goes. */
+  readonly maxLoaded: number;
+}
+
+export class HeldProjects {
+  readonly #deps: HeldProjectsDeps;
+  readonly #held: ReturnType<typeof recentlyUsed<Held>>;
+  readonly #loading = new Map<string, Promise<LoadedProject | undefined>>();
+
+  constructor(deps: HeldProjectsDeps) {
+    this.#deps = deps;
+    this.#held = recentlyUsed<Held>(deps.maxLoaded);
+  }
+
+  all(): readonly LoadedProject[] {
+    return [...this.#held.values()].map(({ project }) => project);
+  }
+
+  /** As it is held; undefined where it is not. */
+  get(name: string): LoadedProject | undefined {
+    return this.#held.get(name)?.project;
+  }
+
+  /** From a load that is under way, or a new one. */
+  load(name: string): Promise<LoadedProject | undefined> {
+    return this.#loading.get(name) ?? this.#loadAnew(name);
+  }
+
+  /** Reads anew what is held, or just being read, and older than the index says; forgets what is gone. */
+  async refresh(name: string): Promise<void> {
+    const entry = this.#deps.index.get(name);
+    if (!entry) this.#held.delete(name);
+    else if (this.#loading.has(name) || this.#isOld(name, entry.revision)) await this.#loadAnew(name);
+  }
+
+  async refreshAll(): Promise<void> {
+    for (const name of [...this.#held.keys()]) await this.refresh(name);
+  }
+
+  /** What is held as of revision `from` is the same at revision `to`. False where something else is held, or nothing. */
+  advance(name: string, from: number | undefined, to: number): boolean {
+    const known = this.#held.peek(name);
+    if (known === undefined || known.revision !== from) return false;
+    this.#held.set(name, { ...known, revision: to });
+    return true;
+  }
+
+  /** Reads those anew of which something was refused. What fails is loaded when it is next asked for, or changes. */
+  async retryRefused(): Promise<void> {
+    const refused = [...this.#held].filter(([, { project }]) => project.nacks.length > 0).map(([name]) => name);
+    for (const name of refused) await this.#loadAnew(name).catch(() => undefined);
+  }
+
+  #isOld(name: string, revision: number): boolean {
+    return this.#held.has(name) && this.#held.peek(name)?.revision !== revision;
+  }
+
+  /** One load at a time per project; who asks while one runs waits for one that began later. */
+  #loadAnew(name: string): Promise<LoadedProject | undefined> {
+    const work = (this.#loading.get(name) ?? Promise.resolve()).catch(() => undefined).then(() => this.#fetch(name));
+    this.#loading.set(name, work);
+    const done = () => {
+      if (this.#loading.get(name) === work) this.#loading.delete(name);
+    };
+    work.then(done, done);
+    return work;
+  }
+
+  async #fetch(name: string): Promise<LoadedProject | undefined> {
+    const { commands, keyring, index } = this.#deps;
+    // Noted before the read: a change meanwhile leaves it older than the index, and whoever tells of that reads again.
+    const revision = index.get(name)?.revision;
+    const ring = keyring.current();
+    const ref = projectOfName(name);
+    const key = projectKey(ref);
+    const values = fieldsOf(await commands.read(key, "HGETALL", key));
+    const project = await loadProject(keyring, ref, values, this.#held.peek(name)?.project);
+    if (project && revision !== undefined && index.get(name)) this.#held.set(name, { project, revision });
+    // The ring changed meanwhile, which what was refused before that has not seen.
+    if (project && project.nacks.length > 0 && keyring.current() !== ring) return this.#fetch(name);
+    return project;
+  }
+}

@@ -1,0 +1,31 @@
+// Whether this replica's key ring is the one that the configuration in Redis is sealed with.
+
+import { ringMarkOf } from "../../core/config/ring-mark.ts";
+import type { FollowedKeyring } from "./follow-keyring.ts";
+
+export type RingFit = "fits" | "another";
+
+export interface RingFitting {
+  /** As of the last comparison; `fits` before the first. */
+  current(): RingFit;
+  /** With the mark that Redis holds; undefined = written by an operator of an earlier version, which fits. */
+  compare(mark: string | undefined): Promise<RingFit>;
+}
+
+/** Tells `onChange` of each change. */
+export function createRingFit(keyring: FollowedKeyring, onChange?: (ring: RingFit) => void): RingFitting {
+  let current: RingFit = "fits";
+  const judge = (mark: string | undefined): RingFit =>
+    mark === undefined || ringMarkOf(keyring.current()) === mark ? "fits" : "another";
+  return {
+    current: () => current,
+    async compare(mark) {
+      // The Secret may have been mounted anew just now.
+      if (judge(mark) === "another") await keyring.look();
+      const found = judge(mark);
+      if (found !== current) onChange?.(found);
+      current = found;
+      return found;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// The Secret of the fleet's key ring is deleted while no operator runs: what Redis holds can be opened by nobody who makes a new ring.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+const within = { withinMs: 90_000 };
+const ring = "jsonplane-keyring";
+const quick = ["--lease-duration", "4s"];
+let fleet: OwnFleet;
+let place: Place;
+
+beforeAll(async () => {
+  fleet = await startFleet({ operatorArgs: quick });
+  place = await newPlace(fleet);
+  await place.create(declared("Project", "shop"), openBooks());
+  await fleet.ready(place.namespace);
+});
+afterAll(() => fleet?.stop());
+
+const secrets = () => objectsOf(fleet.api, systemNamespace);
+const hasRing = async () => (await secrets().names("Secret")).includes(ring);
+const isServed = (status: number) =>
+  place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(status), within);
+
+async function restartWithoutRing(...args: string[]): Promise<void> {
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await secrets().remove("Secret", ring);
+  await fleet.addOperator({ args });
+}
+
+it("no new one is made: the operator names the Secret, and goes on by itself once it is back", async () => {
+  const { data } = await secrets().get("Secret", ring);
+  await restartWithoutRing();
+  await eventually(
+    () => expect(fleet.operators[0]?.log()).toContain(`Secret ${systemNamespace}/${ring} is missing`),
+    within,
+  );
+  await place.edit("ApiResource", "books", { access: { read: "Nobody" } });
+  await place.said("ApiResource", "books", "PublishFailed", within);
+  expect(await hasRing()).toBe(false);
+  await isServed(200);
+  await secrets().create({ apiVersion: "v1", kind: "Secret", metadata: { name: ring }, data });
+  await place.said("ApiResource", "books", "Ready", within);
+  await isServed(403);
+});
+
+it("a new one is made where a person says that the Redis may be taken over, and what was stored stays", async () => {
+  await place.edit("ApiResource", "books", { access: { read: "Anyone", create: "Anyone" } });
+  await place.said("ApiResource", "books", "Ready", within);
+  await place.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
+  await restartWithoutRing("--adopt-data");
+  await eventually(async () => expect(await hasRing()).toBe(true), within);
+  await fleet.mountKeyring();
+  await place.edit("ApiResource", "books", { access: { read: "Anyone", create: "Nobody" } });
+  await place.said("ApiResource", "books", "Ready", within);
+  await place.everywhere("/api/books", {}, (reply) => expect(reply.json()).toMatchObject({ count: 1 }), within);
+});
