@@ -1,12 +1,13 @@
 // The projects whose configuration a replica keeps in memory: loaded from Redis when they are first asked for, read anew when the index says
 // that they have changed, forgotten when others have been used more recently.
 
+import { isDeepStrictEqual } from "node:util";
 import { projectKey, projectOfName } from "../../core/config/config-keys.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
-import { type LoadedProject, loadProject } from "./load-project.ts";
+import { type LoadedProject, loadProject, type Nack } from "./load-project.ts";
 import type { ProjectIndex } from "./project-index.ts";
 
 /** A project with the revision of its index entry that it was read at, or is known to equal. */
@@ -21,6 +22,8 @@ export interface HeldProjectsDeps {
   readonly index: Pick<ProjectIndex, "get">;
   /** How many are held at once; the one unused for longest goes. */
   readonly maxLoaded: number;
+  /** Told when what is refused of a project has changed, with what is refused of it now. */
+  readonly onRefusals: (nacks: readonly Nack[]) => void;
 }
 
 export class HeldProjects {
@@ -88,15 +91,19 @@ export class HeldProjects {
   }
 
   async #fetch(name: string): Promise<LoadedProject | undefined> {
-    const { commands, keyring, index } = this.#deps;
+    const { commands, keyring, index, onRefusals } = this.#deps;
     // Noted before the read: a change meanwhile leaves it older than the index, and whoever tells of that reads again.
     const revision = index.get(name)?.revision;
     const ring = keyring.current();
     const ref = projectOfName(name);
     const key = projectKey(ref);
     const values = fieldsOf(await commands.read(key, "HGETALL", key));
-    const project = await loadProject(keyring, ref, values, this.#held.peek(name)?.project);
-    if (project && revision !== undefined && index.get(name)) this.#held.set(name, { project, revision });
+    const before = this.#held.peek(name)?.project;
+    const project = await loadProject(keyring, ref, values, before);
+    if (project && revision !== undefined && index.get(name)) {
+      this.#held.set(name, { project, revision });
+      if (!isDeepStrictEqual(project.nacks, before?.nacks ?? [])) onRefusals(project.nacks);
+    }
     // The ring changed meanwhile, which what was refused before that has not seen.
     if (project && project.nacks.length > 0 && keyring.current() !== ring) return this.#fetch(name);
     return project;

@@ -19,7 +19,8 @@ export interface Nack {
 
 /** A live project with the revisions it was made of, so that the next load can keep what is the same. */
 export interface LoadedProject {
-  readonly live: LiveProject;
+  /** Undefined when so much is refused that nothing of it can be served. */
+  readonly live: LiveProject | undefined;
   readonly fields: ReadonlyMap<string, LoadedField>;
   readonly nacks: readonly Nack[];
 }
@@ -29,7 +30,7 @@ interface LoadedField {
   readonly content: ProjectField;
 }
 
-/** `values` are the fields of projectKey as Redis holds them. Undefined when they hold no usable project at all. */
+/** `values` are the fields of projectKey as Redis holds them. Undefined when they hold no project. */
 export async function loadProject(
   keyring: FollowedKeyring,
   ref: ProjectRef,
@@ -48,10 +49,16 @@ export async function loadProject(
   }
   const project = contentOf(fields, "project");
   const signing = contentOf(fields, "signing");
-  if (project === undefined || signing === undefined) return before && { ...before, nacks };
+  if (project === undefined || signing === undefined) return unusable(before, nacks);
   const resources = await liveResources(fields, before?.live, refuse);
   const live = { config: project, signing, resources, rootKeys: rootKeysOf(fields) };
   return { live: Object.freeze(live), fields, nacks };
+}
+
+/** What was served before goes on; of what never was, it is known why it can't be. */
+function unusable(before: LoadedProject | undefined, nacks: readonly Nack[]): LoadedProject | undefined {
+  if (before === undefined && nacks.length === 0) return undefined;
+  return { live: before?.live, fields: before?.fields ?? new Map(), nacks };
 }
 
 interface FieldLoad {

@@ -65,10 +65,8 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     rereadMs: options.rereadMs,
     onRing: options.onRing,
     ...(options.maxLoaded !== undefined && { maxLoaded: options.maxLoaded }),
-    onApplied(revision, nacks) {
-      acknowledger.applied(revision, nacks);
-      if (nacks.length > 0) options.onNacks?.(nacks);
-    },
+    onApplied: acknowledger.applied,
+    onRefused: options.onNacks,
   });
   return {
     directory,

@@ -25,8 +25,10 @@ export interface RedisDirectoryDeps {
   readonly rereadMs?: number | undefined;
   /** Called when Redis begins to say that its configuration is sealed with another key ring, and when it no longer does. */
   readonly onRing?: ((ring: RingFit) => void) | undefined;
-  /** Called when the replica can no longer serve anything older than `revision`, and again when its key ring has changed. */
+  /** Called when the replica can no longer serve anything older than `revision`, and again when what it can use has changed. */
   readonly onApplied: (revision: number, nacks: readonly Nack[]) => void;
+  /** Called when what is refused of a project has changed, with what is refused of it now, if anything is. */
+  readonly onRefused?: ((nacks: readonly Nack[]) => void) | undefined;
 }
 
 export interface RedisDirectory {
@@ -41,17 +43,26 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   const { commands, keyring, clock } = deps;
   const credentials = createCredentials(commands, keyring);
   const index = createProjectIndex();
-  const projects = new HeldProjects({ commands, keyring, index, maxLoaded: deps.maxLoaded ?? 1_000 });
+  const projects = new HeldProjects({
+    commands,
+    keyring,
+    index,
+    maxLoaded: deps.maxLoaded ?? 1_000,
+    onRefusals(nacks) {
+      if (nacks.length > 0) deps.onRefused?.(nacks);
+      acknowledge();
+    },
+  });
   let currentAt = clock.monotonic();
   let applied: number | undefined;
   const ringFit = createRingFit(keyring, deps.onRing);
 
   const look = (name: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>> => {
-    const known = projects.get(name);
-    if (known) return { outcome: "found", value: known.live };
+    const known = projects.get(name)?.live;
+    if (known) return { outcome: "found", value: known };
     if (!index.get(name)) return index.whole() ? unknown : unavailable;
     return projects.load(name).then(
-      (project) => (project ? { outcome: "found", value: project.live } : unavailable),
+      (project) => (project?.live ? { outcome: "found", value: project.live } : unavailable),
       () => unavailable,
     );
   };
@@ -105,7 +116,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       user: (project, username) => credentials.user(project, username),
       key: (project, sha256) => credentials.key(project, sha256),
       projects: () => [...index.names()].map(projectOfName),
-      loaded: () => projects.all().map(({ live }) => live),
+      loaded: () => projects.all().flatMap(({ live }) => live ?? []),
       synced: () => index.whole(),
       ring: ringFit.current,
       ageSeconds: () => (clock.monotonic() - currentAt) / 1000,

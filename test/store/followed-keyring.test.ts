@@ -35,6 +35,8 @@ let file: string;
 let time: number;
 let keyring: FollowedKeyring;
 let config: FollowedConfig;
+/** Fields, as they were told of. */
+let refused: (readonly string[])[];
 
 beforeEach(async () => {
   redis = await startRedis();
@@ -51,7 +53,15 @@ beforeEach(async () => {
   await publisher.publish(shop);
   await publisher.complete();
   const intervals = { rereadMs: never, heartbeatMs: never };
-  config = await openRedisDirectory({ url: redis.url, keyring, clock: systemClock, replica: "r1", ...intervals });
+  refused = [];
+  config = await openRedisDirectory({
+    url: redis.url,
+    keyring,
+    clock: systemClock,
+    replica: "r1",
+    onNacks: (nacks) => refused.push(nacks.map(({ field }) => field).toSorted()),
+    ...intervals,
+  });
   await eventually(() => expect(config.directory.synced()).toBe(true));
 });
 afterEach(async () => {
@@ -123,14 +133,19 @@ describe("a replica that lacks the key of what is published", () => {
     );
   });
 
-  it("answers that it can't know, while it has never loaded the project, and serves it when the key comes", async () => {
+  it("answers that it can't know, while it has never loaded the project, says so, and serves it when the key comes", async () => {
     const publisher = await begun(promoted);
     const other = project("other", withKey("ci"));
     await publisher.publish(other);
     const otherRef = { namespace: "default", name: "other" };
     await eventually(async () => expect((await config.directory.project(otherRef)).outcome).toBe("unavailable"));
+    await eventually(async () => expect((await nackedFields()).toSorted()).toEqual(["project", "signing"]));
+    expect((await config.directory.project(otherRef)).outcome).toBe("unavailable");
+    expect(refused).toEqual([["project", "signing"]]);
+    expect(config.directory.loaded()).toEqual([]);
     await ringFile(appended);
-    expect((await config.directory.project(otherRef)).outcome).toBe("found");
+    await eventually(async () => expect((await config.directory.project(otherRef)).outcome).toBe("found"));
+    await eventually(async () => expect(await nackedFields()).toEqual([]));
   });
 });
 
