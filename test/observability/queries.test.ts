@@ -1,18 +1,15 @@
 // Every query of dashboards, rules and alerts, asked of a real Prometheus that scraped a fleet under real traffic.
 
-import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parse } from "yaml";
 import { counted } from "../../tools/dashboards/expressions.ts";
 import { dashboards } from "../../tools/dashboards/generate.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { alertExpr, alertRules, rulesFile } from "./alert-rules.ts";
 import { changes, impliedOf, kvRequests, rateSeconds, traffic } from "./implied.ts";
 import { type Sample, startPrometheus, type TestPrometheus } from "./prometheus.ts";
 
-const rules = fileURLToPath(new URL("../../charts/jsonplane/rules/jsonplane.yaml", import.meta.url));
 const patience = { withinMs: 30_000, everyMs: 500 };
 
 let fleet: OwnFleet;
@@ -32,7 +29,7 @@ beforeAll(async () => {
     address: new URL(adminUrl).host,
     labels: { pod: `pod-${index}`, pod_namespace: "jsonplane-system" },
   }));
-  prometheus = await startPrometheus(targets, [rules]);
+  prometheus = await startPrometheus(targets, [rulesFile]);
   await eventually(async () => expect(await prometheus.query("up == 1")).toHaveLength(processes.length), patience);
   await eventually(async () => expect(await sum("jsonplane_kv_requests_total")).toBe(kvRequests), patience);
 });
@@ -95,22 +92,6 @@ function queryOf(dashboard: string, title: string): string {
 
 const byLabel = (samples: readonly Sample[], label: string): Readonly<Record<string, number>> =>
   Object.fromEntries(samples.map(({ labels, value }) => [labels[label] ?? "", value]));
-
-interface AlertRule {
-  readonly alert?: string;
-  readonly expr: string;
-}
-
-async function alertRules(): Promise<readonly AlertRule[]> {
-  const { groups } = parse(await readFile(rules, "utf8")) as { groups: readonly { rules: readonly AlertRule[] }[] };
-  return groups.flatMap((group) => group.rules).filter(({ alert }) => alert !== undefined);
-}
-
-async function alertExpr(name: string): Promise<string> {
-  const found = (await alertRules()).find(({ alert }) => alert === name);
-  if (found === undefined) throw new Error(`There is no alert ${name}`);
-  return found.expr;
-}
 
 describe("the dashboard Key/Value usage", () => {
   const usage = "jsonplane-key-value-usage";
@@ -226,7 +207,7 @@ describe("the alerts", () => {
     const alerts = await alertRules();
     expect(alerts.length).toBeGreaterThan(10);
     for (const { alert, expr } of alerts) {
-      const firing = aboutSpeed.includes(alert ?? "") ? [] : await prometheus.query(expr);
+      const firing = aboutSpeed.includes(alert) ? [] : await prometheus.query(expr);
       expect([alert, firing]).toEqual([alert, []]);
       const named =
         expr.match(/(?<![:\w])(?:jsonplane|controller_runtime|workqueue|leader_election)_[a-z_]+(?![:\w])/g) ?? [];

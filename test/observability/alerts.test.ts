@@ -1,0 +1,185 @@
+// Each alert is fired by the fault that it is for: a real Prometheus scrapes a fleet, to which the faults happen one after the other.
+// What is asked is the alert's expression; how long it has to hold, `for`, is in test/observability/rules.test.yaml.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
+import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { alertExpr, alertRules, rulesFile } from "./alert-rules.ts";
+import { startPrometheus, type TestPrometheus } from "./prometheus.ts";
+
+const patience = { withinMs: 120_000, everyMs: 500 };
+/** What takes a minute or more of silence or slowness is shown with made-up series in rules.test.yaml alone. */
+const takesMinutes = [
+  "JsonplaneConfigurationOld",
+  "JsonplaneReconcileHangs",
+  "JsonplaneOperatorDeaf",
+  "JsonplaneSlowPropagation",
+  "JsonplaneStoreSlow",
+];
+const fired = new Set<string>();
+
+let folder: string;
+let fleet: OwnFleet;
+let prometheus: TestPrometheus;
+let namespace: string;
+/** Replicas with a key ring that is not, or not wholly, the fleet's. */
+const strangers: Replica[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "jsonplane-alerts-"));
+  fleet = await startFleet({ replicas: 2, operatorArgs: ["--lease-duration", "4s"] });
+  namespace = await fleet.api.namespace();
+  await fleet.api.apply(manifests(), { namespace });
+  await fleet.ready(namespace);
+  const ring = parseKeyring(await fleet.secret(systemNamespace, "jsonplane-keyring", "keyring.json"));
+  await startStranger("another-ring", newKeyringText());
+  await startStranger("no-key", keyringText({ ...ring, keys: [newRingKey(Buffer.alloc)] }));
+  const processes = [...fleet.operators, ...fleet.replicas, ...strangers];
+  const targets = processes.map(({ adminUrl }, index) => ({
+    address: new URL(adminUrl).host,
+    labels: { pod: `pod-${index}`, pod_namespace: systemNamespace },
+  }));
+  prometheus = await startPrometheus(targets, [rulesFile]);
+  await eventually(async () => expect(await prometheus.query("up == 1")).toHaveLength(processes.length), patience);
+});
+afterAll(async () => {
+  await prometheus?.stop();
+  await Promise.all(strangers.map((replica) => replica.stop("SIGKILL")));
+  await fleet?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function startStranger(name: string, ring: string): Promise<void> {
+  const keyring = join(folder, `${name}.json`);
+  await writeFile(keyring, ring);
+  strangers.push(await startReplica({ redis: fleet.redis.url, keyring, name, untilReady: false }));
+}
+
+function manifests(): string {
+  const object = (kind: string, name: string, spec: object) =>
+    JSON.stringify({ apiVersion: "jsonplane.io/v1alpha1", kind, metadata: { name }, spec });
+  const projectRef = { name: "web" };
+  return [
+    object("Project", "web", { limits: { quota: { objects: 10 } } }),
+    object("ApiResource", "items", { projectRef, schema: {}, access: { read: "Anyone", create: "Anyone" } }),
+    object("ProjectUser", "ann", { projectRef }),
+  ].join("\n---\n");
+}
+
+const send: Replica["send"] = async (path, sent) => {
+  const [replica] = fleet.replicas;
+  if (replica === undefined) throw new Error("The fleet has no replica");
+  return await replica.send(`/${namespace}/web${path}`, sent);
+};
+const redis = (command: string) => askRedis(fleet.redis.port, command);
+const edit = (hosts: number) => {
+  const patch = JSON.stringify({ spec: { cors: { allowedOrigins: [`https://host-${hosts}.example.org`] } } });
+  return fleet.api.kubectl(["patch", "jproj", "web", "--namespace", namespace, "--type=merge", "-p", patch]);
+};
+
+async function isQuiet(alert: string): Promise<void> {
+  expect([alert, await prometheus.query(await alertExpr(alert))]).toEqual([alert, []]);
+}
+
+async function fires(alert: string): Promise<void> {
+  const expr = await alertExpr(alert);
+  await eventually(async () => expect([alert, (await prometheus.query(expr)).length]).toEqual([alert, 1]), patience);
+  fired.add(alert);
+}
+
+it("a replica with another key ring: JsonplaneKeyRingLost", () => fires("JsonplaneKeyRingLost"));
+
+it("a replica that lacks the key which configuration is sealed with: JsonplaneReplicaRefuses", async () => {
+  expect((await strangers[1]?.send(`/${namespace}/web/api/items`))?.status).toBe(503);
+  await fires("JsonplaneReplicaRefuses");
+  // Objects are not Ready as long as it is there.
+  await strangers[1]?.stop();
+});
+
+it("eight of ten objects: JsonplaneQuotaNearlyFull", async () => {
+  await isQuiet("JsonplaneQuotaNearlyFull");
+  for (let count = 0; count < 8; count += 1) {
+    expect((await send("/api/items", { method: "POST", body: {} })).status).toBe(201);
+  }
+  await fires("JsonplaneQuotaNearlyFull");
+});
+
+it("more logins at once than a replica can check: JsonplaneLoginsBusy", async () => {
+  await isQuiet("JsonplaneLoginsBusy");
+  const login = async (user: number) =>
+    (await send("/sessions", { method: "POST", as: `basic ${Buffer.from(`u${user}:wrong`).toString("base64")}` }))
+      .status;
+  // The counter begins with the first flood; only the second makes it rise.
+  await eventually(async () => {
+    const statuses = await Promise.all(Array.from({ length: 120 }, (_, user) => login(user)));
+    expect(statuses).toContain(503);
+    expect((await prometheus.query(await alertExpr("JsonplaneLoginsBusy"))).length).toBe(1);
+  }, patience);
+  fired.add("JsonplaneLoginsBusy");
+});
+
+it("memory of Redis that is nearly used up: JsonplaneRedisNearlyFull", async () => {
+  await isQuiet("JsonplaneRedisNearlyFull");
+  const used = Number(/used_memory:(\d+)/.exec(await redis("INFO memory"))?.[1]);
+  await redis(`CONFIG SET maxmemory ${Math.round(used * 1.1)}`);
+  await fires("JsonplaneRedisNearlyFull");
+  await redis("CONFIG SET maxmemory 0");
+});
+
+it("a Redis that another installation has taken: JsonplaneRedisContested", async () => {
+  await isQuiet("JsonplaneRedisContested");
+  const owner = (await redis(`HGET ${configKeys.meta} owner`)).split("\r\n")[1] ?? "";
+  const epoch = (await redis(`HGET ${configKeys.meta} epoch`)).split("\r\n")[1] ?? "";
+  await redis(`HSET ${configKeys.meta} owner another epoch another`);
+  await edit(1);
+  await fires("JsonplaneRedisContested");
+  await redis(`HSET ${configKeys.meta} owner ${owner} epoch ${epoch}`);
+  await fleet.ready(namespace);
+});
+
+it("a Redis that is away: requests, publishing, reconciling and what replicas know fail with it", async () => {
+  const alerts = [
+    "JsonplaneStoreFailing",
+    "JsonplaneRequestsFailing",
+    "JsonplaneProjectErrors",
+    "JsonplanePublishFailing",
+    "JsonplaneReconcileFailing",
+  ];
+  await fleet.redis.kill();
+  await edit(2);
+  const failing = async () => expect((await send("/api/items")).status).toBe(503);
+  await eventually(async () => {
+    for (let count = 0; count < 20; count += 1) await failing();
+    for (const alert of alerts) {
+      const expr = await alertExpr(alert);
+      expect([alert, (await prometheus.query(expr)).length > 0]).toEqual([alert, true]);
+      fired.add(alert);
+    }
+  }, patience);
+  await fleet.redis.restart();
+  await fleet.ready(namespace);
+});
+
+it("no data-plane replica: JsonplaneNoReplica", async () => {
+  await isQuiet("JsonplaneNoReplica");
+  await Promise.all([...fleet.replicas, ...strangers].map((replica) => replica.stop("SIGKILL")));
+  await fires("JsonplaneNoReplica");
+});
+
+it("no operator: JsonplaneNoLeader", async () => {
+  await isQuiet("JsonplaneNoLeader");
+  await Promise.all(fleet.operators.map((operator) => operator.stop("SIGKILL")));
+  await fires("JsonplaneNoLeader");
+});
+
+it("none is left out but those that take minutes", async () => {
+  const all = (await alertRules()).map(({ alert }) => alert);
+  expect([...fired, ...takesMinutes].sort()).toEqual(all.sort());
+});
