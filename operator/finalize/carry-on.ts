@@ -140,7 +140,8 @@ async function settleFinalizer(
   const waitMs = wanted ? repairs.waitMs(place, text) : 0;
   if (waitMs > 0) return waitMs;
   const result = await applyFinalizer(api, object, { wanted, own });
-  if (wanted) repairs.wrote(place, text);
+  // What was taken away here is set anew, not repaired, once its deletionPolicy says so again.
+  repairs.wrote(place, wanted ? text : "taken away");
   if (result.outcome === "changed") note(object, result.object);
   return result.outcome === "gone" ? "gone" : "settled";
 }

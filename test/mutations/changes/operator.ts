@@ -342,6 +342,14 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/two-installations.test.ts"],
   },
   {
+    name: "own-removal-counted-as-a-repair",
+    harm: "A Project whose deletionPolicy was edited a few times is deleted while its finalizer still waits to be set",
+    file: "operator/finalize/carry-on.ts",
+    find: 'repairs.wrote(place, wanted ? text : "taken away");',
+    replace: "if (wanted) repairs.wrote(place, text);",
+    caughtBy: ["test/unit/operator/finalize/carry-on.test.ts"],
+  },
+  {
     name: "repairs-without-end",
     harm: "What something else keeps changing is written again at once, for ever",
     file: "operator/repairs.ts",
