@@ -128,11 +128,9 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
   throw error;
 }
 
-/** Where another installation says of the same objects what became of them, that stays: else the two would write in turns. */
 async function tellTaken(ref: ProjectRef, { message }: RedisRefused, deps: HandleDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
-  const isElsewhere = await deps.secrets.areFromElsewhere(objects);
-  await (isElsewhere ? deps.statuses.tellUnpublished(objects, message) : deps.statuses.tellTaken(objects, message));
+  await deps.statuses.tellTaken(objects, message, await deps.secrets.makerOf(objects));
 }
 
 /** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */

@@ -35,12 +35,8 @@ export function parseInstallation(text: string): Installation | undefined {
 /**
  * Whether both serve the same Projects, as far as can be told from here. One of another class never does, whatever it made for an earlier
  * Project of the name. One whose ring was in the place where ours is now is gone: its ring was lost, or this one was installed anew.
+ * In another namespace it is another one, also where its ring is a copy of ours: each has a Lease of its own, and both may run.
  */
 export function areRivals(one: Installation, other: Installation): boolean {
-  return one.id !== other.id && areApart(one, other);
-}
-
-/** Whether they serve Projects of one class from two namespaces: rivals, or two of which one has a copy of the other one's ring. */
-export function areApart(one: Installation, other: Installation): boolean {
   return one.ringSecretName === other.ringSecretName && one.namespace !== other.namespace;
 }

@@ -297,6 +297,7 @@ export class LeaderSession {
     const { clock, monotonic, settings, metrics, logger } = this.#context;
     return createStatusTeller({
       api: this.#api,
+      namespace: settings.namespace,
       clock,
       monotonic,
       recorder: this.#recorder,

@@ -272,6 +272,7 @@ async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: Re
     dataWaits: carried.waiting,
     baseUrl: deps.baseUrlOf(objects.ref),
     gone: carried.gone,
+    held: carried.held,
     ...(resolved.rival !== undefined && { rival: resolved.rival }),
     ...(parts !== undefined && { parts }),
     ...(carried.waitingFor !== undefined && { projectWait: carried.waitingFor }),
@@ -295,7 +296,7 @@ function next({ resolved, reach, carried, revision, untold }: Done, { clock }: R
   if (untold > 0) moments.push(untold);
   if (carried.unsetMs > 0) moments.push(carried.unsetMs);
   if (!resolved.isComplete) moments.push(refusedAgainMs);
-  if (resolved.rival !== undefined) moments.push(rivalAgainMs);
+  if (resolved.rival !== undefined || carried.held.size > 0) moments.push(rivalAgainMs);
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
   if (resolved.ringWaits) moments.push(ringAgainMs);
   if (carried.waitingFor === "purge" || carried.purgesSessions) moments.push(purgeAgainMs);

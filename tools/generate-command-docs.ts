@@ -82,7 +82,7 @@ const conditionsText = `Every object has these conditions, each with the \`obser
 | \`Ready\` | Both. A Project's does not include its children: wait for all with \`kubectl wait --for=condition=Ready jsonplane --all\` |
 | \`Reconciling\` | \`Ready\` is false and will become true by itself. Absent otherwise |
 | \`Stalled\` | \`Ready\` is false until somebody edits something. Absent otherwise |
-| \`Contested\` | [Another installation](fleet.md#two-installations-of-one-class) of the same class would serve this Project too, and leaves it to the one that the message names. Absent otherwise |
+| \`Contested\` | [Another installation](fleet.md#two-installations-of-one-class) of the same class would serve this Project too, or could let this object go, and leaves it to the one that the message names. Absent otherwise |
 
 Tools that follow kstatus (\`helm --wait\`, Flux) read an object as in progress while \`status.observedGeneration\` is not
 \`metadata.generation\` or \`Reconciling\` is true, as failed at once when \`Stalled\` is true, and as current when \`Ready\` is true.

@@ -41,6 +41,8 @@ export interface CarriedOn {
   readonly purgesSessions: boolean;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
+  /** Other installations that hold objects on their way out back, by UID: nobody else may say that their data are deleted. */
+  readonly held: ReadonlyMap<string, Installation>;
   /** Milliseconds until a finalizer may be set again that something else takes away each time; 0 = all are as they should be. */
   readonly unsetMs: number;
 }
@@ -104,28 +106,48 @@ interface Records {
   readonly now: DataRecord | undefined;
 }
 
-type Settled = Pick<CarriedOn, "gone" | "unsetMs">;
-const nothingSettled: Settled = { gone: new Set(), unsetMs: 0 };
+type Settled = Pick<CarriedOn, "gone" | "held" | "unsetMs">;
+const nothingSettled: Settled = { gone: new Set(), held: new Map(), unsetMs: 0 };
 
 async function settleFinalizers(objects: ProjectObjects, records: Records, deps: CarryOnDeps): Promise<Settled> {
   // There the operator has no right to touch the objects themselves, only their status.
   if (deps.mode === "namespaced") return nothingSettled;
   const gone = new Set<string>();
+  const held = new Map<string, Installation>();
   let unsetMs = 0;
+  const rivalNamed = askedOnce(deps.secrets.rivalNamed);
   for (const object of allOf(objects)) {
-    const outcome = await settleFinalizer(object, { objects, records }, deps);
-    if (outcome === "gone") gone.add(object.metadata.uid);
-    if (typeof outcome === "number") unsetMs = Math.max(unsetMs, outcome);
+    const { uid, deletionTimestamp } = object.metadata;
+    const outcome = await settleFinalizer(object, { objects, records, rivalNamed }, deps);
+    if (outcome === "gone") gone.add(uid);
+    else if (typeof outcome === "number") unsetMs = Math.max(unsetMs, outcome);
+    else if (outcome !== "settled" && deletionTimestamp !== undefined) held.set(uid, outcome);
   }
-  return { gone, unsetMs };
+  return { gone, held, unsetMs };
 }
 
-/** Answers with milliseconds to wait where something takes it away each time. */
+/** Thousands of objects may name one installation. */
+function askedOnce(rivalNamed: SecretBook["rivalNamed"]): SecretBook["rivalNamed"] {
+  const answers = new Map<string, Promise<Installation | undefined>>();
+  return (name) => {
+    const answer = answers.get(name) ?? rivalNamed(name);
+    answers.set(name, answer);
+    return answer;
+  };
+}
+
+interface Settling {
+  readonly objects: ProjectObjects;
+  readonly records: Records;
+  readonly rivalNamed: SecretBook["rivalNamed"];
+}
+
+/** Answers with milliseconds to wait where something takes it away each time, and with another installation that the object is left to. */
 async function settleFinalizer(
   object: CustomResource,
-  { objects, records }: { readonly objects: ProjectObjects; readonly records: Records },
+  { objects, records, rivalNamed }: Settling,
   { api, mode, className, secrets, repairs, note }: CarryOnDeps,
-): Promise<"settled" | "gone" | number> {
+): Promise<"settled" | "gone" | number | Installation> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();
   const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
@@ -134,7 +156,8 @@ async function settleFinalizer(
   if (isAsWanted(object, wanted, own)) return "settled";
   // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
   const setter = setterOf(object, finalizerOf(className)) ?? "";
-  if (!hasProject && (await secrets.rivalNamed(setter)) !== undefined) return "settled";
+  const rival = hasProject ? undefined : await rivalNamed(setter);
+  if (rival !== undefined) return rival;
   const place = `${object.metadata.uid} finalizer`;
   const text = `${own.mine} ${installation}`;
   const waitMs = wanted ? repairs.waitMs(place, text) : 0;

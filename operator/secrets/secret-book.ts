@@ -3,7 +3,6 @@
 // NamespaceTerminating when the namespace is on its way out.
 
 import type { Secret } from "../../core/manifests/object.ts";
-import type { Monotonic } from "../../core/timers.ts";
 import type { Installation } from "../installation.ts";
 import {
   isConflict,
@@ -43,8 +42,8 @@ export interface PreparedSecrets {
 export interface SecretBook {
   /** Reads whatever Secret may matter to a Project. */
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
-  /** Whether the Project's Secrets were made by another installation that may still be there, be it one with a copy of this one's ring. */
-  areFromElsewhere(objects: ProjectObjects): Promise<boolean>;
+  /** The other installation that made the Project's Secrets and may still be there, also where this one is to take them over. */
+  makerOf(objects: ProjectObjects): Promise<Installation | undefined>;
   /** Throws SecretChanged, SecretContested, NamespaceTerminating, or what the API server said. */
   write(write: SecretWrite): Promise<void>;
   /**
@@ -64,7 +63,6 @@ export interface SecretBookDeps extends Omit<SecretClaimsDeps, "gone" | "repairs
   readonly own: Watched;
   /** Metadata of all other Secrets. */
   readonly foreign: Watched;
-  readonly monotonic: Monotonic;
 }
 
 /** Nothing can be made in the namespace any more. Its objects go, and then nothing is left to do. */
@@ -129,8 +127,7 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
   return {
     installation: () => claims.signature()[installationAnnotation],
     rivalNamed: async (name) => (deps.adopt ? undefined : await claims.holderNamed(name)),
-    areFromElsewhere: async (objects) =>
-      await claims.areFromElsewhere(tellingSecrets(own, objects, await readSigning(objects))),
+    makerOf: async (objects) => await claims.makerAmong(tellingSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);

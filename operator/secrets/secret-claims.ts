@@ -4,13 +4,16 @@
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import { areApart, areRivals, type Installation, installationText, parseInstallation } from "../installation.ts";
+import type { Monotonic } from "../../core/timers.ts";
+import { purgeFinalizersOf, setterOf } from "../finalizer.ts";
+import { areRivals, type Installation, installationText, parseInstallation } from "../installation.ts";
 import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource, Project } from "../objects.ts";
 import type { Repairs } from "../repairs.ts";
 import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
+import { createKnownRivals } from "./known-rivals.ts";
 import { changed, changedSecret, secretOf } from "./secret-object.ts";
 
 export interface SecretClaimsDeps {
@@ -23,6 +26,7 @@ export interface SecretClaimsDeps {
   /** Takes over, once for each Project, what another installation made. */
   readonly adopt: boolean;
   readonly repairs: Repairs;
+  readonly monotonic: Monotonic;
   /** Whether a namespace is among those that are watched; false where that isn't known. */
   readonly seesNamespace: (name: string) => boolean;
 }
@@ -30,15 +34,16 @@ export interface SecretClaimsDeps {
 export interface SecretClaims {
   /**
    * The other installation that looks after the Project, by the Project's own Secret, or by those of its children where somebody deleted
-   * that one, or as it did when there still were any; undefined = none, and this one does.
+   * that one, or as it did ten minutes ago when there still were any, or by the finalizer of a Project on its way out; undefined = none,
+   * and this one does.
    */
   rivalOf(project: Project, secrets: readonly Secret[]): Promise<Installation | undefined>;
   /** Whether this one made it. */
   isOurs(secret: Secret): boolean;
   /** The other installation that made a Secret and may still be there. */
   holderOf(secret: Secret): Promise<Installation | undefined>;
-  /** Whether none is this one's, and some other installation that may still be there made one, be it with a copy of this one's ring. */
-  areFromElsewhere(secrets: readonly Secret[]): Promise<boolean>;
+  /** The other installation that made one of them and may still be there; undefined also where one is this one's. */
+  makerAmong(secrets: readonly Secret[]): Promise<Installation | undefined>;
   /** The same as `holderOf`, by what that one names itself. */
   holderNamed(name: string): Promise<Installation | undefined>;
   /** Whether it is this very owner's, and was made by another installation, from which this one takes what it finds. */
@@ -54,20 +59,10 @@ export interface SecretClaims {
   signature(): Readonly<Record<string, string>>;
 }
 
-/** Some hundred bytes each. Of one that is forgotten whoever is faster makes the Secret anew. */
-const mostRivals = 10_000;
-
 export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
-  const { api, own, gone, adopt, repairs } = deps;
+  const { api, own, gone, adopt, repairs, monotonic } = deps;
   const takenOver = new Set<string>();
-  /** What others look after, by UID of the Project; what was learnt last comes last. */
-  const rivals = new Map<string, string>();
-  const learnt = (uid: string, name: string | undefined): void => {
-    rivals.delete(uid);
-    if (name !== undefined) rivals.set(uid, name);
-    const [oldest] = rivals.keys();
-    if (oldest !== undefined && rivals.size > mostRivals) rivals.delete(oldest);
-  };
+  const rivals = createKnownRivals(monotonic);
 
   const signature = (): Readonly<Record<string, string>> => {
     const ours = deps.installation();
@@ -86,13 +81,19 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       throw error;
     }
   };
-  const present = async (name: string, isMeant: typeof areRivals): Promise<Installation | undefined> => {
+  const holderNamed = async (name: string): Promise<Installation | undefined> => {
     const ours = deps.installation();
     const maker = parseInstallation(name);
-    if (ours === undefined || maker === undefined || !isMeant(ours, maker)) return undefined;
+    if (ours === undefined || maker === undefined || !areRivals(ours, maker)) return undefined;
     return (await exists(maker)) ? maker : undefined;
   };
-  const holderNamed = (name: string): Promise<Installation | undefined> => present(name, areRivals);
+  const holderAmong = async (names: Iterable<string>): Promise<Installation | undefined> => {
+    for (const name of names) {
+      const holder = await holderNamed(name);
+      if (holder !== undefined) return holder;
+    }
+    return undefined;
+  };
   const holderOf = (secret: Secret): Promise<Installation | undefined> => holderNamed(makerOf(secret));
   /** Also where it isn't ours at all: nothing is asked of it. */
   const isSettled = async (secret: Secret, owner: CustomResource, holdsProject: boolean): Promise<boolean> =>
@@ -101,34 +102,33 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     (!adopt && !holdsProject && (await holderOf(secret)) !== undefined);
   const isOurs = ({ metadata }: Secret): boolean =>
     metadata.annotations?.[installationAnnotation] === (signature()[installationAnnotation] ?? "");
+  const makerAmong = async (secrets: readonly Secret[]): Promise<Installation | undefined> =>
+    secrets.some(isOurs) ? undefined : await holderAmong(new Set(secrets.map(makerOf)));
+  /** What names the one that looks after a Project without Secrets. On its way out it gets none any more. */
+  const withoutSecrets = ({ metadata }: Project): readonly string[] => {
+    if (metadata.deletionTimestamp !== undefined) return settersOf(metadata);
+    return [rivals.nameOf(metadata.uid) ?? ""];
+  };
 
   return {
     signature,
     holderOf,
     holderNamed,
-    async areFromElsewhere(secrets) {
-      if (secrets.some(isOurs)) return false;
-      const makers = await Promise.all(secrets.map((secret) => present(makerOf(secret), areApart)));
-      return makers.some((maker) => maker !== undefined);
-    },
+    makerAmong,
     isOurs,
     async isToBeAdopted(secret, owner) {
       const found = secretOf(secret);
       return adopt && isMarkedWith(found, ownerMarks(owner)) && (await holderOf(found)) !== undefined;
     },
-    async rivalOf({ metadata }, secrets) {
-      const isTakenBack = adopt && !takenOver.has(projectName(metadata));
+    async rivalOf(project, secrets) {
+      const { uid } = project.metadata;
+      const isTakenBack = adopt && !takenOver.has(projectName(project.metadata));
+      if (isTakenBack) return void rivals.learnt(uid, undefined);
       // Whoever deletes the only Secret that says whose the Project is doesn't give it to whoever is faster.
-      const names = secrets.length > 0 ? secrets.map(makerOf) : [rivals.get(metadata.uid) ?? ""];
-      learnt(metadata.uid, undefined);
-      if (secrets.some(isOurs) || isTakenBack) return undefined;
-      for (const name of names) {
-        const holder = await holderNamed(name);
-        if (holder === undefined) continue;
-        learnt(metadata.uid, name);
-        return holder;
-      }
-      return undefined;
+      if (secrets.length === 0) return await holderAmong(withoutSecrets(project));
+      const maker = await makerAmong(secrets);
+      rivals.learnt(uid, maker);
+      return maker;
     },
     async settled(secret, owner, holdsProject) {
       if (secret === undefined || (await isSettled(secret, owner, holdsProject))) return secret;
@@ -163,6 +163,11 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
 
 function isMarkedWith({ metadata }: Secret, marks: Readonly<Record<string, string>>): boolean {
   return Object.entries(marks).every(([name, value]) => metadata.annotations?.[name] === value);
+}
+
+/** Those that its finalizers name. */
+function settersOf(metadata: Project["metadata"]): readonly string[] {
+  return purgeFinalizersOf({ metadata }).map((finalizer) => setterOf({ metadata }, finalizer) ?? "");
 }
 
 /** Empty = nobody says. */

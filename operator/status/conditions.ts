@@ -10,6 +10,7 @@ import {
   clipped,
   contestedMessage,
   deletingMessage,
+  heldMessage,
   mostCharacters,
   programmedMessages,
   readyMessage,
@@ -89,9 +90,22 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
 
 /** Of a Project that the installation in `namespace` looks after. */
 export function contestedCondition(namespace: string, generation: number, now: number): Condition {
-  const reason: Reason = "SecretConflict";
+  return contested({ reason: "SecretConflict", message: contestedMessage(namespace) }, generation, now);
+}
+
+/** Of an object on its way out that the installation in `namespace` holds back. */
+export function heldCondition(namespace: string, generation: number, now: number): Condition {
+  return contested({ reason: "Deleting", message: heldMessage(namespace) }, generation, now);
+}
+
+interface ContestedSaid {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+function contested({ reason, message }: ContestedSaid, generation: number, now: number): Condition {
   const said = { status: "True", observedGeneration: generation, lastTransitionTime: timeOf(now) } as const;
-  return { type: "Contested", ...said, reason, message: clipped(contestedMessage(namespace), mostCharacters) };
+  return { type: "Contested", ...said, reason, message: clipped(message, mostCharacters) };
 }
 
 function timeOf(now: number): string {

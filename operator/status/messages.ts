@@ -10,7 +10,21 @@ export const unprogrammedMessage = "The newest spec is not served; see the condi
 
 /** `namespace`: of the installation that looks after the Project. */
 export function contestedMessage(namespace: string): string {
-  return `The installation of jsonplane in namespace "${namespace}" looks after this Project, and another one would serve it too; give one of the two a class (--class-name), or take the Project over with --adopt-data`;
+  return `${holderSubject(namespace)} looks after this Project, and another one would serve it too; give one of the two a class (--class-name), or take the Project over with --adopt-data, as after a move to another namespace`;
+}
+
+/** `namespace`: of the installation whose finalizer an object without a Project has. */
+export function heldMessage(namespace: string): string {
+  return `${holderSubject(namespace)} set its finalizer, and deletes its data before it lets it go; start that installation again, or let the object go and keep its data: with jsonplane finalizers clear, or with another installation that has --adopt-data`;
+}
+
+/** Whether a condition Contested, perhaps of another version, tells of the installation in `namespace`. */
+export function namesHolder(message: string, namespace: string): boolean {
+  return message.startsWith(holderSubject(namespace));
+}
+
+function holderSubject(namespace: string): string {
+  return `The installation of jsonplane in namespace "${namespace}"`;
 }
 
 export const programmedMessages = {

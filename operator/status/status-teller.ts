@@ -15,9 +15,16 @@ import { createRepairs } from "../repairs.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
 import type { Refused, Verdict } from "../verdict.ts";
-import { contestedCondition, type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
+import {
+  type Condition,
+  contestedCondition,
+  type FormerCondition,
+  heldCondition,
+  isProgrammed,
+  type Progress,
+} from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
-import type { DataWait } from "./messages.ts";
+import { type DataWait, namesHolder } from "./messages.ts";
 import { quotaEventsOf } from "./quota-status.ts";
 import { refusalsByUid, type Status, statusOf } from "./status-of.ts";
 import { differs, writeStatus } from "./write-status.ts";
@@ -42,6 +49,8 @@ export interface ProjectFindings {
   readonly gone: ReadonlySet<string>;
   /** The other installation that looks after the Project, and says of all objects what became of them; absent = this one does. */
   readonly rival?: Installation;
+  /** Other installations that hold objects without a Project back, by UID: each has data to delete first. */
+  readonly held: ReadonlyMap<string, Installation>;
 }
 
 export interface StatusTeller {
@@ -49,11 +58,16 @@ export interface StatusTeller {
   tell(findings: ProjectFindings): Promise<number>;
   /** That nothing could be written to Redis; what is served already stays as it is said. */
   tellUnpublished(objects: ProjectObjects, why: string): Promise<void>;
-  /** That the Redis is another installation's: nobody can say of any object that it is served, or goes on being so. */
-  tellTaken(objects: ProjectObjects, why: string): Promise<void>;
+  /**
+   * That the Redis is another installation's: nobody can say of any object that it is served, or goes on being so. What `rival` says of
+   * objects that it looks after stays, as in `tell`.
+   */
+  tellTaken(objects: ProjectObjects, why: string, rival: Installation | undefined): Promise<void>;
 }
 
 export interface StatusTellerDeps {
+  /** Namespace of this installation. */
+  readonly namespace: string;
   readonly api: Pick<KubeApi, "apply" | "get">;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -88,26 +102,24 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
   };
 
   /** Answers with milliseconds to wait, 0 when it is done. */
-  const write = async (object: CustomResource, status: Status, yields: boolean): Promise<number> => {
-    if (!differs(status, object.status ?? {})) return 0;
+  const write = async ({ object, status, yields = false }: Telling): Promise<number> => {
+    const drops = isOutdated(object, deps.namespace) ? ["Contested"] : [];
+    if (!differs(status, object.status ?? {}, drops)) return 0;
     const text = textOf(status);
     const wait = repairs.waitMs(object.metadata.uid, text);
     if (wait > 0) return wait;
-    const answer = await writeStatus(deps.api, object, status, { yields });
+    const answer = await writeStatus(deps.api, object, status, { yields, drops });
     if (answer === undefined) return 0;
     repairs.wrote(object.metadata.uid, text);
     told(object, status, answer);
     return 0;
   };
 
-  const writeAll = async (
-    statuses: readonly (readonly [CustomResource, Status])[],
-    { yields = false } = {},
-  ): Promise<number> => {
+  const writeAll = async (statuses: readonly Telling[]): Promise<number> => {
     let longest = 0;
     for (let at = 0; at < statuses.length; at += writesAtATime) {
       const some = statuses.slice(at, at + writesAtATime);
-      const waits = await Promise.all(some.map(([object, status]) => write(object, status, yields)));
+      const waits = await Promise.all(some.map(write));
       longest = Math.max(longest, ...waits);
     }
     return longest;
@@ -126,33 +138,45 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
 
   return {
     async tell(findings) {
-      const { objects, verdicts, parts, rival } = findings;
+      const { objects, verdicts, parts, rival, held } = findings;
       const now = deps.clock.now();
       const refusals = parts === undefined ? new Map() : refusalsByUid(parts, findings.refusals, deps.userField);
       const byUid = objectsByUid(objects);
-      const statuses = verdicts.flatMap((verdict): readonly (readonly [CustomResource, Status])[] => {
+      const statuses = verdicts.flatMap((verdict): readonly Telling[] => {
         const object = byUid.get(verdict.uid);
         if (object === undefined || findings.gone.has(verdict.uid)) return [];
-        if (rival !== undefined && (isTold(object) || isFresh(object, now))) return contestedStatus(object, rival, now);
-        return [[object, statusOf(object, inputOf(verdict, { ...findings, now, refusal: refusals.get(verdict.uid) }))]];
+        if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
+        const status = statusOf(object, inputOf(verdict, { ...findings, now, refusal: refusals.get(verdict.uid) }));
+        const holder = held.get(verdict.uid);
+        if (holder !== undefined) return heldBack(object, { status, holder, now });
+        return [{ object, status, yields: rival !== undefined }];
       });
-      return await writeAll(statuses, { yields: rival !== undefined });
+      return await writeAll(statuses);
     },
     async tellUnpublished(objects, why) {
       const statuses = [...objectsByUid(objects).values()]
         .filter((object) => !isSettled(object))
-        .map((object) => [object, unpublishedStatus(object, unpublished(object, why), objects)] as const);
+        .map((object) => ({ object, status: unpublishedStatus(object, unpublished(object, why), objects) }));
       await writeAll(statuses);
     },
-    async tellTaken(objects, why) {
-      const statuses = [...objectsByUid(objects).values()].map((object) => {
+    async tellTaken(objects, why, rival) {
+      const now = deps.clock.now();
+      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
+        if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
         const verdict = { ...unpublished(object, why), live: false };
         // The rest stays, for the day that the Redis comes back; what was live once matters when Secrets are lost.
-        return [object, { ...object.status, ...unpublishedStatus(object, verdict, objects) }] as const;
+        const status = { ...object.status, ...unpublishedStatus(object, verdict, objects) };
+        return [{ object, status, yields: rival !== undefined }];
       });
       await writeAll(statuses);
     },
   };
+}
+
+interface Telling {
+  readonly object: CustomResource;
+  readonly status: Status;
+  readonly yields?: boolean;
 }
 
 /** That it is contested matters more to this installation than what the other one says of it. */
@@ -207,31 +231,56 @@ function isSettled(object: CustomResource): boolean {
   return ready?.observedGeneration === generation;
 }
 
-/** The other installation is about to say what becomes of it, if it is there. */
-function isFresh({ metadata }: CustomResource, now: number): boolean {
-  return now - Date.parse(metadata.creationTimestamp ?? "") < freshMs;
-}
-
-function isTold(object: CustomResource): boolean {
-  return formerConditions(object).some(({ type }) => type === "Ready");
+/** The other installation has said what became of it, or is about to, if it is there. */
+function isLeftTo(object: CustomResource, now: number): boolean {
+  const isFresh = now - Date.parse(object.metadata.creationTimestamp ?? "") < freshMs;
+  return isFresh || formerConditions(object).some(({ type }) => type === "Ready");
 }
 
 /**
  * What the other installation says stays, or the two would write for ever. One condition beside it tells of this one; it goes with
  * the next status that the other one writes, and comes back while this one is there.
  */
-function contestedStatus(
-  object: CustomResource,
-  { namespace }: Installation,
-  now: number,
-): readonly (readonly [CustomResource, Status])[] {
+function contested(object: CustomResource, holder: Installation, now: number): readonly Telling[] {
   const present = object.status as Status | undefined;
   if (object.kind !== "Project" || present === undefined) return [];
-  if (present.conditions.some(({ type }) => type === "Contested")) return [];
-  const { generation = 0 } = object.metadata;
-  return [
-    [object, { ...present, conditions: [...present.conditions, contestedCondition(namespace, generation, now)] }],
-  ];
+  const condition = contestedCondition(holder.namespace, object.metadata.generation ?? 0, now);
+  return besides(object, { present, condition, holder });
+}
+
+interface HeldBack {
+  readonly status: Status;
+  readonly holder: Installation;
+  readonly now: number;
+}
+
+/** Likewise of one that waits for the other installation; that it is being deleted both say. */
+function heldBack(object: CustomResource, { status, holder, now }: HeldBack): readonly Telling[] {
+  const isTold = formerConditions(object).some(({ type, reason }) => type === "Ready" && reason === "Deleting");
+  const present = isTold ? (object.status as Status) : status;
+  const condition = heldCondition(holder.namespace, object.metadata.generation ?? 0, now);
+  return besides(object, { present, condition, holder });
+}
+
+interface Beside {
+  readonly present: Status;
+  readonly condition: Condition;
+  readonly holder: Installation;
+}
+
+function besides(object: CustomResource, { present, condition, holder }: Beside): readonly Telling[] {
+  const others = present.conditions.filter(({ type }) => type !== condition.type);
+  const former = formerConditions(object).find(({ type }) => type === condition.type);
+  const isSaid = former?.reason === condition.reason && namesHolder(former.message, holder.namespace);
+  if (isSaid && present === object.status) return [];
+  return [{ object, status: { ...present, conditions: [...others, condition] }, yields: true }];
+}
+
+/** A Project says of another installation that it looks after it, and this one does, which nobody else would take back. */
+function isOutdated(object: CustomResource, namespace: string): boolean {
+  if (object.kind !== "Project") return false;
+  const former = formerConditions(object).find(({ type }) => type === "Contested");
+  return former !== undefined && !namesHolder(former.message, namespace);
 }
 
 function objectsByUid(objects: ProjectObjects): ReadonlyMap<string, CustomResource> {

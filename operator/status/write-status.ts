@@ -11,15 +11,16 @@ import type { Status } from "./status-of.ts";
 
 /**
  * The object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object. `yields` = not
- * over what somebody else has written since: it may be another installation, which nobody wakes to write it once more.
+ * over what somebody else has written since: it may be another installation, which nobody wakes to write it once more. `drops` = types of
+ * conditions that nobody else sees to any more.
  */
 export async function writeStatus(
   api: Pick<KubeApi, "apply" | "get">,
   object: CustomResource,
   status: Status,
-  { yields = false } = {},
+  { yields = false, drops = [] }: { readonly yields?: boolean; readonly drops?: readonly string[] } = {},
 ): Promise<KubeObject | undefined> {
-  if (!differs(status, object.status ?? {})) return undefined;
+  if (!differs(status, object.status ?? {}, drops)) return undefined;
   const { namespace, name, uid } = object.metadata;
   let resourceVersion = object.metadata.resourceVersion;
   for (let attempt = 1; attempt < mostAttempts; attempt += 1) {
@@ -71,9 +72,9 @@ interface AnyStatus {
   readonly conditions?: readonly { readonly type: string }[];
 }
 
-/** Whatever the order of members and conditions. */
-export function differs(status: AnyStatus, present: AnyStatus): boolean {
-  const said = ownTypes.union(new Set((status.conditions ?? []).map(({ type }) => type)));
+/** Whatever the order of members and conditions. Those of `drops` count as ours. */
+export function differs(status: AnyStatus, present: AnyStatus, drops: readonly string[] = []): boolean {
+  const said = ownTypes.union(new Set([...drops, ...(status.conditions ?? []).map(({ type }) => type)]));
   return !isDeepStrictEqual(comparable(status, said), comparable(present, said));
 }
 

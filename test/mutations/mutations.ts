@@ -1,8 +1,14 @@
 // All mutations, in the order in which they are tried.
 
 import { accessMutations } from "./changes/access.ts";
+import { installationMutations } from "./changes/installations.ts";
 import { operatorMutations } from "./changes/operator.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
 
-export const mutations: readonly Mutation[] = [...storeMutations, ...accessMutations, ...operatorMutations];
+export const mutations: readonly Mutation[] = [
+  ...storeMutations,
+  ...accessMutations,
+  ...operatorMutations,
+  ...installationMutations,
+];

@@ -62,6 +62,21 @@ async function contested(project = "shop"): Promise<void> {
   await eventually(async () => expect((await conditions(project))["Contested"]?.status).toBe("True"), within);
 }
 
+/** Its data go with it. */
+const heldBooks = (project: string): Declared => openBooks({ projectRef: { name: project }, deletionPolicy: "Delete" });
+
+/** It waits for the first, which is away, and names what a person can do. */
+async function saysHeld(resource: string): Promise<void> {
+  const { Contested } = await eventually(async () => {
+    const said = await place.said("ApiResource", resource, "Deleting", within);
+    expect(said["Contested"]?.status).toBe("True");
+    return said;
+  }, within);
+  expect(Contested?.reason).toBe("Deleting");
+  expect(Contested?.message).toContain(`in namespace "${systemNamespace}" set its finalizer`);
+  expect(Contested?.message).toContain("jsonplane finalizers clear");
+}
+
 /** Both would serve it; whoever sees it first does. */
 async function createdForTheFirst(...objects: readonly Declared[]): Promise<void> {
   const second = fleet.operators.at(-1);
@@ -153,14 +168,20 @@ describe("a second installation of the same class", () => {
   });
 
   it("sets and drops no finalizer of the first, on an object whose Project is gone neither", async () => {
-    const projectRef = { name: "passing" };
-    await createdForTheFirst(declared("Project", "passing"), openBooks({ projectRef, deletionPolicy: "Delete" }));
+    await createdForTheFirst(declared("Project", "passing"), heldBooks("passing"));
     await contested("passing");
     await place.remove("Project", "passing");
     await place.said("ApiResource", "books", "ProjectNotFound");
     // One that was not there when the Project was.
     await restartSecond();
-    await place.remove("ApiResource", "books");
+    const [first] = fleet.operators;
+    first?.signal("SIGSTOP");
+    try {
+      await place.remove("ApiResource", "books");
+      await saysHeld("books");
+    } finally {
+      first?.signal("SIGCONT");
+    }
     await place.gone("ApiResource", "books");
     await lookedAgain();
     expect(
@@ -185,8 +206,13 @@ describe("a second installation of the same class", () => {
   });
 
   it("takes it over with the keys that are in force, once the namespace of the first is gone", async () => {
+    await createdForTheFirst(declared("Project", "passed"), heldBooks("passed"));
+    await place.remove("Project", "passed");
+    await place.said("ApiResource", "books", "ProjectNotFound");
     const [first] = fleet.operators;
     await first?.stop();
+    await place.remove("ApiResource", "books");
+    await saysHeld("books");
     const path = `/api/v1/namespaces/${systemNamespace}`;
     await apiObject(fleet.api, path, { method: "DELETE" });
     await eventually(() => expect(apiObject(fleet.api, path)).rejects.toThrow("NotFound"), within);
@@ -203,6 +229,8 @@ describe("a second installation of the same class", () => {
       { withinMs: 90_000, everyMs: 500 },
     );
     expect(await fleet.secret(place.namespace, "web-api-key", "apiKey")).toBe(key);
+    // Its data went with the Redis of the first, or stay there.
+    await place.gone("ApiResource", "books");
     await eventually(async () => {
       expect(await fleet.secret(place.namespace, "web-api-key", "baseURL")).toBe(`${otherUrl}/${place.namespace}/shop`);
     }, within);

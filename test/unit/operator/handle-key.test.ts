@@ -3,6 +3,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-err
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { DataRecord } from "../../../operator/data-record.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "../../../operator/handle-key.ts";
+import type { Installation } from "../../../operator/installation.ts";
 import { FleetRingUnusable } from "../../../operator/keyring/ring-secret.ts";
 import { ApiFailure } from "../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../operator/lead/leadership.ts";
@@ -24,6 +25,7 @@ import { manualClock } from "../../support/time/manual-clock.ts";
 const key = "default/shop";
 const gone = [stored("ApiResource", "books")];
 const never = new AbortController().signal;
+const elsewhere: Installation = { namespace: "elsewhere", ringSecretName: "jsonplane-keyring", id: "one" };
 
 interface World {
   /** What the key's objects are. */
@@ -39,7 +41,9 @@ interface World {
   readonly begunAnew?: boolean;
   readonly className?: string;
   /** Another installation made the Project's Secrets. */
-  readonly elsewhere?: boolean;
+  readonly maker?: Installation;
+  /** Another installation set the finalizers of objects. */
+  readonly setter?: Installation;
   /** False: something of the namespace was never listed. */
   readonly knows?: boolean | (() => boolean);
   /** False: what is missing may only be unseen. */
@@ -113,8 +117,8 @@ function leader(world: World = {}) {
       write: async () => undefined,
       claim: async () => undefined,
       installation: () => undefined,
-      rivalNamed: async () => undefined,
-      areFromElsewhere: async () => world.elsewhere ?? false,
+      rivalNamed: async () => world.setter,
+      makerOf: async () => world.maker,
     },
     statuses: {
       async tell() {
@@ -122,7 +126,7 @@ function leader(world: World = {}) {
         return 0;
       },
       tellUnpublished: async (_, why) => void calls.push(["tellUnpublished", why]),
-      tellTaken: async (_, why) => void calls.push(["tellTaken", why]),
+      tellTaken: async (_, why, rival) => void calls.push(["tellTaken", why, rival]),
     },
     repairs: createRepairs(() => 0),
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
@@ -215,6 +219,12 @@ describe("a Project of another class", () => {
 });
 
 describe("a reconcile that is done", () => {
+  it("comes again in a minute where another installation holds an object back: its namespace may be gone by then", async () => {
+    const going = { finalizers: ["jsonplane.io/purge"], deletionTimestamp: "2026-11-21T12:00:00Z" };
+    const { handle } = leader({ objects: [stored("RootKey", "settings", { metadata: going })], setter: elsewhere });
+    expect(await handle()).toEqual({ againAfterMs: 60_000 });
+  });
+
   it("is told, with the revision that replicas have still to acknowledge, and keeps what it took", async () => {
     const { handle, handled, calls, left } = leader({ reach: "waiting" });
     expect(await handle()).toBeUndefined();
@@ -291,15 +301,15 @@ describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
     it("says of every object that it may be served no more, and is tried again", async () => {
       const { handle, handled, calls, left } = leader({ failure });
       await expect(handle()).rejects.toBe(failure);
-      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellTaken", failure.message]]);
+      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellTaken", failure.message, undefined]]);
       expect(handled).toEqual([[key, { published: false }]]);
       expect(left()).toEqual(gone);
     });
 
     it("leaves what another installation says of the same objects, whose Secrets it made", async () => {
-      const { handle, calls } = leader({ failure, elsewhere: true });
+      const { handle, calls } = leader({ failure, maker: elsewhere });
       await expect(handle()).rejects.toBe(failure);
-      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellUnpublished", failure.message]]);
+      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellTaken", failure.message, elsewhere]]);
     });
   },
 );

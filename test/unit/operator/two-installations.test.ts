@@ -8,6 +8,7 @@ import { type Installation, installationText } from "../../../operator/installat
 import type { KubeApi } from "../../../operator/kube/api.ts";
 import type { Leadership } from "../../../operator/lead/leadership.ts";
 import { LeaderSession } from "../../../operator/leader-session.ts";
+import { KeyRingCopied } from "../../../operator/publish/refusals.ts";
 import { installationAnnotation } from "../../../operator/secret-names.ts";
 import type { CacheListener, Caches } from "../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
@@ -19,7 +20,11 @@ import { openedConfig } from "./opened-config.ts";
 import { cachesOver, sessionContext } from "./session-context.ts";
 
 const patience = { withinMs: 30_000 };
-const collections = { Project: "jsonplane.io/projects", ApiKey: "jsonplane.io/apikeys" } as const;
+const collections = {
+  Project: "jsonplane.io/projects",
+  ApiKey: "jsonplane.io/apikeys",
+  ApiResource: "jsonplane.io/apiresources",
+} as const;
 const writeVerbs = new Set(["create", "replace", "apply", "delete"]);
 
 interface Installed {
@@ -56,9 +61,18 @@ const homeOf = (name: string): Installation => ({
   id: name,
 });
 
-async function install(name: string, { adopt = false } = {}): Promise<Installed> {
+interface How {
+  readonly adopt?: boolean;
+  /** Where clients reach it: in place of this one. */
+  readonly urlOf?: string;
+  /** Its Redis is another one's. */
+  readonly refused?: boolean;
+}
+
+async function install(name: string, { adopt = false, urlOf = name, refused = false }: How = {}): Promise<Installed> {
   const installation = homeOf(name);
-  server.objects.create("/namespaces", { metadata: { name: installation.namespace } });
+  if (server.objects.get("/namespaces", "", installation.namespace) === undefined)
+    server.objects.create("/namespaces", { metadata: { name: installation.namespace } });
   const api: KubeApi = fakeApiClient(server);
   let listener: CacheListener | undefined;
   const caches: Caches = cachesOver({ api, listener: () => listener });
@@ -66,13 +80,16 @@ async function install(name: string, { adopt = false } = {}): Promise<Installed>
   await eventually(() => expect(caches.synced()).toBe(true), patience);
   const opened: ReturnType<typeof openedConfig> = openedConfig([], {
     installation,
+    mayBegin() {
+      if (refused) throw new KeyRingCopied("there/ring/uid");
+    },
     async load(ref) {
       const parts = opened.parts.get(ref.name);
       return { revision: 0, ...(parts !== undefined && { parts }) };
     },
   });
   const context = sessionContext({ api, caches });
-  const baseUrlOf = (ref: { readonly name: string }) => `http://${name}.test/${ref.name}`;
+  const baseUrlOf = (ref: { readonly name: string }) => `http://${urlOf}.test/${ref.name}`;
   const settings = { ...context.settings, adopt, baseUrlOf, namespace: installation.namespace };
   const session = new LeaderSession(leadershipOf(new AbortController()), { ...context, settings }, opened.open);
   listener = session.listener;
@@ -90,16 +107,23 @@ async function install(name: string, { adopt = false } = {}): Promise<Installed>
   return installed;
 }
 
-function declare(kind: "Project" | "ApiKey", name: string, spec: JsonObject = {}): void {
+type Kind = keyof typeof collections;
+
+function declare(kind: Kind, name: string, spec: JsonObject = {}): void {
   server.objects.create(collections[kind], { ...stored(kind, name, { spec }) });
 }
 
 interface Said {
   readonly baseURL?: string;
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
 }
 
-const statusOf = (kind: "Project" | "ApiKey", name: string): Said =>
+const statusOf = (kind: Kind, name: string): Said =>
   (server.objects.get(collections[kind], "default", name)?.["status"] ?? {}) as Said;
 const condition = (of: Said, type: string) => of.conditions?.find((each) => each.type === type);
 const secret = (name: string) => server.objects.get("/secrets", "default", name);
@@ -202,6 +226,53 @@ it("one that is installed anew in another namespace takes over, with the key in 
   expect([...(second.parts.get("shop")?.keys.keys() ?? [])]).toEqual(
     expect.arrayContaining([...(first.parts.get("shop")?.keys.keys() ?? [])]),
   );
+});
+
+it("one that is moved, and whose Redis and Projects another one has, says so of each Project that is told of, and takes them when it is to", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const first = await install("one");
+  await served(first);
+  await first.stop();
+  const refused = await install("two", { urlOf: "one", refused: true });
+  await eventually(() => {
+    const said = condition(statusOf("Project", "shop"), "Contested");
+    expect(said?.message).toContain('in namespace "system-one"');
+    expect(said?.message).toContain("--adopt-data");
+  }, patience);
+  await atRest();
+  await served(first);
+  await refused.stop();
+  // Its words stand until the one that they send for is there, though it has nothing else to say.
+  await install("two", { urlOf: "one", adopt: true });
+  await eventually(() => {
+    expect(secret("shop-signing")?.metadata["annotations"]).toMatchObject({
+      [installationAnnotation]: installationText(homeOf("two")),
+    });
+    expect(condition(statusOf("Project", "shop"), "Contested")).toBeUndefined();
+    expect(condition(statusOf("Project", "shop"), "Ready")?.status).toBe("True");
+  }, patience);
+});
+
+it("an object without a Project whose finalizer another one set says who holds it, and goes with one that adopts", async () => {
+  declare("ApiResource", "books", { projectRef: { name: "nowhere" }, deletionPolicy: "Delete" });
+  const books = () => server.objects.get(collections.ApiResource, "default", "books");
+  const first = await install("one");
+  await eventually(() => expect(books()?.metadata.finalizers).toEqual(["jsonplane.io/purge"]), patience);
+  await first.stop();
+  await install("two");
+  server.objects.remove(collections.ApiResource, "default", "books");
+  await eventually(() => {
+    const status = statusOf("ApiResource", "books");
+    expect(condition(status, "Ready")).toMatchObject({ status: "False", reason: "Deleting" });
+    expect(condition(status, "Contested")).toMatchObject({ status: "True", reason: "Deleting" });
+    expect(condition(status, "Contested")?.message).toContain('in namespace "system-one"');
+    expect(condition(status, "Contested")?.message).toContain("jsonplane finalizers clear");
+  }, patience);
+  await atRest();
+  expect(books()?.metadata.finalizers).toEqual(["jsonplane.io/purge"]);
+  await install("three", { adopt: true });
+  await eventually(() => expect(books()).toBeUndefined(), patience);
 });
 
 it("the second sets no finalizer and takes none away, though the deletion of data is asked for and done by the first", async () => {

@@ -1,8 +1,10 @@
-// The finalizer of an object whose deletionPolicy its user changes again and again: what this operator took away itself is no repair.
+// Finalizers of objects: of one whose deletionPolicy its user changes again and again, where what this operator took away itself is no
+// repair, and of those without a Project that another installation has set.
 
 import { beforeEach, expect, it } from "vitest";
 import { type CarryOnDeps, carryOn } from "../../../../operator/finalize/carry-on.ts";
 import { finalizer } from "../../../../operator/finalizer.ts";
+import { type Installation, installationText } from "../../../../operator/installation.ts";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import type { OpenConfig } from "../../../../operator/publish/config-writer.ts";
 import { createRepairs, type Repairs } from "../../../../operator/repairs.ts";
@@ -37,6 +39,37 @@ it("a deletionPolicy that is changed back and forth has its finalizer set at onc
     expect(await unsetMs("Delete", [])).toBe(0);
     await unsetMs("Retain", [finalizer]);
   }
+});
+
+it("an object on its way out without its Project is left to the installation that set its finalizer, which is asked for once", async () => {
+  const rival: Installation = { namespace: "elsewhere", ringSecretName: "jsonplane-keyring", id: "two" };
+  const annotations = { "jsonplane.io/installation": installationText(rival) };
+  const theirs = { finalizers: [finalizer], annotations };
+  const spec = { deletionPolicy: "Delete" } as const;
+  const going = ["books", "notes"].map((name) =>
+    stored("ApiResource", name, {
+      metadata: { ...theirs, uid: name, deletionTimestamp: "2026-11-21T12:00:00Z" },
+      spec,
+    }),
+  );
+  const staying = stored("ApiResource", "more", { metadata: { ...theirs, uid: "more" }, spec });
+  const asked: string[] = [];
+  const rivalNamed = async (name: string) => {
+    asked.push(name);
+    return rival;
+  };
+  const objects = projectObjects("shop", ...going, staying);
+  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
+  const { held } = await carryOn(deletions, {} as OpenConfig, {
+    ...deps,
+    secrets: { ...deps.secrets, rivalNamed },
+    repairs,
+  });
+  expect([...held]).toEqual([
+    ["books", rival],
+    ["notes", rival],
+  ]);
+  expect(asked).toEqual([installationText(rival)]);
 });
 
 it("a finalizer that something else takes away each time waits", async () => {

@@ -27,6 +27,7 @@ let server: FakeApiServer;
 let api: KubeApi;
 let own: ObjectCache;
 let foreign: ObjectCache;
+let now: number;
 
 const emptyCache = () =>
   new ObjectCache({
@@ -39,6 +40,7 @@ beforeEach(async () => {
   server = await startFakeApiServer();
   api = fakeApiClient(server);
   [own, foreign] = [emptyCache(), emptyCache()];
+  now = 0;
 });
 afterEach(async () => {
   await api.close();
@@ -89,7 +91,7 @@ const book = ({ adopt = false } = {}) =>
     installation: () => one,
     seesNamespace: () => false,
     adopt,
-    monotonic: () => 0,
+    monotonic: () => now,
   });
 const of = (...objects: readonly CustomResource[]) => projectObjects("shop", ...objects);
 
@@ -212,6 +214,38 @@ describe("a Secret that another installation made", () => {
     expect(asked().filter((verb) => verb !== "get")).toEqual([]);
   });
 
+  it("is left to it also where its key ring is a copy of this one's", async () => {
+    const copy = { ...two, id: one.id };
+    expect(await signed(copy)).toEqual({ rival: copy, heldBy: copy, says: copy });
+  });
+
+  it("is remembered for ten minutes after the last Secret of the Project is gone, then this one takes the Project up", async () => {
+    server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
+    cached(made(shop, { installation: two, name: "shop-signing" }));
+    const books = book();
+    const rival = async () => (await books.prepare(of(shop))).rival;
+    expect(await rival()).toEqual(two);
+    cached();
+    for (const minutes of [5, 9]) {
+      now = minutes * 60_000;
+      expect(await rival()).toEqual(two);
+    }
+    now = 10 * 60_000;
+    expect(await rival()).toBeUndefined();
+  });
+
+  it("is not needed for a Project on its way out, which gets none any more: its finalizer tells who deletes its data first", async () => {
+    server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
+    const annotations = { [installationAnnotation]: installationText(two) };
+    const metadata = { finalizers: ["jsonplane.io/purge"], annotations, deletionTimestamp: "2026-11-21T12:00:00Z" };
+    const books = book();
+    for (const going of [true, false]) {
+      const { deletionTimestamp, ...stays } = metadata;
+      const project = stored("Project", "shop", { metadata: going ? { ...stays, deletionTimestamp } : stays });
+      expect((await books.prepare(of(project))).rival).toEqual(going ? two : undefined);
+    }
+  });
+
   it("is left to it with the Project, where somebody deleted the Project's own: this one makes no other keys for it", async () => {
     expect(await signed(two, { signing: false })).toEqual({ rival: two, heldBy: two, says: two });
   });
@@ -260,7 +294,6 @@ describe("a Secret that another installation made", () => {
     ["whose namespace is gone", { ...two, namespace: "gone" }],
     ["whose ring was where this one's is now: it was lost", { ...one, id: "lost" }],
     ["of another class, of which the Project is no longer", { ...two, ringSecretName: "jsonplane-keyring-internal" }],
-    ["with this very ring, which has come back in another place", { ...two, id: one.id }],
   ])("%s is taken over, and says so", async (_, installation) => {
     expect(await signed(installation)).toEqual({ rival: undefined, heldBy: undefined, says: one });
   });
@@ -272,17 +305,15 @@ describe("a Secret that another installation made", () => {
     ["by one of another class", { ...two, ringSecretName: "jsonplane-keyring-internal" }, false],
     ["where this one is now", { ...one, id: "lost" }, false],
     ["by this one", one, false],
-  ])(
-    "%s tells whether its Project is looked after elsewhere, and nothing is written",
-    async (_, maker, isElsewhere) => {
-      server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
-      cached(made(ci, { installation: maker }));
-      expect(await book().areFromElsewhere(of(shop, ci))).toBe(isElsewhere);
-      cached(made(shop, { installation: maker, name: "shop-signing" }));
-      expect(await book().areFromElsewhere(of(shop, ci))).toBe(isElsewhere);
-      expect(asked().filter((verb) => verb !== "get")).toEqual([]);
-    },
-  );
+  ])("%s tells which other one looks after its Project, and nothing is written", async (_, maker, isElsewhere) => {
+    server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
+    const expected = isElsewhere ? maker : undefined;
+    cached(made(ci, { installation: maker }));
+    expect(await book().makerOf(of(shop, ci))).toEqual(expected);
+    cached(made(shop, { installation: maker, name: "shop-signing" }));
+    expect(await book({ adopt: true }).makerOf(of(shop, ci))).toEqual(expected);
+    expect(asked().filter((verb) => verb !== "get")).toEqual([]);
+  });
 
   it("is taken over by one that adopts, and says so", async () => {
     expect(await signed(two, { adopt: true })).toEqual({ rival: undefined, heldBy: undefined, says: one });

@@ -1,0 +1,114 @@
+// Faults between installations: whose a Project, a finalizer or a status is, and what one says of another.
+
+import type { Mutation } from "../mutation.ts";
+
+export const installationMutations: readonly Mutation[] = [
+  {
+    name: "loser-of-a-redis-writes-over-the-other-one",
+    harm: "Two installations of one class on one Redis write Ready and PublishFailed into the same statuses in turns",
+    file: "operator/handle-key.ts",
+    find: "message, await deps.secrets.makerOf(objects));",
+    replace: "message, undefined);",
+    caughtBy: ["test/unit/operator/handle-key.test.ts"],
+  },
+  {
+    name: "rival-not-seen",
+    harm: "Two installations of one class put right without end what the other one wrote",
+    file: "operator/installation.ts",
+    find: "return one.ringSecretName === other.ringSecretName",
+    replace: 'return one.id === "" && one.ringSecretName === other.ringSecretName',
+    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+  },
+  {
+    name: "rival-that-is-gone-obeyed",
+    harm: "After the namespace of the former installation was deleted, a new one serves nothing",
+    file: "operator/secrets/secret-claims.ts",
+    find: "return (await exists(maker)) ? maker : undefined;",
+    replace: 'return (await exists(maker)) || maker.id !== "" ? maker : undefined;',
+    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+  },
+  {
+    name: "finalizers-of-a-rival-taken-away",
+    harm: "A Project goes before the installation that serves it has deleted its data",
+    file: "operator/finalize/carry-on.ts",
+    find: "const settled = rival === undefined ? await",
+    replace: 'const settled = rival?.id !== "" ? await',
+    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+  },
+  {
+    name: "copied-ring-taken-for-the-same-installation",
+    harm: "Two installations with copies of one key ring put right without end what the other one wrote",
+    file: "operator/installation.ts",
+    find: "return one.ringSecretName === other.ringSecretName",
+    replace: "return one.id !== other.id && one.ringSecretName === other.ringSecretName",
+    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts", "test/operator/moved-installation.test.ts"],
+  },
+  {
+    name: "moved-installation-says-nothing",
+    harm: "After a move to another namespace nothing in any status says why the new operator serves nothing",
+    file: "operator/status/status-teller.ts",
+    find: `      const now = deps.clock.now();
+      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
+        if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);`,
+    replace: `      const now = deps.clock.now();
+      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
+        if (rival !== undefined && isLeftTo(object, now)) return [];`,
+    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+  },
+  {
+    name: "contested-stays-after-the-takeover",
+    harm: "A Project says for ever that another installation looks after it, and this one does",
+    file: "operator/status/status-teller.ts",
+    find: 'isOutdated(object, deps.namespace) ? ["Contested"] : []',
+    replace: "isOutdated(object, deps.namespace) ? [] : []",
+    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+  },
+  {
+    name: "held-back-without-a-word",
+    harm: "An object hangs in Terminating for another installation, and nothing in its status says so",
+    file: "operator/finalize/carry-on.ts",
+    find: "if (rival !== undefined) return rival;",
+    replace: 'if (rival !== undefined) return "settled";',
+    caughtBy: ["test/unit/operator/finalize/carry-on.test.ts", "test/operator/two-installations.test.ts"],
+  },
+  {
+    name: "held-back-for-ever",
+    harm: "An object hangs in Terminating for an installation whose namespace is gone, until somebody edits it",
+    file: "operator/reconcile.ts",
+    find: "resolved.rival !== undefined || carried.held.size > 0",
+    replace: "resolved.rival !== undefined",
+    caughtBy: ["test/unit/operator/handle-key.test.ts"],
+  },
+  {
+    name: "finalizers-asked-about-one-by-one",
+    harm: "Thousands of objects of one installation cost a request each at every look",
+    file: "operator/finalize/carry-on.ts",
+    find: "answers.set(name, answer);",
+    replace: "",
+    caughtBy: ["test/unit/operator/finalize/carry-on.test.ts"],
+  },
+  {
+    name: "rival-remembered-for-ever",
+    harm: "A Project whose Secrets another installation made and that has none any more is served only after a restart",
+    file: "operator/secrets/known-rivals.ts",
+    find: "monotonic() - known.seenAt >= forgottenMs",
+    replace: "monotonic() - known.seenAt < 0",
+    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+  },
+  {
+    name: "rival-forgotten-during-a-deletion",
+    harm: "A Project goes before the installation that serves it has deleted its data, where its Secrets are gone already",
+    file: "operator/secrets/secret-claims.ts",
+    find: "if (metadata.deletionTimestamp !== undefined) return settersOf(metadata);",
+    replace: "",
+    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+  },
+  {
+    name: "own-removal-counted-as-a-repair",
+    harm: "A Project whose deletionPolicy was edited a few times is deleted while its finalizer still waits to be set",
+    file: "operator/finalize/carry-on.ts",
+    find: 'repairs.wrote(place, wanted ? text : "taken away");',
+    replace: "if (wanted) repairs.wrote(place, text);",
+    caughtBy: ["test/unit/operator/finalize/carry-on.test.ts"],
+  },
+];
