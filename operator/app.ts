@@ -12,9 +12,9 @@ import { createElector } from "./lead/elector.ts";
 import { leaseTimesOf } from "./lead/lease-times.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
-import type { ObjectCount } from "./observe/config-metrics.ts";
 import { createInterruptionLog } from "./observe/interruption-log.ts";
 import { createOperatorMetrics } from "./observe/metrics.ts";
+import { objectCounts, unavailableProjects } from "./observe/object-counts.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
 import { serveTerms } from "./serve-terms.ts";
 import { type CacheListener, type Caches, createCaches } from "./watch/caches.ts";
@@ -59,7 +59,8 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     liveReplicas: () => session?.replicas().live ?? 0,
     replicaRefusals: () => session?.replicas().refusals ?? 0,
     redisMemory: () => session?.redisMemory() ?? [],
-    objects: () => objectCounts(caches),
+    objects: () => objectCounts(caches.all()),
+    unavailableProjects: () => unavailableProjects(caches.all()),
   });
   const { api, account } = await options.connect(metrics.observeCall);
   const interrupted = createInterruptionLog(logger, monotonic);
@@ -142,19 +143,6 @@ function whoever(listener: () => CacheListener | undefined): CacheListener {
 function isHealthy(caches: Caches): boolean {
   const idle = caches.informers().map(({ idleMs }) => idleMs ?? 0);
   return Math.max(...idle) < silentMs || Math.min(...idle) > heardMs;
-}
-
-function objectCounts(caches: Caches): readonly ObjectCount[] {
-  const counts = new Map<string, ObjectCount>();
-  for (const { kind, status } of caches.all()) {
-    const conditions = (status as { conditions?: readonly { type: string; status: string }[] } | undefined)?.conditions;
-    for (const { type: condition, status: holds } of conditions ?? []) {
-      const key = `${kind}/${condition}/${holds}`;
-      const count = (counts.get(key)?.count ?? 0) + 1;
-      counts.set(key, { kind, condition, status: holds as ObjectCount["status"], count });
-    }
-  }
-  return [...counts.values()];
 }
 
 function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {

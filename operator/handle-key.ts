@@ -10,6 +10,7 @@ import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
 import { childrenOf } from "./project-objects.ts";
+import type { Availability } from "./publish/availability.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
 import { NotTheWriter, RecordUnreadable, RedisRefused } from "./publish/refusals.ts";
 import type { Handled } from "./queue/workers.ts";
@@ -17,6 +18,7 @@ import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
 import { RedisSecretUnusable } from "./redis-users/redis-secret.ts";
 import { NamespaceTerminating } from "./secrets/secret-book.ts";
 import { SecretChanged } from "./secrets/secret-object.ts";
+import type { Unpublished } from "./status/status-teller.ts";
 
 export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   readonly className: string | undefined;
@@ -25,6 +27,8 @@ export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
   readonly takeDeleted: (key: string) => readonly CustomResource[];
   readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
+  /** Whether a replica serves the Project, where its newest revision is not known. */
+  readonly availabilityOf: (ref: ProjectRef) => Availability;
   /** Counts how often a publisher has begun. */
   readonly beginning: () => number;
   /**
@@ -123,7 +127,8 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
   }
   const ref = projectOfName(key);
   if (error instanceof RedisRefused) await tellTaken(ref, error, deps);
-  else if (isUnwritten(error)) await deps.statuses.tellUnpublished(deps.objectsOf(ref), whyOf(error));
+  else if (isUnwritten(error))
+    await deps.statuses.tellUnpublished(deps.objectsOf(ref), unpublishedFor(ref, whyOf(error), deps));
   deps.onHandled(key, { published: !(await isLacking(ref, deps)) });
   throw error;
 }
@@ -131,6 +136,10 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
 async function tellTaken(ref: ProjectRef, { message }: RedisRefused, deps: HandleDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
   await deps.statuses.tellTaken(objects, message, await deps.secrets.makerOf(objects));
+}
+
+function unpublishedFor(ref: ProjectRef, why: string, { availabilityOf }: HandleDeps): Unpublished {
+  return { why, availability: availabilityOf(ref) };
 }
 
 /** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */

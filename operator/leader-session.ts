@@ -60,7 +60,12 @@ export class LeaderSession {
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
     this.#hosts = createHostDesk(settings.hostPolicy);
-    this.#wakeups = createWakeups({ add: this.#queue.add, hosts: this.#hosts, monotonic });
+    this.#wakeups = createWakeups({
+      add: this.#queue.add,
+      hosts: this.#hosts,
+      keys: () => caches.index.keys(),
+      monotonic,
+    });
     this.#recorder = createEventRecorder({
       api: this.#api,
       instance: settings.identity,
@@ -242,6 +247,8 @@ export class LeaderSession {
       className: settings.className,
       knows: caches.knows,
       baseUrlOf: settings.baseUrlOf,
+      availabilityOf: (ref) =>
+        this.#opened?.acknowledgements.availabilityOf(ref, Number.POSITIVE_INFINITY) ?? "unknown",
       adopt: settings.adopt,
       mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
       objectsOf: caches.index.objectsOf,
@@ -252,7 +259,7 @@ export class LeaderSession {
         this.#wakeups.awaits(key, done?.awaited);
         // It may have come while the status was written, and is not told of again.
         const { awaited } = done ?? {};
-        if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited) === "programmed")
+        if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited.revision) === "programmed")
           this.#queue.add(key);
         this.#upkeep.handled(key, published);
       },

@@ -18,6 +18,7 @@ import { isForbidden } from "./kube/api.ts";
 import type { CustomResource, Project } from "./objects.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 import type { Reach } from "./publish/acknowledgements.ts";
+import type { Availability } from "./publish/availability.ts";
 import type { ConfigWriter, OpenConfig } from "./publish/config-writer.ts";
 import type { Published } from "./publish/publisher.ts";
 import type { PublishedProject } from "./published-project.ts";
@@ -30,6 +31,7 @@ import type { SecretBook } from "./secrets/secret-book.ts";
 import { dataEventsOf } from "./status/data-events.ts";
 import type { StatusTeller } from "./status/status-teller.ts";
 import type { Verdict } from "./verdict.ts";
+import type { Awaited } from "./wakeups.ts";
 
 export interface ReconcileDeps extends CarryOnDeps {
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
@@ -63,7 +65,7 @@ export interface Reconciled {
   /** Milliseconds after which to look again although nothing has changed. */
   readonly againAfterMs?: number;
   /** The revision that replicas have not all acknowledged yet. */
-  readonly awaited?: number;
+  readonly awaited?: Awaited;
   /** Something was missing that may only be unseen: nothing was done. */
   readonly unproven?: true;
 }
@@ -96,6 +98,7 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
 
   const { acknowledgements } = config;
   const reach = await acknowledgements.reached(published.revision, acknowledgedWithinMs, signal);
+  const availability = acknowledgements.availabilityOf(ref, published.revision);
   signal.throwIfAborted();
   const isNamespaceGone = namespaceUid === undefined;
   const { rival } = resolved;
@@ -109,8 +112,8 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
     adopted,
   }))
     deps.recorder.record(subject, note);
-  const untold = await tell({ objects, verdicts, resolved, parts, reach, carried }, config, deps);
-  return next({ resolved, reach, carried, revision: published.revision, untold }, deps);
+  const untold = await tell({ objects, verdicts, resolved, parts, reach, availability, carried }, config, deps);
+  return next({ resolved, reach, availability, carried, revision: published.revision, untold }, deps);
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
@@ -256,16 +259,18 @@ interface Telling {
   readonly resolved: WrittenResolution;
   readonly parts: ProjectParts | undefined;
   readonly reach: Reach;
+  readonly availability: Availability;
   readonly carried: CarriedOn;
 }
 
 async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: ReconcileDeps): Promise<number> {
-  const { objects, verdicts, resolved, parts, reach, carried } = telling;
+  const { objects, verdicts, resolved, parts, reach, availability, carried } = telling;
   return await deps.statuses.tell({
     objects,
     verdicts,
     facts: resolved.statuses,
     reach,
+    availability,
     refusals: acknowledgements.refusalsOf(objects.ref),
     building: acknowledgements.buildingOf(objects.ref),
     uses: acknowledgements.usesOf(objects.ref),
@@ -282,13 +287,15 @@ async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: Re
 interface Done {
   readonly resolved: WrittenResolution;
   readonly reach: Reach;
+  readonly availability: Availability;
   readonly carried: CarriedOn;
   readonly revision: number;
   /** Milliseconds until a status may be told again that something else keeps changing; 0 = all are told. */
   readonly untold: number;
 }
 
-function next({ resolved, reach, carried, revision, untold }: Done, { clock }: ReconcileDeps): Reconciled {
+function next(done: Done, { clock }: ReconcileDeps): Reconciled {
+  const { resolved, reach, availability, carried, revision, untold } = done;
   const moments: number[] = [];
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - clock.now()));
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
@@ -302,6 +309,6 @@ function next({ resolved, reach, carried, revision, untold }: Done, { clock }: R
   if (carried.waitingFor === "purge" || carried.purgesSessions) moments.push(purgeAgainMs);
   return {
     ...(moments.length > 0 && { againAfterMs: Math.min(...moments) }),
-    ...(reach !== "programmed" && { awaited: revision }),
+    ...(reach !== "programmed" && { awaited: { revision, isServed: availability === "served" } }),
   };
 }

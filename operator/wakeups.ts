@@ -1,12 +1,14 @@
 // Whose turn it is: turns what changed in the cluster, and what replicas acknowledged, into keys of Projects to look at. Keeps
 // what has to be remembered between the event and the look.
 
+import { projectOfName } from "../core/config/config-keys.ts";
 import { isKind } from "../core/manifests/object.ts";
 import type { Monotonic } from "../core/timers.ts";
 import { type HostDesk, isProject } from "./host-desk.ts";
 import type { KubeObject } from "./kube/api.ts";
 import type { CustomResource } from "./objects.ts";
 import type { Acknowledgements } from "./publish/acknowledgements.ts";
+import type { Liveness } from "./publish/availability.ts";
 import type { Lane } from "./queue/lanes.ts";
 import { kindLabel, nameLabel } from "./secret-names.ts";
 import { createSecretUsers } from "./secrets/secret-users.ts";
@@ -26,27 +28,50 @@ export interface Wakeups extends CacheListener {
   takeDeleted(key: string): readonly CustomResource[];
   giveBack(key: string, objects: readonly CustomResource[]): void;
   /** The key's newest revision is not acknowledged by all; undefined = it is. */
-  awaits(key: string, revision: number | undefined): void;
+  awaits(key: string, awaited: Awaited | undefined): void;
   acknowledged(acknowledgements: Acknowledgements): void;
   /** Seconds since the change of the object arrived that is programmed now; undefined when none did. */
   programmed(uid: string): number | undefined;
 }
 
+/** A revision that some live replica has not acknowledged, or that nobody is there to acknowledge. */
+export interface Awaited {
+  readonly revision: number;
+  /** Some live replica has acknowledged it already, as the status says. */
+  readonly isServed: boolean;
+}
+
 export interface WakeupsDeps {
   readonly add: (key: string, lane?: Lane) => void;
   readonly hosts: HostDesk;
+  /** Keys of all Projects that objects name. */
+  readonly keys: () => Iterable<string>;
   readonly monotonic: Monotonic;
 }
 
-export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
+export function createWakeups({ add, hosts, keys, monotonic }: WakeupsDeps): Wakeups {
   const secretUsers = createSecretUsers();
   const deletions = createSeenDeletions();
-  const awaited = new Map<string, number>();
+  const awaited = new Map<string, Awaited>();
   const arrivals = new Map<string, number>();
   let refused: ReadonlySet<string> = new Set();
   let building: ReadonlyMap<string, string> = new Map();
   let uses: ReturnType<Acknowledgements["uses"]> = new Map();
+  let alive: Liveness = "unknown";
   let noting = false;
+
+  const wakeAwaiting = (acknowledgements: Acknowledgements): void => {
+    for (const [key, { revision, isServed }] of awaited) {
+      const isNews = !isServed && acknowledgements.availabilityOf(projectOfName(key), revision) === "served";
+      if (isNews || acknowledgements.reachOf(revision) !== "waiting") add(key);
+    }
+  };
+
+  /** Once per turn, however many replicas come and go: each Project's status has to say so. */
+  const wakeAll = (liveness: Liveness): void => {
+    if (liveness !== alive) for (const key of keys()) add(key, "bulk");
+    alive = liveness;
+  };
 
   const put = (object: CustomResource): readonly string[] => {
     secretUsers.put(object);
@@ -88,12 +113,13 @@ export function createWakeups({ add, hosts, monotonic }: WakeupsDeps): Wakeups {
     },
     takeDeleted: deletions.take,
     giveBack: deletions.giveBack,
-    awaits(key, revision) {
-      if (revision === undefined) awaited.delete(key);
-      else awaited.set(key, revision);
+    awaits(key, next) {
+      if (next === undefined) awaited.delete(key);
+      else awaited.set(key, next);
     },
     acknowledged(acknowledgements) {
-      for (const [key, revision] of awaited) if (acknowledgements.reachOf(revision) !== "waiting") add(key);
+      wakeAwaiting(acknowledgements);
+      wakeAll(acknowledgements.liveness());
       const now = acknowledgements.refusedProjects();
       for (const key of now.symmetricDifference(refused)) add(key);
       refused = now;

@@ -80,6 +80,7 @@ const conditionsText = `Every object has these conditions, each with the \`obser
 | \`Accepted\` | The spec is valid, and what it refers to exists |
 | \`Programmed\` | Every data-plane replica serves this generation and nothing older. Replicas that come and go later never turn it back |
 | \`Ready\` | Both. A Project's does not include its children: wait for all with \`kubectl wait --for=condition=Ready jsonplane --all\` |
+| \`Available\` | Of a Project, for information: a live data-plane replica serves it now. \`False\`: none is live, or none serves it. \`Unknown\`: nobody can tell, because Redis can't be reached. \`Ready\`, \`helm --wait\` and GitOps health checks don't depend on it, so that they don't flap |
 | \`Reconciling\` | \`Ready\` is false and will become true by itself. Absent otherwise |
 | \`Stalled\` | \`Ready\` is false until somebody edits something. Absent otherwise |
 | \`Contested\` | [Another installation](fleet.md#two-installations-of-one-class) of the same class would serve this Project too, or could let this object go, and leaves it to the one that the message names. Absent otherwise |

@@ -11,6 +11,8 @@ export interface ConfigGauges {
   readonly redisMemory: () => readonly ServerMemory[];
   /** How many objects have a condition in a status; counts, so that no object makes a series. */
   readonly objects: () => Iterable<ObjectCount>;
+  /** How many Projects are Ready, and not known to be served by a live replica. */
+  readonly unavailableProjects: () => number;
 }
 
 export interface ObjectCount {
@@ -79,7 +81,7 @@ export function configMetrics(
 }
 
 function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
-  const { liveReplicas, replicaRefusals, redisMemory, objects } = gauges;
+  const { liveReplicas, replicaRefusals, redisMemory, objects, unavailableProjects } = gauges;
   read(
     { name: "jsonplane_replicas_live", help: "Data-plane replicas with a recent heartbeat, as of the last look" },
     () => [{ value: liveReplicas() }],
@@ -87,6 +89,13 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
   read({ name: "jsonplane_replica_refusals", help: "Fields of projects that some live replica can't use" }, () => [
     { value: replicaRefusals() },
   ]);
+  read(
+    {
+      name: "jsonplane_projects_unavailable",
+      help: "Projects that are Ready and whose Available is not True: no live replica serves them, or nobody knows",
+    },
+    () => [{ value: unavailableProjects() }],
+  );
   const labels = ["server"];
   read({ name: "jsonplane_redis_memory_used_bytes", help: "Memory that a primary of Redis uses", labels }, () =>
     redisMemory().map(({ server, usedBytes }) => ({ labels: { server }, value: usedBytes })),

@@ -6,6 +6,8 @@ import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
+import { type Availability, availabilityOf, type Liveness } from "./availability.ts";
+import { LastLook } from "./last-look.ts";
 import { createQuotaBook } from "./quota-book.ts";
 import { liveReplicas, type ReplicaState } from "./replicas.ts";
 
@@ -21,6 +23,10 @@ export interface ReplicaRefusal {
 export interface Acknowledgements {
   /** As of the last look. */
   reachOf(revision: number): Reach;
+  /** Whether a live replica serves the project with this revision. Unlike the others, it forgets a look once that is too old. */
+  availabilityOf(ref: ProjectRef, revision: number): Availability;
+  /** Likewise, of all projects together. */
+  liveness(): Liveness;
   /** Fields of the project that some live replica can't use. */
   refusalsOf(ref: ProjectRef): readonly ReplicaRefusal[];
   /** Names of indexes that some live replica is building, by resource. */
@@ -51,7 +57,7 @@ export interface AcknowledgementsDeps {
   readonly gateway: Gateway;
   readonly timers: Timers;
   readonly monotonic?: Monotonic;
-  /** Told after a look that saw something else than the one before. */
+  /** Told after a look that saw something else than the one before, and when the last one has become too old. */
   readonly onChange?: () => void;
   /** Told of every look, and before it of what could not be read. */
   readonly observe?: (observation: LookObservation) => void;
@@ -66,8 +72,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   const { gateway, timers, monotonic = systemMonotonic, onChange, observe = () => undefined } = deps;
   const quotas = createQuotaBook(gateway, monotonic);
   let usesAt = Number.NEGATIVE_INFINITY;
-  /** Undefined until Redis has said it once: not to know of any is not the same as that there is none. */
-  let replicas: readonly ReplicaState[] | undefined;
+  const last = new LastLook(monotonic);
   let seen = "";
   let usesText = "";
   let stopped = false;
@@ -89,18 +94,20 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     looking ??= lookAtReplicas()
       .then(
         (found) => {
-          replicas = found;
+          last.found(found);
           for (const { replica, unreadable } of found) {
             if (unreadable.length > 0) observe({ kind: "unreadable", replica, fields: unreadable });
           }
           observe({ kind: "looked" });
           const now = JSON.stringify(found) + usesText;
-          if (now === seen || stopped) return;
+          const isNews = last.hasTurned() || now !== seen;
           seen = now;
-          onChange?.();
+          if (isNews && !stopped) onChange?.();
         },
         (error: unknown) => {
-          if (!stopped) observe({ kind: "failed", error });
+          if (stopped) return;
+          observe({ kind: "failed", error });
+          if (last.hasTurned()) onChange?.();
         },
       )
       .finally(() => {
@@ -115,17 +122,20 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   void look().then(idle);
 
   const reachOf = (revision: number): Reach => {
+    const replicas = last.replicas();
     if (replicas === undefined) return "waiting";
     if (replicas.length === 0) return "no_replicas";
     return replicas.every((replica) => replica.revision >= revision) ? "programmed" : "waiting";
   };
 
-  const nacks = () => (replicas ?? []).flatMap((replica) => replica.nacks);
+  const nacks = () => (last.replicas() ?? []).flatMap((replica) => replica.nacks);
 
-  const building = () => buildingByProject(replicas ?? []);
+  const building = () => buildingByProject(last.replicas() ?? []);
 
   return {
     reachOf,
+    liveness: () => last.liveness(),
+    availabilityOf: (ref, revision) => availabilityOf(last.live(), projectName(ref), revision),
     building,
     uses: quotas.uses,
     usesOf: (ref) => quotas.uses().get(projectName(ref)),
@@ -155,7 +165,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       return reachOf(revision);
     },
     refusedProjects: () => new Set(nacks().map(({ project }) => project)),
-    figures: () => ({ live: replicas?.length ?? 0, refusals: nacks().length }),
+    figures: () => ({ live: last.replicas()?.length ?? 0, refusals: nacks().length }),
     stop() {
       stopped = true;
       stopTimer?.();

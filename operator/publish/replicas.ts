@@ -18,13 +18,14 @@ export interface ReplicaState {
   readonly unreadable: readonly string[];
 }
 
-const liveMilliseconds = 15_000;
+/** How old a heartbeat may be. */
+export const liveMs = 15_000;
 
 export async function liveReplicas(gateway: Gateway): Promise<readonly ReplicaState[]> {
   const { replicas } = configKeys;
   const [seconds, microseconds] = textsOf(await gateway.read(replicas, "TIME"));
   const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-  const names = textsOf(await gateway.read(replicas, "ZRANGEBYSCORE", replicas, now - liveMilliseconds, "+inf"));
+  const names = textsOf(await gateway.read(replicas, "ZRANGEBYSCORE", replicas, now - liveMs, "+inf"));
   return Promise.all(names.toSorted().map((name) => stateOf(gateway, name)));
 }
 

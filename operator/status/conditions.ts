@@ -1,12 +1,14 @@
-// Turns what is known of one object into its conditions: Accepted, Programmed, Ready, and Reconciling or Stalled while they are
-// true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
+// Turns what is known of one object into its conditions: Accepted, Programmed, Ready, a Project's Available, and Reconciling or Stalled
+// while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
 import type { EndWait } from "../finalize/purge-doomed.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
+import type { Availability } from "../publish/availability.ts";
 import { healsByItself, type NoticeReason, type Reason } from "../reasons.ts";
 import type { Verdict } from "../verdict.ts";
 import {
   acceptedMessage,
+  availabilityMessages,
   clipped,
   contestedMessage,
   deletingMessage,
@@ -15,15 +17,16 @@ import {
   programmedMessages,
   readyMessage,
   refusedMessage,
+  unavailableMessage,
   undeletableMessage,
   unprogrammedMessage,
 } from "./messages.ts";
 
-export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Stalled" | "Contested";
+export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Available" | "Stalled" | "Contested";
 
 export interface Condition {
   readonly type: ConditionType;
-  readonly status: "True" | "False";
+  readonly status: "True" | "False" | "Unknown";
   readonly observedGeneration: number;
   /** RFC 3339. */
   readonly lastTransitionTime: string;
@@ -45,6 +48,8 @@ export interface Observation {
   readonly dataWait?: EndWait;
   readonly verdict: Verdict;
   readonly progress: Progress;
+  /** Of a Project: whether a live replica serves it now. */
+  readonly availability?: Availability;
   /** `status.conditions` as they are. */
   readonly previous: readonly FormerCondition[];
   /** Unix milliseconds. */
@@ -66,15 +71,22 @@ type Said =
   | { readonly status: "True"; readonly reason: string; readonly message: string }
   | { readonly status: "False"; readonly reason: Reason; readonly message: string };
 
+/** Likewise of Available, which may be unknown. */
+type SaidNow = Said | { readonly status: "Unknown"; readonly reason: AvailabilityReason; readonly message: string };
+
+type AvailabilityReason = keyof typeof availabilityMessages;
+
 export function conditionsOf(observation: Observation): readonly Condition[] {
   const accepted = acceptedOf(observation);
   const programmed = programmedOf(observation, accepted);
   const ready = readyOf(accepted, programmed);
-  const said: [ConditionType, Said][] = [
+  const said: [ConditionType, SaidNow][] = [
     ["Accepted", accepted],
     ["Programmed", programmed],
     ["Ready", ready],
   ];
+  const { availability } = observation;
+  if (availability !== undefined) said.push(["Available", availableOf(availability, accepted, observation)]);
   if (ready.status === "False") {
     const type = healsByItself(ready.reason) ? "Reconciling" : "Stalled";
     said.push([type, { status: "True", reason: ready.reason, message: ready.message }]);
@@ -86,6 +98,22 @@ export function conditionsOf(observation: Observation): readonly Condition[] {
 export function isProgrammed(conditions: readonly FormerCondition[], generation: number): boolean {
   const programmed = conditions.find(({ type }) => type === "Programmed");
   return programmed?.status === "True" && programmed.observedGeneration === generation;
+}
+
+/**
+ * The conditions of a Project of which nothing else is known anew, with what its Available says now. One of which nothing was served, and one
+ * that nobody has looked at, stay as they are.
+ */
+export function withAvailability(
+  previous: readonly FormerCondition[],
+  { availability, now }: { readonly availability: Availability; readonly now: number },
+): readonly FormerCondition[] {
+  return previous.map((condition) => {
+    const isOfReplicas = Object.hasOwn(availabilityMessages, condition.reason);
+    if (condition.type !== "Available" || !isOfReplicas) return condition;
+    const said = byAvailability(availability, previous);
+    return dated("Available", said, { generation: condition.observedGeneration ?? 0, previous, now });
+  });
 }
 
 /** Of a Project that the installation in `namespace` looks after. */
@@ -165,11 +193,46 @@ function readyOf(accepted: Said, programmed: Said): Said {
   return { status: "True", reason: accepted.reason, message: accepted.message };
 }
 
+/** What is served now, unlike the others: it is turned back, and neither Ready nor health checks depend on it. */
+function availableOf(
+  availability: Availability,
+  accepted: Said,
+  { verdict, previous, deleting }: Observation,
+): SaidNow {
+  if (accepted.status === "False" && (deleting || !isLive(verdict))) {
+    return { status: "False", reason: accepted.reason, message: unavailableMessage };
+  }
+  return byAvailability(availability, previous);
+}
+
+function byAvailability(availability: Availability, previous: readonly FormerCondition[]): SaidNow {
+  if (availability === "no_replicas") return unavailable("NoReplicas");
+  if (availability === "unknown") return unknown("ReplicasUnknown");
+  if (availability === "refused") return unknown("RefusedByReplica");
+  // Who serves an earlier version serves it.
+  const wasServed = previous.some(({ type, status }) => type === "Available" && status === "True");
+  return availability === "served" || wasServed ? available : unavailable("WaitingForReplicas");
+}
+
+const available: SaidNow = { status: "True", reason: "Available", message: availabilityMessages.Available };
+
+function unavailable(reason: AvailabilityReason & Reason): SaidNow {
+  return { status: "False", reason, message: availabilityMessages[reason] };
+}
+
+function unknown(reason: AvailabilityReason): SaidNow {
+  return { status: "Unknown", reason, message: availabilityMessages[reason] };
+}
+
 function isLive(verdict: Verdict): boolean {
   return verdict.accepted || verdict.live;
 }
 
-function dated(type: ConditionType, { status, reason, message }: Said, observation: Observation): Condition {
+function dated(
+  type: ConditionType,
+  { status, reason, message }: SaidNow,
+  observation: Pick<Observation, "generation" | "previous" | "now">,
+): Condition {
   const { generation, previous, now } = observation;
   const before = previous.find((condition) => condition.type === type);
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeOf(now);

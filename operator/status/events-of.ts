@@ -32,7 +32,7 @@ const ordinary: ReadonlySet<string> = new Set<Reason>(["WaitingForReplicas", "Su
 
 const mostCharacters = 1000;
 
-/** In the order Accepted, Programmed, Ready; what Ready repeats of another condition is told once. */
+/** In the order Accepted, Programmed, Ready, Available; what one repeats of another condition is told once. */
 export function eventsOf(before: readonly FormerCondition[], after: readonly Condition[]): readonly EventNote[] {
   const notes: EventNote[] = [];
   for (const condition of after) {
@@ -43,7 +43,7 @@ export function eventsOf(before: readonly FormerCondition[], after: readonly Con
   return notes;
 }
 
-const watched: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready"]);
+const watched: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Available"]);
 
 function hasChanged(before: readonly FormerCondition[], { type, status, reason }: Condition): boolean {
   const former = before.find((condition) => condition.type === type);

@@ -5,7 +5,8 @@ import type { Fault, Notice, Refused } from "../verdict.ts";
 
 export type DataWait = EndWait;
 
-export const readyMessage = "It is valid and reached every data-plane replica";
+export const readyMessage = "It is valid, and every data-plane replica that was live has acknowledged it";
+export const unavailableMessage = "Nothing of it is served; see the condition Accepted";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
 
 /** `namespace`: of the installation that looks after the Project. */
@@ -28,12 +29,22 @@ function holderSubject(namespace: string): string {
 }
 
 export const programmedMessages = {
-  Programmed: "It reached every data-plane replica",
+  Programmed: "Every data-plane replica that was live has acknowledged it",
   PublishFailed: "The configuration could not be written to Redis; it is tried again until it can",
   NoReplicas: "No data-plane replica is running; it is served as soon as one is",
   WaitingForReplicas: "Some data-plane replicas may still serve an older version",
   RefusedByReplica:
     "A data-plane replica can't use it and serves its last good version; upgrade the data plane to the operator's version",
+} as const;
+
+/** Of the condition Available, by its reason; it speaks of now, unlike Programmed and Ready. */
+export const availabilityMessages = {
+  Available: "A live data-plane replica serves it",
+  NoReplicas: "No data-plane replica is live: nobody answers its requests",
+  WaitingForReplicas: "No data-plane replica serves it yet",
+  RefusedByReplica:
+    "Every live data-plane replica refuses its newest configuration; those that had an earlier version serve that one",
+  ReplicasUnknown: "Which data-plane replicas are live is not known: Redis can't be reached",
 } as const;
 
 const dataMessages: Readonly<Record<EndWait, string>> = {

@@ -7,6 +7,7 @@ import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
 import type { EndWait } from "../finalize/purge-doomed.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
+import type { Availability } from "../publish/availability.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
 import type { Notice, Verdict } from "../verdict.ts";
@@ -24,6 +25,8 @@ export interface Status {
 export interface StatusInput {
   readonly verdict: Verdict;
   readonly progress: Progress;
+  /** Whether a live replica serves the Project now. */
+  readonly availability: Availability;
   /** While the object is being deleted: what it waits for. */
   readonly dataWait?: EndWait;
   /** What the resolve stage says anew of this object. */
@@ -51,7 +54,7 @@ interface FormerStatus {
 
 export function statusOf(object: CustomResource, input: StatusInput): Status {
   const former = (object.status ?? {}) as FormerStatus;
-  const { verdict, progress, dataWait, now } = input;
+  const { verdict, progress, availability, dataWait, now } = input;
   const generation = object.metadata.generation ?? 0;
   const deleting = object.metadata.deletionTimestamp !== undefined;
   const conditions = conditionsOf({
@@ -60,6 +63,7 @@ export function statusOf(object: CustomResource, input: StatusInput): Status {
     ...(dataWait !== undefined && { dataWait }),
     verdict,
     progress,
+    ...(object.kind === "Project" && { availability }),
     previous: former.conditions ?? [],
     now,
   });

@@ -10,6 +10,7 @@ import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { Reach, ReplicaRefusal } from "../publish/acknowledgements.ts";
+import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { createRepairs } from "../repairs.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
@@ -22,6 +23,7 @@ import {
   heldCondition,
   isProgrammed,
   type Progress,
+  withAvailability,
 } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
 import { type DataWait, namesHolder } from "./messages.ts";
@@ -35,6 +37,7 @@ export interface ProjectFindings {
   /** What the resolve stage says anew, by UID. */
   readonly facts: ReadonlyMap<string, KeyStatus | UserStatus>;
   readonly reach: Reach;
+  readonly availability: Availability;
   readonly refusals: readonly ReplicaRefusal[];
   /** Names of indexes that are being built, by resource. */
   readonly building: ReadonlyMap<string, readonly string[]>;
@@ -53,11 +56,16 @@ export interface ProjectFindings {
   readonly held: ReadonlyMap<string, Installation>;
 }
 
+export interface Unpublished {
+  readonly why: string;
+  readonly availability: Availability;
+}
+
 export interface StatusTeller {
   /** Answers with milliseconds to wait before telling again, where something else keeps changing a status; 0 = all is told. */
   tell(findings: ProjectFindings): Promise<number>;
-  /** That nothing could be written to Redis; what is served already stays as it is said. */
-  tellUnpublished(objects: ProjectObjects, why: string): Promise<void>;
+  /** That nothing could be written to Redis; what is served already stays as it is said, but for whether anybody serves it. */
+  tellUnpublished(objects: ProjectObjects, unpublished: Unpublished): Promise<void>;
   /**
    * That the Redis is another installation's: nobody can say of any object that it is served, or goes on being so. What `rival` says of
    * objects that it looks after stays, as in `tell`.
@@ -125,11 +133,16 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
     return longest;
   };
 
-  const unpublishedStatus = (object: CustomResource, verdict: Refused, objects: ProjectObjects): Status => {
+  const unpublishedStatus = (
+    object: CustomResource,
+    { verdict, availability }: { readonly verdict: Refused; readonly availability: Availability },
+    objects: ProjectObjects,
+  ): Status => {
     const progress: Progress = { state: "not_published", why: verdict.faults[0].message };
     return statusOf(object, {
       verdict,
       progress,
+      availability,
       objects,
       baseUrl: deps.baseUrlOf(objects.ref),
       now: deps.clock.now(),
@@ -153,10 +166,15 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
       });
       return await writeAll(statuses);
     },
-    async tellUnpublished(objects, why) {
-      const statuses = [...objectsByUid(objects).values()]
-        .filter((object) => !isSettled(object))
-        .map((object) => ({ object, status: unpublishedStatus(object, unpublished(object, why), objects) }));
+    async tellUnpublished(objects, { why, availability }) {
+      const now = deps.clock.now();
+      const statuses = [...objectsByUid(objects).values()].map((object) => {
+        const verdict = unpublished(object, why);
+        const status = isSettled(object)
+          ? settledStatus(object, { availability, now })
+          : unpublishedStatus(object, { verdict, availability }, objects);
+        return { object, status };
+      });
       await writeAll(statuses);
     },
     async tellTaken(objects, why, rival) {
@@ -165,8 +183,8 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
         const verdict = { ...unpublished(object, why), live: false };
         // The rest stays, for the day that the Redis comes back; what was live once matters when Secrets are lost.
-        const status = { ...object.status, ...unpublishedStatus(object, verdict, objects) };
-        return [{ object, status, yields: rival !== undefined }];
+        const said = unpublishedStatus(object, { verdict, availability: "unknown" }, objects);
+        return [{ object, status: { ...object.status, ...said }, yields: rival !== undefined }];
       });
       await writeAll(statuses);
     },
@@ -197,12 +215,14 @@ interface Finding extends ProjectFindings {
 }
 
 function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf>[1] {
-  const { objects, facts, reach, refusal, building, uses, dataWaits, projectWait, baseUrl, parts, now } = finding;
+  const { objects, facts, reach, availability, refusal, building, uses, dataWaits, projectWait, baseUrl, parts, now } =
+    finding;
   const dataWait = (verdict.kind === "Project" ? projectWait : undefined) ?? dataWaits.get(verdict.uid);
   const fact = facts.get(verdict.uid);
   return {
     verdict,
     progress: { state: reach, ...(refusal !== undefined && { refusal }) },
+    availability,
     objects,
     building,
     baseUrl,
@@ -220,6 +240,14 @@ function unpublished(object: CustomResource, why: string): Refused {
   const live = "status" in object && (object.status as { liveGeneration?: number } | undefined)?.liveGeneration;
   const subject = { kind: object.kind, namespace, name, uid };
   return { ...subject, accepted: false, reason: "PublishFailed", faults: [{ message: why }], live: live !== undefined };
+}
+
+/** As it is, but for whether a replica serves it. */
+function settledStatus(object: CustomResource, found: Parameters<typeof withAvailability>[1]): Status {
+  return {
+    ...(object.status as Status),
+    conditions: withAvailability(formerConditions(object), found) as Status["conditions"],
+  };
 }
 
 /** Its newest spec was judged already; nothing of that is taken back because Redis is away. */

@@ -66,7 +66,14 @@ function unlessConflict(error: unknown): "conflict" {
 const mostAttempts = 3;
 
 /** Types of the conditions that are ours alone: others that stand beside them are none of our business, unless we say them. */
-const ownTypes: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Reconciling", "Stalled"]);
+const ownTypes: ReadonlySet<string> = new Set([
+  "Accepted",
+  "Programmed",
+  "Ready",
+  "Available",
+  "Reconciling",
+  "Stalled",
+]);
 
 interface AnyStatus {
   readonly conditions?: readonly { readonly type: string }[];

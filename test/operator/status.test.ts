@@ -52,6 +52,7 @@ async function tell(project: Project, progress: Progress, now = Date.now()): Pro
   const status = statusOf(project, {
     verdict: { kind: "Project", namespace, name, uid, accepted: true, notices: [] },
     progress,
+    availability: "served",
     objects: { ref: { namespace, name }, project, resources: [], rootKeys: [], users: [], keys: [] },
     baseUrl: "http://localhost/x/shop",
     now,
@@ -67,7 +68,12 @@ describe("a status", () => {
     await tell(await shop(), { state: "programmed" });
     const project = await shop();
     expect(kstatusOf(project)).toBe("Current");
-    expect(project.status?.conditions?.map(({ type }) => type)).toEqual(["Accepted", "Programmed", "Ready"]);
+    expect(project.status?.conditions?.map(({ type }) => type)).toEqual([
+      "Accepted",
+      "Programmed",
+      "Ready",
+      "Available",
+    ]);
     await server.kubectl(["wait", "--for=condition=Ready", "project/shop", "-n", namespace, "--timeout=5s"]);
   });
 

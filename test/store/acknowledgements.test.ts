@@ -170,6 +170,62 @@ describe("a revision", () => {
   });
 });
 
+describe("what is available now", () => {
+  const shop = { namespace: "default", name: "shop" };
+  const now = () => [acknowledgements.liveness(), acknowledgements.availabilityOf(shop, 5)];
+
+  it("follows replicas that come, lag, refuse and go", async () => {
+    lookOften();
+    await eventually(() => expect(now()).toEqual(["none", "no_replicas"]));
+    await heartbeat("a", 4);
+    await eventually(() => expect(now()).toEqual(["some", "behind"]));
+    await heartbeat("b", 5);
+    await eventually(() => expect(now()).toEqual(["some", "served"]));
+    const refusal = { project: "default/shop", field: "project", reason: "unknown format" };
+    for (const name of ["a", "b"]) {
+      await gateway.write(
+        acknowledgementKey(name),
+        "HSET",
+        acknowledgementKey(name),
+        "nacks",
+        JSON.stringify([refusal]),
+      );
+    }
+    await eventually(() => expect(now()).toEqual(["some", "refused"]));
+    expect(acknowledgements.availabilityOf({ namespace: "default", name: "other" }, 5)).toBe("served");
+    await gateway.write(configKeys.replicas, "DEL", configKeys.replicas);
+    await eventually(() => expect(now()).toEqual(["none", "no_replicas"]));
+  });
+
+  it("is not known before the first look, nor once the last look is older than a heartbeat may be, which is told once", async () => {
+    const proxy = await startTcpProxy(redis.port);
+    const through = await openGateway(`redis://127.0.0.1:${proxy.port}`, 60_000);
+    await heartbeat("a", 5);
+    const time = manualTime();
+    const told: string[] = [];
+    const looking = createAcknowledgements({
+      gateway: through,
+      timers: time.timers,
+      monotonic: time.monotonic,
+      onChange: () => void told.push(looking.liveness()),
+    });
+    expect(looking.availabilityOf(shop, 5)).toBe("unknown");
+    await eventually(() => expect(told).toEqual(["some"]));
+    await proxy.stop();
+    await eventually(() => expect(through.ready()).toBe(false));
+    for (let second = 1; second <= 20; second += 1) {
+      await time.advance(1_000);
+      // The look under way has to fail before the next one is due.
+      await eventually(() => expect(time.waiting()).toBe(1));
+      expect(looking.availabilityOf(shop, 5)).toBe(second > 15 ? "unknown" : "served");
+    }
+    expect(told).toEqual(["some", "unknown"]);
+    expect(looking.reachOf(5)).toBe("programmed");
+    looking.stop();
+    through.disconnect();
+  });
+});
+
 describe("while Redis is away", () => {
   it("everything waits before the first look, and the last look stands after it", async () => {
     const proxy = await startTcpProxy(redis.port);

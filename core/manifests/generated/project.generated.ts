@@ -216,13 +216,13 @@ export interface ProjectStatus {
     readonly nearlyFull: boolean;
   }[];
   /**
-   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both. Reconciling and Stalled are present only while they are true: Reconciling heals by itself, Stalled needs a person.
+   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both; replicas that come and go later never turn it back. Available: a live replica serves it now, for information. Reconciling and Stalled are present only while they are true: Reconciling heals by itself, Stalled needs a person.
    */
   readonly conditions?: readonly ProjectCondition[];
 }
 export interface ProjectCondition {
   /**
-   * Accepted, Programmed, Ready, Reconciling or Stalled.
+   * Accepted, Programmed, Ready, Available, Reconciling or Stalled.
    */
   readonly type: string;
   /**

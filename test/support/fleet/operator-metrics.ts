@@ -24,6 +24,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     replicaRefusals: () => 0,
     redisMemory: () => [],
     objects: () => [],
+    unavailableProjects: () => 0,
     ...options,
   });
   return {

@@ -72,6 +72,7 @@ function leader(world: World = {}) {
   const acknowledgements = {
     reached: async () => reach,
     reachOf: () => reach,
+    availabilityOf: () => "served",
     refusalsOf: () => [],
     buildingOf: () => new Map(),
     usesOf: () => undefined,
@@ -104,6 +105,7 @@ function leader(world: World = {}) {
     },
     onHandled: (...told) => void handled.push(told),
     onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
+    availabilityOf: () => "unknown",
     beginning: () => beginnings,
     absences: {
       async proven() {
@@ -125,7 +127,7 @@ function leader(world: World = {}) {
         calls.push(["tell"]);
         return 0;
       },
-      tellUnpublished: async (_, why) => void calls.push(["tellUnpublished", why]),
+      tellUnpublished: async (_, { why }) => void calls.push(["tellUnpublished", why]),
       tellTaken: async (_, why, rival) => void calls.push(["tellTaken", why, rival]),
     },
     repairs: createRepairs(() => 0),
@@ -228,7 +230,7 @@ describe("a reconcile that is done", () => {
   it("is told, with the revision that replicas have still to acknowledge, and keeps what it took", async () => {
     const { handle, handled, calls, left } = leader({ reach: "waiting" });
     expect(await handle()).toBeUndefined();
-    expect(handled).toEqual([[key, { done: { awaited: 7 }, published: true }]]);
+    expect(handled).toEqual([[key, { done: { awaited: { revision: 7, isServed: true } }, published: true }]]);
     expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "tell"]);
     expect(left()).toEqual([]);
   });

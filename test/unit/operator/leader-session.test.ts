@@ -241,6 +241,8 @@ describe("a session that runs", () => {
     const session = await sessionOf(open);
     session.start();
     await soon(() => expect(readyOf("projects", "shop")?.reason).toBe("WaitingForReplicas"));
+    // With the first look everything has to say whether it is available.
+    acknowledged();
     await idle(session);
     const before = loads.length;
     acknowledged();

@@ -82,6 +82,8 @@ export function openedConfig(events: string[], options: Opened) {
   const acknowledgements: Partial<Acknowledgements> = {
     reached,
     reachOf,
+    availabilityOf: () => "served",
+    liveness: () => "some",
     refusalsOf: () => [],
     buildingOf: () => new Map(),
     building: () => new Map(),

@@ -4,6 +4,7 @@ import { createHostDesk } from "../../../operator/host-desk.ts";
 import type { KubeObject } from "../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../operator/objects.ts";
 import type { Acknowledgements, Reach } from "../../../operator/publish/acknowledgements.ts";
+import type { Availability, Liveness } from "../../../operator/publish/availability.ts";
 import { kindLabel, nameLabel } from "../../../operator/secret-names.ts";
 import { createWakeups, type Wakeups } from "../../../operator/wakeups.ts";
 import type { Watched } from "../../../operator/watch/watched.ts";
@@ -17,6 +18,7 @@ function leader() {
   const wakeups = createWakeups({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
     hosts,
+    keys: () => ["default/shop", "default/other"],
     monotonic: time.monotonic,
   });
   return { time, hosts, wakeups, woken: () => added.splice(0) };
@@ -171,16 +173,27 @@ describe("a change of a Secret", () => {
 
 interface Seen {
   readonly reach?: Reach;
+  readonly availability?: Availability;
+  readonly liveness?: Liveness;
   readonly refused?: readonly string[];
   readonly building?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   readonly uses?: ReadonlyMap<string, unknown>;
 }
 
 /** What the replicas say in one look. */
-function look({ reach = "waiting", refused = [], building = {}, uses = new Map() }: Seen = {}): Acknowledgements {
+function look({
+  reach = "waiting",
+  availability = "behind",
+  liveness = "unknown",
+  refused = [],
+  building = {},
+  uses = new Map(),
+}: Seen = {}): Acknowledgements {
   const builds = Object.entries(building).map(([key, resources]) => [key, new Map(Object.entries(resources))] as const);
   return {
     reachOf: (revision: number) => (revision <= 5 ? reach : "waiting"),
+    availabilityOf: () => availability,
+    liveness: () => liveness,
     refusedProjects: () => new Set(refused),
     building: () => new Map(builds),
     uses: () => uses,
@@ -190,17 +203,35 @@ function look({ reach = "waiting", refused = [], building = {}, uses = new Map()
 describe("what replicas acknowledge", () => {
   it.each<Reach>(["programmed", "no_replicas"])("wakes the Projects whose revision is waited for: %s", (reach) => {
     const { wakeups, woken } = leader();
-    wakeups.awaits("default/shop", 5);
-    wakeups.awaits("default/later", 6);
+    wakeups.awaits("default/shop", { revision: 5, isServed: false });
+    wakeups.awaits("default/later", { revision: 6, isServed: false });
     wakeups.acknowledged(look());
     expect(woken()).toEqual([]);
     wakeups.acknowledged(look({ reach }));
     expect(woken()).toEqual(["default/shop live"]);
   });
 
+  it("wakes a Project once some replica serves it while others lag, unless its status says so already", () => {
+    const { wakeups, woken } = leader();
+    wakeups.awaits("default/shop", { revision: 5, isServed: false });
+    wakeups.awaits("default/told", { revision: 5, isServed: true });
+    wakeups.acknowledged(look({ availability: "served" }));
+    expect(woken()).toEqual(["default/shop live"]);
+  });
+
+  it("wakes every Project, behind others, when the last replica goes, and when one comes; not for each that comes and goes", () => {
+    const { wakeups, woken } = leader();
+    const all = ["default/shop bulk", "default/other bulk"];
+    const looks = (["some", "some", "none", "none", "unknown", "some"] as const).map((liveness) => {
+      wakeups.acknowledged(look({ liveness }));
+      return woken();
+    });
+    expect(looks).toEqual([all, [], all, [], all, all]);
+  });
+
   it("wakes nobody who doesn't wait any more", () => {
     const { wakeups, woken } = leader();
-    wakeups.awaits("default/shop", 5);
+    wakeups.awaits("default/shop", { revision: 5, isServed: false });
     wakeups.awaits("default/shop", undefined);
     wakeups.acknowledged(look({ reach: "programmed" }));
     expect(woken()).toEqual([]);

@@ -13,6 +13,7 @@ import {
   type FormerCondition,
   type Observation,
   type Progress,
+  withAvailability,
 } from "../../../../operator/status/conditions.ts";
 import type { Fault, Refused, Verdict } from "../../../../operator/verdict.ts";
 import { kstatusOf } from "../../../support/kubernetes/kstatus.ts";
@@ -153,6 +154,74 @@ describe("Programmed", () => {
       observed({ generation: 2, verdict: refused("InvalidSchema", { live: true }), previous: before }),
     );
     expect(found(after, "Programmed")).toMatchObject({ status: "False", reason: "InvalidSchema" });
+  });
+});
+
+describe("Available of a Project", () => {
+  const of = (more: Partial<Observation>) =>
+    found(conditionsOf(observed({ availability: "served", ...more })), "Available");
+  const told = (more: Partial<Observation>) => {
+    const { status, reason } = of(more);
+    return `${status} ${reason}`;
+  };
+  const before = conditionsOf(observed({ availability: "served" }));
+
+  it.each<readonly [string, Partial<Observation>, string]>([
+    ["a live replica serves it", {}, "True Available"],
+    ["no replica is live", { availability: "no_replicas" }, "False NoReplicas"],
+    ["none serves it yet", { availability: "behind" }, "False WaitingForReplicas"],
+    [
+      "none serves the newest, and they served an earlier one",
+      { availability: "behind", previous: before },
+      "True Available",
+    ],
+    ["all refuse the newest", { availability: "refused", previous: before }, "Unknown RefusedByReplica"],
+    ["nobody knows", { availability: "unknown", previous: before }, "Unknown ReplicasUnknown"],
+    ["nothing of it is served", { verdict: refused("InvalidSpec") }, "False InvalidSpec"],
+    ["its last good version is served", { verdict: refused("InvalidSpec", { live: true }) }, "True Available"],
+    ["it is being deleted", { deleting: true }, "False Deleting"],
+  ])("when %s", (_, observation, expected) => {
+    expect(told(observation)).toBe(expected);
+  });
+
+  it("is not said of other kinds", () => {
+    expect(conditionsOf(observed({})).map(({ type }) => type)).not.toContain("Available");
+  });
+
+  it.each(["no_replicas", "unknown", "behind", "refused"] as const)(
+    "leaves Ready, and what health checks read, as they were: %s",
+    (availability) => {
+      const after = conditionsOf(observed({ availability, previous: before }));
+      expect(after.filter(({ type }) => type !== "Available")).toEqual(
+        before.filter(({ type }) => type !== "Available"),
+      );
+      const status = { observedGeneration: 1, conditions: after };
+      expect(kstatusOf({ metadata: { generation: 1 }, status })).toBe("Current");
+    },
+  );
+
+  it("is the only condition that claims a live replica", () => {
+    const without = conditionsOf(observed({ availability: "no_replicas", previous: before }));
+    for (const { message } of without.filter(({ status }) => status === "True")) {
+      expect(message).not.toMatch(/reached every|live data-plane replica serves/);
+    }
+  });
+
+  it("is said anew of a Project of which nothing else is known, and of nothing that was not served", () => {
+    const later = { availability: "unknown", now: noon + 60_000 } as const;
+    const changed = withAvailability(before, later);
+    expect(changed.filter(({ type }) => type !== "Available")).toEqual(
+      before.filter(({ type }) => type !== "Available"),
+    );
+    expect(changed.at(-1)).toMatchObject({
+      status: "Unknown",
+      observedGeneration: 1,
+      lastTransitionTime: "2026-11-21T12:01:00Z",
+    });
+    for (const verdict of [refused("InvalidSpec"), refused("InvalidSchema")]) {
+      const unserved = conditionsOf(observed({ verdict, availability: "served" }));
+      expect(withAvailability(unserved, later)).toEqual(unserved);
+    }
   });
 });
 

@@ -22,6 +22,7 @@ function found(object: CustomResource, more: Partial<StatusInput> = {}): Status 
   return statusOf(object, {
     verdict: verdictOf(object),
     progress: { state: "programmed" },
+    availability: "served",
     objects: projectObjects("shop", object),
     baseUrl,
     now,

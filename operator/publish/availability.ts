@@ -1,0 +1,37 @@
+// Says from what live replicas acknowledged whether one of them serves a project now.
+
+import type { ReplicaState } from "./replicas.ts";
+
+export type Availability =
+  /** Some live replica serves the revision, or a later one. */
+  | "served"
+  /** Replicas are live, and none has the revision: whether they serve an earlier one is for those to say who know what they had. */
+  | "behind"
+  /** Every live replica refuses the project itself: one that started since has no earlier version of it. */
+  | "refused"
+  | "no_replicas"
+  /** Redis was not asked yet, or has not answered for so long that each heartbeat seen would be too old by now. */
+  | "unknown";
+
+/** Whether any replica is live, as far as is known. */
+export type Liveness = "some" | "none" | "unknown";
+
+export function livenessOf(replicas: readonly ReplicaState[] | undefined): Liveness {
+  if (replicas === undefined) return "unknown";
+  return replicas.length === 0 ? "none" : "some";
+}
+
+/** `project` = its name as replicas say it; `revision` = of its newest step. `replicas` = the live ones; undefined = not known. */
+export function availabilityOf(
+  replicas: readonly ReplicaState[] | undefined,
+  project: string,
+  revision: number,
+): Availability {
+  if (replicas === undefined) return "unknown";
+  if (replicas.length === 0) return "no_replicas";
+  const able = replicas.filter(
+    ({ nacks }) => !nacks.some((nack) => nack.project === project && nack.field === "project"),
+  );
+  if (able.length === 0) return "refused";
+  return able.some((replica) => replica.revision >= revision) ? "served" : "behind";
+}
