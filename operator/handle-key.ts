@@ -3,22 +3,17 @@
 
 import { projectName, projectOfName } from "../core/config/config-keys.ts";
 import type { ProjectRef } from "../core/config/types.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../core/errors/store-errors.ts";
-import { RedisFault } from "../core/redis/failure.ts";
-import { FleetRingUnusable } from "./keyring/ring-secret.ts";
 import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
 import { childrenOf } from "./project-objects.ts";
 import type { Availability } from "./publish/availability.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
-import { NotTheWriter, RecordUnreadable, RedisRefused } from "./publish/refusals.ts";
+import { type WhyUnpublished, whyUnpublished } from "./publish/why-unpublished.ts";
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
-import { RedisSecretUnusable } from "./redis-users/redis-secret.ts";
 import { NamespaceTerminating } from "./secrets/secret-book.ts";
 import { SecretChanged } from "./secrets/secret-object.ts";
-import type { Unpublished } from "./status/status-teller.ts";
 
 export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   readonly className: string | undefined;
@@ -65,7 +60,7 @@ async function begun({ writer, observePublish }: HandleDeps): Promise<OpenConfig
   try {
     return await writer.begun();
   } catch (error) {
-    if (isUnwritten(error)) observePublish({ kind: "publish_failed" });
+    if (whyUnpublished(error) !== undefined) observePublish({ kind: "publish_failed" });
     throw error;
   }
 }
@@ -126,45 +121,23 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
     return "later";
   }
   const ref = projectOfName(key);
-  if (error instanceof RedisRefused) await tellTaken(ref, error, deps);
-  else if (isUnwritten(error))
-    await deps.statuses.tellUnpublished(deps.objectsOf(ref), unpublishedFor(ref, whyOf(error), deps));
+  const why = whyUnpublished(error);
+  if (why?.reason === "RedisContested") await tellTaken(ref, why, deps);
+  else if (why !== undefined) {
+    await deps.statuses.tellUnpublished(deps.objectsOf(ref), { ...why, availability: deps.availabilityOf(ref) });
+  }
   deps.onHandled(key, { published: !(await isLacking(ref, deps)) });
   throw error;
 }
 
-async function tellTaken(ref: ProjectRef, { message }: RedisRefused, deps: HandleDeps): Promise<void> {
+async function tellTaken(ref: ProjectRef, why: WhyUnpublished, deps: HandleDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
-  await deps.statuses.tellTaken(objects, message, await deps.secrets.makerOf(objects));
-}
-
-function unpublishedFor(ref: ProjectRef, why: string, { availabilityOf }: HandleDeps): Unpublished {
-  return { why, availability: availabilityOf(ref) };
+  await deps.statuses.tellTaken(objects, why, await deps.secrets.makerOf(objects));
 }
 
 /** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
-}
-
-const unwritten = [
-  StoreUnavailable,
-  OutcomeUnknown,
-  RedisFault,
-  NotTheWriter,
-  RecordUnreadable,
-  FleetRingUnusable,
-  RedisSecretUnusable,
-];
-
-function isUnwritten(error: unknown): boolean {
-  return error instanceof RedisRefused || unwritten.some((kind) => error instanceof kind);
-}
-
-function whyOf(error: unknown): string {
-  if (error instanceof RecordUnreadable) return error.message;
-  if (error instanceof RedisFault && error.code === "NOJSON") return error.message;
-  return "The configuration can't be written to Redis at the moment; it is tried again until it can";
 }
 
 /** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */

@@ -14,6 +14,14 @@ export const reasonCatalogue = {
     meaning: "Its Secret could not be written: a quota or a policy forbids it, or something else keeps changing it",
   },
   PublishFailed: { heals: "by itself", meaning: "The configuration could not be written to Redis" },
+  RedisContested: {
+    heals: "by a person",
+    meaning: "The Redis is another installation's, and nothing is written to it",
+  },
+  KeyRingUnusable: {
+    heals: "by a person",
+    meaning: "The fleet's key ring is missing or damaged, and nothing is published",
+  },
   WaitingForReplicas: { heals: "by itself", meaning: "Some data-plane replicas still serve older configuration" },
   NoReplicas: { heals: "by itself", meaning: "No data-plane replica is running" },
   RefusedByReplica: { heals: "by itself", meaning: "A data-plane replica can't use it; upgrade the data plane" },
@@ -30,6 +38,15 @@ export const reasonCatalogue = {
 } as const satisfies Record<string, ReasonEntry>;
 
 export type Reason = keyof typeof reasonCatalogue;
+
+/** Why nothing of a Project can be written to Redis at the moment. */
+const unpublishedReasons = ["PublishFailed", "RedisContested", "KeyRingUnusable"] as const satisfies Reason[];
+
+export type UnpublishedReason = (typeof unpublishedReasons)[number];
+
+export function isUnpublishedReason(reason: string): reason is UnpublishedReason {
+  return (unpublishedReasons as readonly string[]).includes(reason);
+}
 
 /** Reasons that go with an accepted object: something to know, nothing to mend. */
 export const noticeCatalogue = {

@@ -4,7 +4,7 @@
 import type { EndWait } from "../finalize/purge-doomed.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
-import { healsByItself, type NoticeReason, type Reason } from "../reasons.ts";
+import { healsByItself, type NoticeReason, type Reason, type UnpublishedReason } from "../reasons.ts";
 import type { Verdict } from "../verdict.ts";
 import {
   acceptedMessage,
@@ -37,7 +37,7 @@ export interface Condition {
 /** How far the newest configuration of the object has come. */
 export type Progress =
   /** It could not be written; `why` is a sentence without times and counters. */
-  | { readonly state: "not_published"; readonly why?: string }
+  | { readonly state: "not_published"; readonly reason: UnpublishedReason; readonly why: string }
   /** `refusal` = what a replica says that can't use it. */
   | { readonly state: Reach; readonly refusal?: string };
 
@@ -149,7 +149,7 @@ function acceptedOf({ verdict, deleting, dataWait, progress }: Observation): Sai
 }
 
 function deletionOf(progress: Progress, dataWait: EndWait | undefined): string {
-  return progress.state === "not_published" ? undeletableMessage(whyOf(progress)) : deletingMessage(dataWait);
+  return progress.state === "not_published" ? undeletableMessage(progress.why) : deletingMessage(dataWait);
 }
 
 function programmedOf(observation: Observation, accepted: Said): Said {
@@ -166,7 +166,7 @@ const programmedSaid: Said = { status: "True", reason: "Programmed", message: pr
 
 function byProgress(progress: Progress): Said {
   if (progress.state === "not_published") {
-    return { status: "False", reason: "PublishFailed", message: whyOf(progress) };
+    return { status: "False", reason: progress.reason, message: progress.why };
   }
   const waits = (reason: keyof typeof programmedMessages & Reason): Said => ({
     status: "False",
@@ -179,10 +179,6 @@ function byProgress(progress: Progress): Said {
   // Told with the acknowledgement of the same revision: earlier it would speak of an older version.
   const message = `${programmedMessages.RefusedByReplica}. It says: ${progress.refusal}`;
   return { status: "False", reason: "RefusedByReplica", message };
-}
-
-function whyOf({ why }: { readonly why?: string }): string {
-  return why ?? programmedMessages.PublishFailed;
 }
 
 function readyOf(accepted: Said, programmed: Said): Said {

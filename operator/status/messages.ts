@@ -30,7 +30,6 @@ function holderSubject(namespace: string): string {
 
 export const programmedMessages = {
   Programmed: "Every data-plane replica that was live has acknowledged it",
-  PublishFailed: "The configuration could not be written to Redis; it is tried again until it can",
   NoReplicas: "No data-plane replica is running; it is served as soon as one is",
   WaitingForReplicas: "Some data-plane replicas may still serve an older version",
   RefusedByReplica:

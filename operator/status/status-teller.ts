@@ -11,6 +11,8 @@ import type { CustomResource } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { Reach, ReplicaRefusal } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
+import type { WhyUnpublished } from "../publish/why-unpublished.ts";
+import { isUnpublishedReason, type UnpublishedReason } from "../reasons.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { createRepairs } from "../repairs.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
@@ -56,8 +58,7 @@ export interface ProjectFindings {
   readonly held: ReadonlyMap<string, Installation>;
 }
 
-export interface Unpublished {
-  readonly why: string;
+export interface Unpublished extends WhyUnpublished {
   readonly availability: Availability;
 }
 
@@ -70,7 +71,7 @@ export interface StatusTeller {
    * That the Redis is another installation's: nobody can say of any object that it is served, or goes on being so. What `rival` says of
    * objects that it looks after stays, as in `tell`.
    */
-  tellTaken(objects: ProjectObjects, why: string, rival: Installation | undefined): Promise<void>;
+  tellTaken(objects: ProjectObjects, why: WhyUnpublished, rival: Installation | undefined): Promise<void>;
 }
 
 export interface StatusTellerDeps {
@@ -135,10 +136,10 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
 
   const unpublishedStatus = (
     object: CustomResource,
-    { verdict, availability }: { readonly verdict: Refused; readonly availability: Availability },
+    { verdict, availability }: { readonly verdict: RefusedUnpublished; readonly availability: Availability },
     objects: ProjectObjects,
   ): Status => {
-    const progress: Progress = { state: "not_published", why: verdict.faults[0].message };
+    const progress: Progress = { state: "not_published", reason: verdict.reason, why: verdict.faults[0].message };
     return statusOf(object, {
       verdict,
       progress,
@@ -166,7 +167,7 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
       });
       return await writeAll(statuses);
     },
-    async tellUnpublished(objects, { why, availability }) {
+    async tellUnpublished(objects, { availability, ...why }) {
       const now = deps.clock.now();
       const statuses = [...objectsByUid(objects).values()].map((object) => {
         const verdict = unpublished(object, why);
@@ -234,12 +235,16 @@ function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf
   };
 }
 
+interface RefusedUnpublished extends Refused {
+  readonly reason: UnpublishedReason;
+}
+
 /** Nothing is known of it while Redis is away: neither what is served nor who holds a name. */
-function unpublished(object: CustomResource, why: string): Refused {
+function unpublished(object: CustomResource, { reason, message }: WhyUnpublished): RefusedUnpublished {
   const { namespace, name, uid } = object.metadata;
   const live = "status" in object && (object.status as { liveGeneration?: number } | undefined)?.liveGeneration;
   const subject = { kind: object.kind, namespace, name, uid };
-  return { ...subject, accepted: false, reason: "PublishFailed", faults: [{ message: why }], live: live !== undefined };
+  return { ...subject, accepted: false, reason, faults: [{ message }], live: live !== undefined };
 }
 
 /** As it is, but for whether a replica serves it. */
@@ -255,7 +260,7 @@ function isSettled(object: CustomResource): boolean {
   const { generation, deletionTimestamp } = object.metadata;
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
   // Why it isn't written may be another reason by now.
-  if (ready?.reason === "PublishFailed" || deletionTimestamp !== undefined) return false;
+  if (isUnpublishedReason(ready?.reason ?? "") || deletionTimestamp !== undefined) return false;
   return ready?.observedGeneration === generation;
 }
 

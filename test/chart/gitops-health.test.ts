@@ -66,7 +66,11 @@ const states: readonly State[] = [
   { name: "edited, not looked at yet", object: { ...ready, metadata: { generation: 3 } }, ...waiting },
   { name: "waiting for replicas", object: written({ progress: { state: "waiting" } }), ...waiting },
   { name: "without replicas", object: written({ progress: { state: "no_replicas" } }), ...waiting },
-  { name: "not published", object: written({ progress: { state: "not_published" } }), ...waiting },
+  {
+    name: "not published",
+    object: written({ progress: { state: "not_published", reason: "PublishFailed", why: "Redis is away." } }),
+    ...waiting,
+  },
   {
     name: "refused by a replica",
     object: written({ progress: { state: "programmed", refusal: "unknown format" } }),

@@ -167,10 +167,12 @@ it("a Redis that is away: requests, publishing, reconciling and what replicas kn
   await fleet.ready(namespace);
 });
 
-it("no data-plane replica: JsonplaneNoReplica", async () => {
+it("no data-plane replica: JsonplaneNoReplica, JsonplaneProjectsUnavailable", async () => {
   await isQuiet("JsonplaneNoReplica");
+  await isQuiet("JsonplaneProjectsUnavailable");
   await Promise.all([...fleet.replicas, ...strangers].map((replica) => replica.stop("SIGKILL")));
   await fires("JsonplaneNoReplica");
+  await fires("JsonplaneProjectsUnavailable");
 });
 
 it("no operator: JsonplaneNoLeader", async () => {

@@ -71,7 +71,7 @@ async function saysRefused(place: Place): Promise<void> {
     ["Project", "shop"],
     ["ApiResource", "books"],
   ] as const) {
-    const { Ready, Programmed } = await place.said(kind, name, "PublishFailed", within);
+    const { Ready, Programmed } = await place.said(kind, name, "RedisContested", within);
     expect([Ready?.status, Programmed?.status]).toEqual(["False", "False"]);
     expect(Ready?.message).toContain("copy of this one's key ring");
     expect(Ready?.message).toContain("--redis");

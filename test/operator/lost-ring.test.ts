@@ -39,7 +39,7 @@ it("no new one is made: the operator names the Secret, and goes on by itself onc
     within,
   );
   await place.edit("ApiResource", "books", { access: { read: "Nobody" } });
-  await place.said("ApiResource", "books", "PublishFailed", within);
+  await place.said("ApiResource", "books", "KeyRingUnusable", within);
   expect(await hasRing()).toBe(false);
   await isServed(200);
   await secrets().create({ apiVersion: "v1", kind: "Secret", metadata: { name: ring }, data });

@@ -65,7 +65,8 @@ describe.concurrent("the reason", () => {
       for (const part of says) expect(Ready?.message).toContain(part);
       await heal(place);
       const conditions = await place.said(kind, name, "Ready", { withinMs: 120_000 });
-      expect(Object.keys(conditions).sort()).toEqual(["Accepted", "Programmed", "Ready"]);
+      const available = kind === "Project" ? ["Available"] : [];
+      expect(Object.keys(conditions).sort()).toEqual(["Accepted", ...available, "Programmed", "Ready"]);
       expect(kstatusOf(await place.get(kind, name))).toBe("Current");
     });
   }
@@ -252,6 +253,9 @@ describe("the catalogue", () => {
       "PurgePending",
       "NoReplicas",
       "PublishFailed",
+      // copied-ring.test.ts and lost-ring.test.ts.
+      "RedisContested",
+      "KeyRingUnusable",
     ];
     const reached = new Set([...reasonCases.map(({ reason }) => reason), ...byFleet]);
     expect([...reached].sort()).toEqual([...Object.keys(reasonCatalogue), ...Object.keys(noticeCatalogue)].sort());

@@ -14,6 +14,7 @@ import type { Publisher } from "../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../operator/publish/purges.ts";
 import { ForeignInstance, KeyRingCopied, NotTheWriter, RecordUnreadable } from "../../../operator/publish/refusals.ts";
 import type { PublishedProject } from "../../../operator/published-project.ts";
+import type { UnpublishedReason } from "../../../operator/reasons.ts";
 import { RedisSecretUnusable } from "../../../operator/redis-users/redis-secret.ts";
 import { createRepairs } from "../../../operator/repairs.ts";
 import { NamespaceTerminating } from "../../../operator/secrets/secret-book.ts";
@@ -127,8 +128,8 @@ function leader(world: World = {}) {
         calls.push(["tell"]);
         return 0;
       },
-      tellUnpublished: async (_, { why }) => void calls.push(["tellUnpublished", why]),
-      tellTaken: async (_, why, rival) => void calls.push(["tellTaken", why, rival]),
+      tellUnpublished: async (_, { reason, message }) => void calls.push(["tellUnpublished", reason, message]),
+      tellTaken: async (_, { message }, rival) => void calls.push(["tellTaken", message, rival]),
     },
     repairs: createRepairs(() => 0),
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
@@ -279,19 +280,26 @@ describe("a key that Redis lacks after it was emptied", () => {
 const usual = "The configuration can't be written to Redis at the moment; it is tried again until it can";
 
 describe("a reconcile that could not write to Redis", () => {
-  it.each<readonly [string, Error, string]>([
-    ["Redis is away", new StoreUnavailable("no"), usual],
-    ["nobody knows whether it was written", new OutcomeUnknown("no"), usual],
-    ["Redis answers with an error", new RedisFault("WRONGTYPE", { code: "WRONGTYPE" }), usual],
-    ["another one writes", new NotTheWriter("no"), usual],
-    ["the fleet's ring can't be used", new FleetRingUnusable("no"), usual],
-    ["the Secret of Redis' users can't be used", new RedisSecretUnusable("no"), usual],
-    ["Redis has no JSON", new RedisFault("Load the module", { code: "NOJSON" }), "Load the module"],
-    ["the record of data is broken", new RecordUnreadable("Remove the field"), "Remove the field"],
-  ])("says so in the statuses, and is tried again: %s", async (_, failure, why) => {
+  it.each<readonly [string, Error, UnpublishedReason, string]>([
+    ["Redis is away", new StoreUnavailable("no"), "PublishFailed", usual],
+    ["nobody knows whether it was written", new OutcomeUnknown("no"), "PublishFailed", usual],
+    ["Redis answers with an error", new RedisFault("WRONGTYPE", { code: "WRONGTYPE" }), "PublishFailed", usual],
+    ["another one writes", new NotTheWriter("no"), "PublishFailed", usual],
+    [
+      "the fleet's ring can't be used",
+      new FleetRingUnusable("of-a-secret"),
+      "KeyRingUnusable",
+      "whoever runs jsonplane",
+    ],
+    ["the Secret of Redis' users can't be used", new RedisSecretUnusable("no"), "PublishFailed", usual],
+    ["Redis has no JSON", new RedisFault("Load the module", { code: "NOJSON" }), "PublishFailed", "Load the module"],
+    ["the record of data is broken", new RecordUnreadable("Remove the field"), "PublishFailed", "Remove the field"],
+  ])("says so in the statuses, and is tried again: %s", async (_, failure, reason, message) => {
     const { handle, handled, calls, left } = leader({ failure });
     await expect(handle()).rejects.toBe(failure);
-    expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellUnpublished", why]]);
+    const told = ["tellUnpublished", reason, expect.stringContaining(message)];
+    expect(calls).toEqual([["publish_failed"], ["giveBack", key], told]);
+    expect(JSON.stringify(calls)).not.toContain("of-a-secret");
     expect(handled).toEqual([[key, { published: false }]]);
     expect(left()).toEqual(gone);
   });

@@ -208,7 +208,7 @@ describe("a session that runs", () => {
     taken = true;
     await time.advance(2_200);
     for (const [plural, name] of objects) {
-      await soon(() => expect(readyOf(plural, name)).toMatchObject({ reason: "PublishFailed" }));
+      await soon(() => expect(readyOf(plural, name)).toMatchObject({ reason: "RedisContested" }));
       expect(readyOf(plural, name)?.message).toBe(new KeyRingCopied().message);
       expect(conditionOf(plural, name, "Programmed")?.status).toBe("False");
     }

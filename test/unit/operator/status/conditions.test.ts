@@ -20,6 +20,7 @@ import { kstatusOf } from "../../../support/kubernetes/kstatus.ts";
 
 const subject = { kind: "ApiResource", namespace: "default", name: "books", uid: "u-1" } as const;
 const accepted: Verdict = { ...subject, accepted: true, notices: [] };
+const unpublished: Progress = { state: "not_published", reason: "PublishFailed", why: "Redis is away." };
 const noon = Date.parse("2026-11-21T12:00:00Z");
 
 function refused(reason: Reason, more: Partial<Refused> = {}): Verdict {
@@ -50,6 +51,18 @@ function summary(conditions: readonly Condition[]): string {
 }
 
 describe("conditions", () => {
+  it.each(["RedisContested", "KeyRingUnusable"] as const)(
+    "need a person while nothing can be published: %s",
+    (reason) => {
+      const verdict = refused(reason);
+      const conditions = conditionsOf(
+        observed({ verdict, progress: { state: "not_published", reason, why: "Look." } }),
+      );
+      expect(found(conditions, "Stalled")).toMatchObject({ status: "True", reason });
+      expect(kstatusOf({ metadata: { generation: 1 }, status: { observedGeneration: 1, conditions } })).toBe("Failed");
+    },
+  );
+
   const states: readonly [string, Partial<Observation>, string][] = [
     ["served everywhere", {}, "Accepted+Accepted Programmed+Programmed Ready+Ready"],
     [
@@ -64,7 +77,7 @@ describe("conditions", () => {
     ],
     [
       "Redis away",
-      { progress: { state: "not_published" } },
+      { progress: unpublished },
       "Accepted+Accepted Programmed-PublishFailed Ready-PublishFailed Reconciling+PublishFailed",
     ],
     [
@@ -114,7 +127,7 @@ describe("conditions", () => {
 
 describe("the deletion of an object", () => {
   it("that can't be published says so, and does not say that it is out of service", () => {
-    const progress: Progress = { state: "not_published", why: "Redis is away" };
+    const progress: Progress = { state: "not_published", reason: "PublishFailed", why: "Redis is away" };
     const { message } = found(conditionsOf(observed({ deleting: true, progress })), "Ready");
     expect(message).toContain("withdrawn once that can be published. Redis is away");
     expect(message).not.toContain("no longer served");
@@ -124,7 +137,7 @@ describe("the deletion of an object", () => {
 describe("Programmed", () => {
   const before = conditionsOf(observed({}));
 
-  it.each<Progress>([{ state: "waiting" }, { state: "no_replicas" }, { state: "not_published" }])(
+  it.each<Progress>([{ state: "waiting" }, { state: "no_replicas" }, unpublished])(
     "stays true at its generation, whatever replicas come and go: $state",
     (progress) => {
       expect(conditionsOf(observed({ progress, previous: before }))).toEqual(before);
@@ -296,7 +309,7 @@ const verdicts: fc.Arbitrary<Verdict> = fc.oneof(
     .map(({ reason, live, partly }) => refused(reason, { live, ...(live && partly && { partly }) })),
 );
 const progresses: fc.Arbitrary<Progress> = fc.oneof(
-  fc.constant<Progress>({ state: "not_published" }),
+  fc.constant<Progress>(unpublished),
   fc.record(
     {
       state: fc.constantFrom("programmed" as const, "waiting" as const, "no_replicas" as const),

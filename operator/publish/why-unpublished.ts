@@ -1,0 +1,34 @@
+// What a failure to write configuration to Redis means for the objects that wait for it.
+
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { RedisFault } from "../../core/redis/failure.ts";
+import { FleetRingUnusable } from "../keyring/ring-secret.ts";
+import type { UnpublishedReason } from "../reasons.ts";
+import { RedisSecretUnusable } from "../redis-users/redis-secret.ts";
+import { NotTheWriter, RecordUnreadable, RedisRefused } from "./refusals.ts";
+
+export interface WhyUnpublished {
+  readonly reason: UnpublishedReason;
+  /** A sentence or two for the condition: without times, counters and names of the operator's own Secrets. */
+  readonly message: string;
+}
+
+const temporary = [StoreUnavailable, OutcomeUnknown, RedisFault, NotTheWriter, RecordUnreadable, RedisSecretUnusable];
+
+/** Undefined for a failure that has nothing to do with writing to Redis. */
+export function whyUnpublished(error: unknown): WhyUnpublished | undefined {
+  if (error instanceof RedisRefused) return { reason: "RedisContested", message: error.message };
+  if (error instanceof FleetRingUnusable) {
+    const message =
+      "The fleet's key ring is missing or damaged: nothing is published until whoever runs jsonplane brings it back. The operator's log says how";
+    return { reason: "KeyRingUnusable", message };
+  }
+  if (!temporary.some((kind) => error instanceof kind)) return undefined;
+  return { reason: "PublishFailed", message: messageOf(error) };
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof RecordUnreadable) return error.message;
+  if (error instanceof RedisFault && error.code === "NOJSON") return error.message;
+  return "The configuration can't be written to Redis at the moment; it is tried again until it can";
+}
