@@ -12,6 +12,7 @@ import { createElector } from "./lead/elector.ts";
 import { leaseTimesOf } from "./lead/lease-times.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
+import { createAuditLog } from "./observe/audit-log.ts";
 import { createInterruptionLog } from "./observe/interruption-log.ts";
 import { createOperatorMetrics } from "./observe/metrics.ts";
 import { objectCounts, unavailableProjects } from "./observe/object-counts.ts";
@@ -79,7 +80,8 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
       };
     },
   });
-  const context: OperatorContext = { settings, api, caches, metrics, logger, clock, timers, monotonic, random };
+  const audit = createAuditLog(logger);
+  const context: OperatorContext = { settings, api, caches, metrics, logger, audit, clock, timers, monotonic, random };
   const admin = createAdminServer({ metrics, ready: caches.synced, healthy: () => isHealthy(caches) });
   const adminUrl = await admin.listen({ host: options.host, port: options.adminPort });
   caches.start();

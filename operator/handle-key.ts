@@ -105,6 +105,11 @@ async function leftToOthers(ref: ProjectRef, deps: HandleDeps): Promise<Handled>
   if (parts !== undefined) {
     await publisher.withdraw(ref, data);
     deps.onPublished(ref, undefined);
+    const { namespace, name, uid } = parts.project;
+    deps.audit.record({
+      act: "project_withdrawn",
+      facts: { kind: "Project", namespace, name, uid, why: "OtherClass" },
+    });
   }
   // What becomes of their data and Secrets is not ours to decide.
   deps.takeDeleted(projectName(ref));

@@ -81,12 +81,14 @@ export class LeaderSession {
       objects: caches.objects,
       now: () => clock.now(),
       monotonic,
+      audit: context.audit,
     });
     this.#writer = createConfigWriter({
       open: () => this.#open(),
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
       onBegun: (config) => this.#begun(config),
+      onTakenOver: ({ writer }) => context.audit.record({ act: "redis_taken_over", facts: { writer } }),
       onRefused: (refusal) => {
         metrics.observeConfig({ kind: "contested" });
         this.#upkeep.refused(refusal);
@@ -215,7 +217,7 @@ export class LeaderSession {
     await this.#writer.begun();
     const opened = this.#opened;
     if (opened === undefined) return;
-    const { settings, clock, logger } = this.#context;
+    const { settings, clock, audit } = this.#context;
     const { publisher, ring, gateway } = opened;
     const sealingKid = (): string => ring.current().keys[0].kid;
     // By the project's own worker: nothing else publishes it meanwhile.
@@ -232,7 +234,8 @@ export class LeaderSession {
       ring,
       replicas: () => liveReplicas(gateway),
       config: createSealedConfig({ publisher, resealProject, sealingKid }),
-      onStep: (step) => logger.info("Fleet key ring renewed by a step", { step }),
+      onStep: (step) => audit.record({ act: "fleet_ring_step", facts: { step } }),
+      onAdopted: (kids) => audit.record({ act: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
     });
   }
 
@@ -291,6 +294,7 @@ export class LeaderSession {
       random: randomBytes,
       sweep: this.#sweep,
       repairs: createRepairs(this.#context.monotonic),
+      audit: this.#context.audit,
       onPurged: (entries) => {
         for (let count = 0; count < entries; count += 1) metrics.observeConfig({ kind: "purged" });
       },

@@ -6,6 +6,7 @@ import type { Logger } from "../core/log/logger.ts";
 import type { Monotonic, Timers } from "../core/timers.ts";
 import type { HostPolicy } from "./compile/host-policy.ts";
 import type { KubeApi } from "./kube/api.ts";
+import type { AuditLog } from "./observe/audit-log.ts";
 import type { OperatorMetrics } from "./observe/metrics.ts";
 import type { Caches } from "./watch/caches.ts";
 
@@ -36,6 +37,7 @@ export interface OperatorContext {
   readonly caches: Caches;
   readonly metrics: OperatorMetrics;
   readonly logger: Logger;
+  readonly audit: AuditLog;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly monotonic: Monotonic;

@@ -5,17 +5,22 @@
 
 import type { Clock } from "../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../core/config/types.ts";
+import { OutcomeUnknown } from "../core/errors/store-errors.ts";
 import { compileProject } from "./compile/compile-project.ts";
 import { type HostGrant, noHosts } from "./compile/hosts.ts";
 import type { CheckSchema } from "./compile/schema-check.ts";
+import type { DataRecord } from "./data-record.ts";
 import type { Absences } from "./finalize/absences.ts";
 import { type CarriedOn, type CarryOnDeps, carryOn } from "./finalize/carry-on.ts";
+import { recordedActs } from "./finalize/data-acts.ts";
 import { type DataJudgement, judgeData, planData } from "./finalize/data-plan.ts";
 import type { NamespaceUids } from "./finalize/namespace-uids.ts";
 import { forgetUnrecorded, orderedPurges } from "./finalize/purge-doomed.ts";
+import { withdrawnBy } from "./finalize/withdrawn.ts";
 import type { Installation } from "./installation.ts";
 import { isForbidden } from "./kube/api.ts";
 import type { CustomResource, Project } from "./objects.ts";
+import type { AuditEntry } from "./observe/audit-log.ts";
 import type { ProjectObjects } from "./project-objects.ts";
 import type { Reach } from "./publish/acknowledgements.ts";
 import type { Availability } from "./publish/availability.ts";
@@ -23,6 +28,7 @@ import type { ConfigWriter, OpenConfig } from "./publish/config-writer.ts";
 import type { Published } from "./publish/publisher.ts";
 import type { PublishedProject } from "./published-project.ts";
 import type { EventRecorder } from "./record/event-recorder.ts";
+import { auditOf } from "./resolve/credential-event.ts";
 import type { Random } from "./resolve/mint.ts";
 import { followProject } from "./resolve/recall-project.ts";
 import { type ProjectResolution, resolveProject } from "./resolve/resolve-project.ts";
@@ -93,7 +99,7 @@ export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: Ab
   const data = await judged({ objects, deleted, before, namespaceUid }, config, deps);
   const resolved = await resolve(objects, before, { config, deps });
   const { parts, verdicts } = compile({ objects, before, data, resolved }, deps);
-  const published = await publish({ objects, parts, data, namespaceUid }, config, deps);
+  const published = await publish({ objects, deleted, before, parts, verdicts, data, namespaceUid }, config, deps);
   deps.onPublished(ref, parts);
 
   const { acknowledgements } = config;
@@ -185,7 +191,11 @@ async function resolve(
   });
   const written = await writeSecrets(resolved, {
     write: deps.secrets.write,
-    tell: ({ subject, note }) => deps.recorder.record(subject, note),
+    tell(event) {
+      deps.recorder.record(event.subject, event.note);
+      const act = auditOf(event);
+      if (act !== undefined) deps.audit.record(act);
+    },
   });
   if (rival === undefined) await deps.secrets.claim(objects);
   const { project } = objects;
@@ -223,16 +233,20 @@ function compile({ objects, before, data, resolved }: Compiling, deps: Reconcile
 
 interface Publishing {
   readonly objects: ProjectObjects;
+  readonly deleted: readonly CustomResource[];
+  readonly before: PublishedProject;
   readonly parts: ProjectParts | undefined;
+  readonly verdicts: readonly Verdict[];
   readonly data: DataJudgement;
   readonly namespaceUid: string | undefined;
 }
 
 async function publish(
-  { objects, parts, data, namespaceUid }: Publishing,
+  publishing: Publishing,
   { publisher }: OpenConfig,
-  { clock, observePublish }: ReconcileDeps,
+  { clock, observePublish, audit }: ReconcileDeps,
 ): Promise<Published> {
+  const { objects, parts, data, namespaceUid } = publishing;
   // Without its namespace a project is on its way out.
   const served = namespaceUid === undefined ? undefined : parts;
   const record = planData(data, {
@@ -246,11 +260,28 @@ async function publish(
       served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
     const { changed } = published;
     if (changed > 0) observePublish({ kind: "published", seconds: (clock.now() - since) / 1000, fields: changed });
+    for (const entry of publishedActs(publishing, served, published.data)) audit.record(entry);
     return published;
   } catch (error) {
+    // It may have taken place: then the next attempt finds nothing left to tell of.
+    if (error instanceof OutcomeUnknown) {
+      for (const { act, facts } of publishedActs(publishing, served, record)) {
+        audit.record({ act, facts: { ...facts, outcome: "unknown" } });
+      }
+    }
     observePublish({ kind: "publish_failed" });
     throw error;
   }
+}
+
+function publishedActs(
+  { objects, deleted, before, verdicts, namespaceUid }: Publishing,
+  served: ProjectParts | undefined,
+  record: DataRecord | undefined,
+): readonly AuditEntry[] {
+  const isNamespaceGone = namespaceUid === undefined;
+  const withdrawn = withdrawnBy({ objects, deleted, before: before.parts, served, verdicts, isNamespaceGone });
+  return [...withdrawn, ...recordedActs({ ref: objects.ref, before: before.data, after: record })];
 }
 
 interface Telling {

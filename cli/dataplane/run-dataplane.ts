@@ -5,8 +5,9 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
+import type { PurgeOrder } from "../../core/config/purge-order.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import { createLogger, type Logger, type LogLevel } from "../../core/log/logger.ts";
+import { createLogger, type Fields, type Logger, type LogLevel } from "../../core/log/logger.ts";
 import { wordsOf } from "../../core/log/words-of.ts";
 import { type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
@@ -91,6 +92,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   const purges = carryOutPurges({
     gateway: config.gateway,
     store,
+    onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
     onFailed: (error) => logFailure(logger, "Purge failed", error),
   });
   closers.push(() => purges.stop());
@@ -151,7 +153,9 @@ async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyrin
         file,
         reason: error instanceof Error ? error.message : typeof error,
       }),
-    onChanged: (ring) => logger.info("Key ring changed", { keys: ring.keys.map(({ kid }) => kid).join(",") }),
+    onChanged: (ring) => {
+      logger.info("Key ring changed", { audit: true, keys: ring.keys.map(({ kid }) => kid).join(",") });
+    },
   });
   started = true;
   return keyring;
@@ -173,6 +177,13 @@ async function patiently<T>(logger: Logger, stopping: AbortSignal, attempt: () =
       await sleep(retryMilliseconds, undefined, { signal: stopping });
     }
   }
+}
+
+/** By the same names as in the operator's audit log. */
+function purgeFacts(id: string, order: PurgeOrder): Fields {
+  const { what, project } = order;
+  const data = order.what === "sessions" ? { deletedUid: order.projectUid } : { name: order.name };
+  return { audit: true, namespace: project.namespace, project: project.name, what, ...data, purge: id };
 }
 
 function logFailure(logger: Logger, message: string, error: unknown): void {

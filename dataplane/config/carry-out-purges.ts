@@ -19,6 +19,8 @@ import {
 export interface PurgeDeps {
   readonly gateway: Gateway;
   readonly store: PurgedCollections & PurgedDocuments & PurgedSessions;
+  /** Told once everything of an order is gone, by the replica that notes so. */
+  readonly onDone: (id: string, order: PurgeOrder) => void;
   readonly onFailed: (error: unknown) => void;
 }
 
@@ -60,6 +62,7 @@ async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortS
       // One that a newer operator wrote waits for a newer replica.
       if (order && (await purge(deps, { id, order }, signal)) && (await isOpen(gateway, id))) {
         await scripts.noteDone(id);
+        deps.onDone(id, order);
       }
     } catch (error) {
       // The next one may be of another project, on another node of a Cluster.

@@ -7,11 +7,13 @@ import { finalizerOf, purgeFinalizersOf, setterOf } from "../finalizer.ts";
 import type { Installation } from "../installation.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource, DeletionPolicy } from "../objects.ts";
+import type { AuditLog } from "../observe/audit-log.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { Repairs } from "../repairs.ts";
 import type { SecretBook } from "../secrets/secret-book.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
+import { purgeAct } from "./data-acts.ts";
 import { isEmpty } from "./data-plan.ts";
 import { applyFinalizer, isAsWanted, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
 import { type EndWait, type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
@@ -28,6 +30,7 @@ export interface CarryOnDeps {
   readonly note: (object: CustomResource, answer: KubeObject) => void;
   readonly onPurged: (entries: number) => void;
   readonly onSwept: (secrets: number) => void;
+  readonly audit: AuditLog;
 }
 
 export interface CarriedOn {
@@ -62,7 +65,7 @@ export async function carryOn(
   config: OpenConfig,
   deps: CarryOnDeps,
 ): Promise<CarriedOn> {
-  const outcome = await purge(objects, record, config);
+  const outcome = await purge({ objects, record, audit: deps.audit }, config);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
   const records = { before: record, now: outcome?.record };
   const settled = rival === undefined ? await settleFinalizers(objects, records, deps) : nothingSettled;
@@ -77,14 +80,25 @@ export async function carryOn(
   };
 }
 
+interface Purging {
+  readonly objects: ProjectObjects;
+  readonly record: DataRecord | undefined;
+  readonly audit: AuditLog;
+}
+
 /** The order is forgotten first: were the record written before it, a crash between them would leave an order behind. */
 async function purge(
-  { ref, project }: ProjectObjects,
-  record: DataRecord | undefined,
+  { objects: { ref, project }, record, audit }: Purging,
   { publisher, purges, acknowledgements }: OpenConfig,
 ): Promise<PurgeOutcome | undefined> {
   if (record === undefined) return undefined;
-  const outcome = await purgeDoomed({ ref, record, reachOf: acknowledgements.reachOf, purges });
+  const outcome = await purgeDoomed({
+    ref,
+    record,
+    reachOf: acknowledgements.reachOf,
+    purges,
+    observe: (act, followed) => audit.record(purgeAct(act, followed)),
+  });
   if (outcome.record === record) return outcome;
   const nothingLeft = isEmpty(outcome.record) && project === undefined;
   await publisher.writeData(ref, nothingLeft ? undefined : outcome.record);

@@ -20,6 +20,16 @@ export interface PurgeInput {
   readonly record: DataRecord;
   readonly reachOf: (revision: number) => Reach;
   readonly purges: Purges;
+  /** Told of each order that is given, once, and of each that was carried out; of this one again where the pass is cut off afterwards. */
+  readonly observe: (act: "purge_ordered" | "purge_done", purge: FollowedPurge) => void;
+}
+
+/** An order, and what it is for. */
+export interface FollowedPurge {
+  readonly id: string;
+  readonly order: PurgeOrder;
+  /** UID of the object or Project whose deletion brought it. */
+  readonly deletedUid: string;
 }
 
 export interface PurgeOutcome {
@@ -65,7 +75,7 @@ export async function purgeDoomed({ record, ...input }: PurgeInput): Promise<Pur
   }
   const { left, purgesSessions } = await purgeSessions(record.ended ?? [], input);
   const waits = new Set(waiting.values());
-  const waitingFor = order.find((wait) => waits.has(wait));
+  const waitingFor = waitOrder.find((wait) => waits.has(wait));
   return {
     record: remaining(record, purged, left),
     purged: [...purged],
@@ -84,7 +94,7 @@ function remaining(record: DataRecord, purged: ReadonlySet<DataEntry>, left: rea
 }
 
 /** What a person can do something about comes first. */
-const order: readonly PurgeWait[] = ["no_replicas", "replicas", "purge"];
+const waitOrder: readonly PurgeWait[] = ["no_replicas", "replicas", "purge"];
 
 type Following = Omit<PurgeInput, "record">;
 
@@ -100,23 +110,27 @@ async function purgeSessions(ended: readonly EndedProject[], input: Following) {
 }
 
 async function follow(
-  doomed: Pick<DataEntry, "uid" | "doomedAt">,
-  purge: PurgeOrder,
-  { reachOf, purges }: Following,
+  doomed: Pick<DataEntry, "uid" | "doomedAt" | "doomedBy">,
+  order: PurgeOrder,
+  { reachOf, purges, observe }: Following,
 ): Promise<PurgeWait | "done"> {
   const id = purgeId(doomed);
+  const purge = { id, order, deletedUid: doomed.doomedBy ?? doomed.uid };
   if (await purges.isDone(id)) {
     // Before the record is written: were it the other way round, a crash between both would leave the order for ever. An
     // order that was forgotten while the entry still stands is given again, and finds nothing to remove.
     await purges.forget(id);
+    observe("purge_done", purge);
     return "done";
   }
   const { doomedAt = 0 } = doomed;
   // Not stored yet: no replica can have heard of it.
   const reach = doomedAt === 0 ? "waiting" : reachOf(doomedAt);
   if (reach === "no_replicas") return "no_replicas";
-  if (reach === "waiting") return (await purges.isOrdered(id)) ? "purge" : "replicas";
-  await purges.order(id, purge);
+  if (await purges.isOrdered(id)) return "purge";
+  if (reach === "waiting") return "replicas";
+  await purges.order(id, order);
+  observe("purge_ordered", purge);
   return "purge";
 }
 

@@ -52,6 +52,8 @@ export interface RotationDeps {
   readonly replicas: () => Promise<readonly RingReplica[]>;
   /** Told of every step that was done. */
   readonly onStep?: (step: RingStep["step"]) => void;
+  /** Told of a ring that somebody put into the Secret, and that is in use from now on: its key ids. */
+  readonly onAdopted?: (kids: readonly string[]) => void;
   /** Told on every call that has to wait; no secret in it. */
   readonly onWaiting?: (why: string) => void;
 }
@@ -77,7 +79,11 @@ export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
 }
 
 /** Adopts what the Secret holds, unless something is sealed that it would not open. */
-async function takeOver({ ring, config }: RotationDeps, { metadata }: KubeObject, found: Keyring): Promise<void> {
+async function takeOver(
+  { ring, config, onAdopted }: RotationDeps,
+  { metadata }: KubeObject,
+  found: Keyring,
+): Promise<void> {
   const held = ring.current();
   if (keyringText(held) === keyringText(found)) return;
   const kept = new Set(found.keys.map(({ kid }) => kid));
@@ -89,6 +95,7 @@ async function takeOver({ ring, config }: RotationDeps, { metadata }: KubeObject
     throw unusableRing(secret, `lacks keys that configuration is sealed with (${needed.join(", ")})`);
   if (!Buffer.from(held.names).equals(found.names)) throw unusableRing(secret, `has another "names" than is in use`);
   ring.adopt(found);
+  onAdopted?.(found.keys.map(({ kid }) => kid));
 }
 
 async function factsOf({ clock, config, replicas }: RotationDeps, state: RingState): Promise<RingFacts> {

@@ -36,6 +36,8 @@ export interface ConfigWriterDeps {
   readonly takeOver: boolean;
   /** Told of each look at which the Redis is another installation's; it is over with the next beginning. */
   readonly onRefused?: (refusal: RedisRefused) => void;
+  /** Told of each Redis of another installation that was taken over. */
+  readonly onTakenOver?: (refusal: RedisRefused) => void;
   /** Told after each beginning, before anything is written: everything has to be published. */
   readonly onBegun: (config: OpenConfig) => Promise<void>;
   readonly monotonic?: Monotonic;
@@ -46,7 +48,7 @@ const firstBackoffMs = 250;
 const longestBackoffMs = 5_000;
 
 export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
-  const { open, confirm, takeOver, onBegun, onRefused, monotonic = systemMonotonic } = deps;
+  const { open, confirm, takeOver, onBegun, onRefused, onTakenOver, monotonic = systemMonotonic } = deps;
   let opening: Promise<OpenConfig> | undefined;
   let beginning: Promise<OpenConfig> | undefined;
   let current: OpenConfig | undefined;
@@ -70,7 +72,8 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     if (refusal !== undefined && !isDue && monotonic() < refusal.until) throw refusal.error;
     const config = await opened();
     try {
-      await config.publisher.begin({ confirm, takeOver });
+      const overridden = await config.publisher.begin({ confirm, takeOver });
+      if (overridden !== undefined) onTakenOver?.(overridden);
     } catch (error) {
       // It stands for longer than a moment.
       if (error instanceof RedisRefused) {

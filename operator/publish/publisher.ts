@@ -19,7 +19,7 @@ import { type Claimant, newEpoch, placeOf, refusalOf, type Standing } from "./co
 import { readDataRecords } from "./data-records.ts";
 import { Memory } from "./memory.ts";
 import { createPublishScripts, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
-import { ForeignInstance, NotTheWriter } from "./refusals.ts";
+import { ForeignInstance, NotTheWriter, type RedisRefused } from "./refusals.ts";
 import { Revisions } from "./revisions.ts";
 import { Tenure } from "./tenure.ts";
 
@@ -46,8 +46,11 @@ export interface BeginOptions {
 }
 
 export interface Publisher {
-  /** Takes over from whoever wrote before. Everything else throws NotTheWriter until it was called. */
-  begin(options?: BeginOptions): Promise<void>;
+  /**
+   * Takes over from whoever wrote before. Everything else throws NotTheWriter until it was called. Answers with why the Redis would have
+   * been refused, where it was taken over all the same.
+   */
+  begin(options?: BeginOptions): Promise<RedisRefused | undefined>;
   /** Whether this publisher is the writer, for all that it knows. */
   writes(): boolean;
   /** One look at Redis, whether this publisher still is the writer and all that it wrote is there. */
@@ -121,7 +124,7 @@ class RedisPublisher implements Publisher {
     this.#scripts = createPublishScripts(deps.gateway);
   }
 
-  async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<void> {
+  async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisRefused | undefined> {
     const { gateway, clock, owner, place } = this.#deps;
     if (this.#tenure !== undefined) this.#end(this.#tenure);
     // Looked at before the Lease is: who stood still after the answer takes nothing from whoever began meanwhile.
@@ -155,6 +158,7 @@ class RedisPublisher implements Publisher {
       records: await readDataRecords(gateway),
       memory: this.#memory,
     });
+    return refusal;
   }
 
   writes(): boolean {

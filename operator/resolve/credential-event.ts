@@ -2,6 +2,7 @@
 // written. No secret stands in a note.
 
 import type { CustomResource } from "../objects.ts";
+import type { AuditEntry, AuditedAct } from "../observe/audit-log.ts";
 import type { EventNote } from "../record/event-recorder.ts";
 import type { Subject } from "../verdict.ts";
 
@@ -9,6 +10,8 @@ interface EventEntry {
   readonly type: EventNote["type"];
   readonly action: "Mint" | "Rotate" | "Repair" | "Adopt";
   readonly meaning: string;
+  /** Where it ends or replaces a credential: what the audit log calls it. */
+  readonly act?: AuditedAct;
 }
 
 export const credentialEventCatalogue = {
@@ -17,11 +20,13 @@ export const credentialEventCatalogue = {
     type: "Normal",
     action: "Rotate",
     meaning: "spec.rotation.id changed: a new key or password was made",
+    act: "credential_rotated",
   },
   PasswordAdopted: {
     type: "Normal",
     action: "Adopt",
     meaning: "The password in the Secret is another one: it is in force, and former sessions end",
+    act: "password_adopted",
   },
   SecretRepaired: {
     type: "Normal",
@@ -32,21 +37,25 @@ export const credentialEventCatalogue = {
     type: "Normal",
     action: "Rotate",
     meaning: "A new signing key was made; it signs once every replica knows it",
+    act: "signing_key_added",
   },
   SigningKeyRotated: {
     type: "Normal",
     action: "Rotate",
     meaning: "The new signing key signs; the former one verifies until its last token has expired",
+    act: "signing_key_rotated",
   },
   SigningKeyRetired: {
     type: "Normal",
     action: "Rotate",
     meaning: "A former signing key was taken away: no token of it is left",
+    act: "signing_key_retired",
   },
   SigningRingReplaced: {
     type: "Warning",
     action: "Mint",
     meaning: "The signing keys were lost and made anew: all sessions of the Project end",
+    act: "signing_keys_replaced",
   },
 } as const satisfies Record<string, EventEntry>;
 
@@ -62,4 +71,12 @@ export function credentialEvent(object: CustomResource, reason: CredentialEventR
   const { type, action } = credentialEventCatalogue[reason];
   const { namespace, name, uid } = object.metadata;
   return { subject: { kind: object.kind, namespace, name, uid }, note: { type, reason, action, note } };
+}
+
+/** Undefined of what takes no credential away. */
+export function auditOf({ subject, note }: CredentialEvent): AuditEntry | undefined {
+  const entry: EventEntry | undefined = credentialEventCatalogue[note.reason as CredentialEventReason];
+  if (entry?.act === undefined) return undefined;
+  const { kind, namespace, name, uid } = subject;
+  return { act: entry.act, facts: { kind, namespace, name, uid, why: note.note } };
 }

@@ -6,7 +6,8 @@ import { isKind, type Kind } from "../../core/manifests/object.ts";
 import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { customTypes, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../objects.ts";
-import { isOwn, kindLabel, nameLabel, namespaceAnnotation, ownSecretNames } from "../secret-names.ts";
+import type { AuditLog } from "../observe/audit-log.ts";
+import { isOwn, kindLabel, nameLabel, namespaceAnnotation, ownerAnnotation, ownSecretNames } from "../secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
 import { secretOf } from "./secret-object.ts";
 
@@ -29,11 +30,13 @@ export interface SecretSweepDeps {
   readonly now: () => number;
   /** Milliseconds that only grow. */
   readonly monotonic: () => number;
+  readonly audit: AuditLog;
 }
 
 export const orphanAgeMs = 3_600_000;
 
-export function createSecretSweep({ api, own, objects, now, monotonic }: SecretSweepDeps): SecretSweep {
+export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
+  const { api, own, objects, now, monotonic } = deps;
   /** UID of a Secret → when it was first seen without its object. */
   const alone = new Map<string, number>();
 
@@ -48,7 +51,7 @@ export function createSecretSweep({ api, own, objects, now, monotonic }: SecretS
   /** A namespace that took the operator's rights along holds up no other one. */
   const sweepOrphan = async (owner: Owner, secret: KubeObject): Promise<boolean> => {
     try {
-      return (await isGone(owner)) && (await remove(api, own, secret));
+      return (await isGone(owner)) && (await remove(secret, "Orphaned", deps));
     } catch (error) {
       if (isForbidden(error)) return false;
       throw error;
@@ -65,7 +68,7 @@ export function createSecretSweep({ api, own, objects, now, monotonic }: SecretS
         .filter((secret) => isOwn(secretOf(secret), object) && ownerOf(secret) !== undefined);
       if (secrets.length === 0 || !(await isGone({ kind, namespace, name }))) return [];
       const removed: string[] = [];
-      for (const secret of secrets) if (await remove(api, own, secret)) removed.push(secret.metadata.name);
+      for (const secret of secrets) if (await remove(secret, "Deleted", deps)) removed.push(secret.metadata.name);
       return removed;
     },
     async sweepOrphans() {
@@ -105,16 +108,28 @@ function ownerOf({ metadata }: KubeObject): Owner | undefined {
 }
 
 /** False when it was gone already, or has changed since: then the next look decides. */
-async function remove(api: KubeApi, own: Watched, secret: KubeObject): Promise<boolean> {
+async function remove(
+  secret: KubeObject,
+  why: "Deleted" | "Orphaned",
+  { api, own, audit }: SecretSweepDeps,
+): Promise<boolean> {
   const { namespace, name, uid, resourceVersion } = secret.metadata;
   try {
     const removed = await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
     own.noteRemoved(secret);
+    if (removed) audit.record({ act: "secret_deleted", facts: { ...factsOf(secret), why } });
     return removed;
   } catch (error) {
     if (isConflict(error)) return false;
     throw error;
   }
+}
+
+/** Whose it was: of the object, the UID that the Secret says. */
+function factsOf(secret: KubeObject) {
+  const { namespace, name, annotations = {} } = secret.metadata;
+  const owner = ownerOf(secret);
+  return { kind: owner?.kind, namespace, name: owner?.name, uid: annotations[ownerAnnotation], secret: name };
 }
 
 /** Milliseconds; 0 for an age that can't be told. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { kinds } from "../../core/manifests/object.ts";
 import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
+import type { AuditEntry } from "../../operator/observe/audit-log.ts";
 import type { ProjectObjects } from "../../operator/project-objects.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import { createSecretBook, NamespaceTerminating, type SecretBook } from "../../operator/secrets/secret-book.ts";
@@ -27,6 +28,8 @@ let sweep: SecretSweep;
 let namespace: string;
 let now: number;
 let monotonic: number;
+let audited: AuditEntry[];
+const audit = { record: (entry: AuditEntry) => void audited.push(entry) };
 
 beforeAll(async () => {
   // Of its own: what is swept is looked for in the whole cluster.
@@ -60,8 +63,9 @@ beforeEach(async () => {
   });
   now = Date.now();
   monotonic = 0;
+  audited = [];
   const { own, objects } = watched;
-  sweep = createSecretSweep({ api, own, objects, now: () => now, monotonic: () => monotonic });
+  sweep = createSecretSweep({ api, own, objects, now: () => now, monotonic: () => monotonic, audit });
 });
 
 const manifests = `
@@ -255,6 +259,11 @@ describe("Secrets of objects that are gone", () => {
     expect(await sweep.sweepOrphans()).toBe(0);
     now = Date.now() + 2 * orphanAgeMs;
     expect(await sweep.sweepOrphans()).toBe(2);
+    const ofKey = { kind: "ApiKey", namespace, name: "ci", uid: expect.any(String), why: "Orphaned" };
+    expect(audited).toEqual([
+      { act: "secret_deleted", facts: { ...ofKey, secret: "ci-api-key" } },
+      { act: "secret_deleted", facts: { ...ofKey, secret: "ci-key-hash" } },
+    ]);
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
   });
 
@@ -286,7 +295,14 @@ describe("Secrets of objects that are gone", () => {
       return await api.get(type, name);
     };
     const { own, objects } = watched;
-    sweep = createSecretSweep({ api: { ...api, get }, own, objects, now: () => now, monotonic: () => monotonic });
+    sweep = createSecretSweep({
+      api: { ...api, get },
+      own,
+      objects,
+      now: () => now,
+      monotonic: () => monotonic,
+      audit,
+    });
     for (const each of [refusing, namespace]) await objectsOf(server, each).remove("ApiKey", "ci");
     await watched.caughtUp();
     now = Date.now() + 2 * orphanAgeMs;

@@ -157,8 +157,10 @@ describe("a writer of configuration", () => {
     await expect(writer.begun()).rejects.toBeInstanceOf(ForeignInstance);
     await expect(writer.begun()).rejects.toBeInstanceOf(ForeignInstance);
     writer.close();
-    const taking = newWriter({ takeOver: true });
+    const taken: unknown[] = [];
+    const taking = newWriter({ takeOver: true, onTakenOver: (refusal) => void taken.push(refusal) });
     await (await taking.begun()).publisher.publish(shop);
+    expect(taken).toEqual([expect.any(ForeignInstance)]);
     expect(await storedFields(gateway, ref)).toHaveLength(3);
     taking.close();
   });

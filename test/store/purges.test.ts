@@ -39,6 +39,8 @@ let purges: Purges;
 /** What is stored beside the configuration: changed only as the operator would. */
 let record: DataRecord;
 let reach: Reach;
+/** What the operator was told of orders, and a replica of what it carried out. */
+let [observed, carriedOut]: [string[], string[]] = [[], []];
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -55,6 +57,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await gateway.write("x", "FLUSHALL");
   await publisher.begin();
+  [observed, carriedOut] = [[], []];
   record = recordOf(doomed, ended);
   reach = "programmed";
   await writeSome();
@@ -101,7 +104,8 @@ const hasFlags = async (): Promise<boolean> => (await store.readAt(flags, [])).o
 
 /** One pass of the operator; what remains is stored as the last step. */
 async function pass(by: Purges = purges): Promise<PurgeOutcome> {
-  const outcome = await purgeDoomed({ ref, record, reachOf: () => reach, purges: by });
+  const observe = (act: string, { id }: { readonly id: string }) => void observed.push(`${act} ${id}`);
+  const outcome = await purgeDoomed({ ref, record, reachOf: () => reach, purges: by, observe });
   record = outcome.record;
   return outcome;
 }
@@ -110,10 +114,16 @@ async function left(key: string): Promise<readonly string[]> {
   return [...fieldsOf(await gateway.read(key, "HGETALL", key)).keys()].sort();
 }
 
+/** A replica begins to carry out what is ordered. */
+function carryOut(given: Store) {
+  const failures: unknown[] = [];
+  const told = { onDone: (id: string) => void carriedOut.push(id), onFailed: (e: unknown) => void failures.push(e) };
+  return { carrying: carryOutPurges({ gateway, store: given, ...told }), failures };
+}
+
 /** A replica that comes, carries out what is ordered, and goes. */
 async function replicaLooks(): Promise<void> {
-  const failures: unknown[] = [];
-  const carrying = carryOutPurges({ gateway, store, onFailed: (error) => failures.push(error) });
+  const { carrying, failures } = carryOut(store);
   await eventually(async () => {
     const done = await left(configKeys.purged);
     for (const id of await left(configKeys.purges)) expect(done).toContain(id);
@@ -150,10 +160,13 @@ describe("doomed data", () => {
     expect(first.waiting).toEqual(new Map(doomed.map(({ uid }) => [uid, "purge"])));
     expect(first.purgesSessions).toBe(true);
     expect(await orderedPurges(record, purges)).toEqual(new Set(doomedIds));
+    await pass();
     await replicaLooks();
+    expect(carriedOut.toSorted()).toEqual(doomedIds.toSorted());
     expect((await pass()).purged).toEqual(doomed);
     await isSettled();
     expect(await orderedPurges(record, purges)).toEqual(new Set());
+    expect(observed).toEqual(["purge_ordered", "purge_done"].flatMap((act) => doomedIds.map((id) => `${act} ${id}`)));
   });
 
   it("leave no mark behind of an order that is forgotten", async () => {
@@ -240,12 +253,7 @@ describe("a replica that stands still in the middle of a purge", () => {
     };
     record = recordOf(doomed.slice(0, 1));
     await pass();
-    const failures: unknown[] = [];
-    const carrying = carryOutPurges({
-      gateway,
-      store: { ...store, purge: slow },
-      onFailed: (e) => failures.push(e),
-    });
+    const { carrying, failures } = carryOut({ ...store, purge: slow });
     await eventually(() => expect(steps).toBe(1));
     // Its lock has run out meanwhile.
     await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
@@ -285,8 +293,7 @@ describe("a replica that stands still around its look at the order", () => {
     const { given, seen, wakeUp } = lateStore("purgeSessions");
     record = recordOf([], ended);
     await pass();
-    const failures: unknown[] = [];
-    const carrying = carryOutPurges({ gateway, store: given, onFailed: (error) => failures.push(error) });
+    const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));
     await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
     await replicaLooks();
@@ -308,8 +315,7 @@ describe("a replica that stands still around its look at the order", () => {
     const { given, seen, wakeUp } = lateStore(method);
     record = recordOf(doomed.slice(at, at + 1));
     await pass();
-    const failures: unknown[] = [];
-    const carrying = carryOutPurges({ gateway, store: given, onFailed: (error) => failures.push(error) });
+    const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));
     // Its lock has run out meanwhile, and another replica has done what was ordered.
     await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);

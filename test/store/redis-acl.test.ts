@@ -91,7 +91,12 @@ describe("with the documented permissions", () => {
     await purges.order("one", { what: "resource", project: ref, name: "books" });
     expect([await purges.isOrdered("one"), await purges.ordered()]).toEqual([true, ["one"]]);
     const failures: unknown[] = [];
-    const carrying = carryOutPurges({ gateway: config.gateway, store, onFailed: (error) => failures.push(error) });
+    const carrying = carryOutPurges({
+      gateway: config.gateway,
+      store,
+      onDone: () => undefined,
+      onFailed: (error) => failures.push(error),
+    });
     await eventually(async () => expect(await purges.isDone("one")).toBe(true));
     await carrying.stop();
     await purges.forget("one");

@@ -7,8 +7,8 @@ export const installationMutations: readonly Mutation[] = [
     name: "loser-of-a-redis-writes-over-the-other-one",
     harm: "Two installations of one class on one Redis write Ready and PublishFailed into the same statuses in turns",
     file: "operator/handle-key.ts",
-    find: "message, await deps.secrets.makerOf(objects));",
-    replace: "message, undefined);",
+    find: "why, await deps.secrets.makerOf(objects));",
+    replace: "why, undefined);",
     caughtBy: ["test/unit/operator/handle-key.test.ts"],
   },
   {

@@ -223,8 +223,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "loser-of-a-redis-stays-ready",
     harm: "Statuses say that everything is served although another installation has the Redis, and has withdrawn it",
     file: "operator/handle-key.ts",
-    find: "deps.statuses.tellTaken(objects, message, await deps.secrets.makerOf(objects));",
-    replace: "deps.statuses.tellUnpublished(objects, unpublishedFor(ref, message, deps));",
+    find: "deps.statuses.tellTaken(objects, why, await deps.secrets.makerOf(objects));",
+    replace: "deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) });",
     caughtBy: ["test/unit/operator/leader-session.test.ts"],
   },
   {

@@ -139,6 +139,7 @@ function leader(world: World = {}) {
     },
     onPurged: () => undefined,
     onSwept: () => undefined,
+    audit: { record: (entry) => void calls.push(["audit", entry]) },
     baseUrlOf: () => "http://api.test/default/shop",
     clock: manualClock(),
     adopt: false,
@@ -197,11 +198,14 @@ describe("a Project of another class", () => {
   });
 
   it("that took the name of one of ours ends what was served of that; the data stay on record", async () => {
-    const { handle, calls } = leader({ objects: [others], published: { revision: 3, parts: project("shop"), data } });
+    const parts = project("shop");
+    const { handle, calls } = leader({ objects: [others], published: { revision: 3, parts, data } });
     expect(await handle()).toBeUndefined();
+    const facts = { kind: "Project", ...ref, uid: parts.project.uid, why: "OtherClass" };
     expect(calls).toEqual([
       ["withdraw", ref, data],
       ["onPublished", ref, undefined],
+      ["audit", { act: "project_withdrawn", facts }],
     ]);
   });
 

@@ -47,6 +47,7 @@ export function sessionContext({ api, caches, timers, observeRecord = ignore }: 
     caches,
     clock: systemClock,
     logger: { info: ignore, warn: ignore, debug: ignore, error: ignore } as never,
+    audit: { record: ignore },
     metrics: { observeQueue: ignore, observeRecord, observeWork: ignore, observeConfig: ignore } as never,
     settings: {
       redis: "redis://127.0.0.1:1",

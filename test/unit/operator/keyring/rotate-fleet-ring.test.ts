@@ -24,6 +24,7 @@ let replicas: Set<string>[];
 let programmed: boolean;
 let unknownReplicas: boolean;
 let steps: string[];
+let adopted: string[] = [];
 
 beforeEach(async () => {
   server = await startFakeApiServer();
@@ -69,6 +70,7 @@ function rotate(): Promise<Rotation> {
       return replicas.map((kids) => ({ kids: [...kids], revision: programmed ? 1 : 0 }));
     },
     onStep: (step) => void steps.push(step),
+    onAdopted: (kids) => void adopted.push(...kids),
   });
 }
 
@@ -291,8 +293,10 @@ describe("a rotation of the fleet's ring", () => {
     }
     const done = ring;
     ring = standby;
+    adopted = [];
     expect(await rotate()).toBe("idle");
     expect(ring).toEqual(done);
+    expect(adopted).toEqual(done.keys.map(({ kid }) => kid));
   });
 
   it("converges, whatever gets lost on the way, and nothing is ever sealed with a key that a replica lacks", async () => {

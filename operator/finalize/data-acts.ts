@@ -1,0 +1,37 @@
+// Says what became of a project's stored data with one pass: kept without their object, taken over from an earlier namespace, ordered to be
+// purged, purged. Pure: entries of records in, entries of the audit log out.
+
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { DataEntry, DataRecord } from "../data-record.ts";
+import type { AuditEntry } from "../observe/audit-log.ts";
+import { placeOf } from "./data-plan.ts";
+import type { FollowedPurge } from "./purge-doomed.ts";
+
+export interface RecordChange {
+  readonly ref: ProjectRef;
+  readonly before: DataRecord | undefined;
+  readonly after: DataRecord | undefined;
+}
+
+/** By the step that wrote the record. */
+export function recordedActs({ ref, before, after }: RecordChange): readonly AuditEntry[] {
+  const former = new Map(before?.entries.map((entry) => [placeOf(entry), entry]));
+  return (after?.entries ?? []).flatMap((entry): readonly AuditEntry[] => {
+    const was = former.get(placeOf(entry));
+    const facts = { ...factsOf(ref, entry), uid: entry.uid };
+    if (was !== undefined && was.namespaceUid !== entry.namespaceUid && was.doomedAt === undefined) {
+      return [{ act: "data_adopted", facts: { ...facts, formerNamespaceUid: was.namespaceUid } }];
+    }
+    return entry.retained === true && was?.retained !== true ? [{ act: "data_retained", facts }] : [];
+  });
+}
+
+export function purgeAct(act: "purge_ordered" | "purge_done", { id, order, deletedUid }: FollowedPurge): AuditEntry {
+  const facts = order.what === "sessions" ? { what: order.what } : { what: order.what, name: order.name };
+  const { namespace, name } = order.project;
+  return { act, facts: { namespace, project: name, ...facts, deletedUid, purge: id } };
+}
+
+function factsOf({ namespace, name }: ProjectRef, entry: DataEntry) {
+  return { namespace, project: name, what: entry.what, name: entry.name };
+}

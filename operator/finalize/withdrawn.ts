@@ -1,0 +1,103 @@
+// Says what a publish took out of service: a whole Project, resources, root keys, users and keys. Pure: what was served, what is, and
+// the objects and verdicts that explain the difference in; entries of the audit log out.
+
+import type { ProjectParts } from "../../core/config/types.ts";
+import type { Kind } from "../../core/manifests/object.ts";
+import type { CustomResource } from "../objects.ts";
+import type { AuditEntry } from "../observe/audit-log.ts";
+import { childrenOf, type ProjectObjects } from "../project-objects.ts";
+import type { Verdict } from "../verdict.ts";
+
+export interface Withdrawing {
+  readonly objects: ProjectObjects;
+  /** Objects whose DELETED event came. */
+  readonly deleted: readonly CustomResource[];
+  /** What was served until now. */
+  readonly before: ProjectParts | undefined;
+  readonly served: ProjectParts | undefined;
+  readonly verdicts: readonly Verdict[];
+  readonly isNamespaceGone: boolean;
+}
+
+export function withdrawnBy(withdrawing: Withdrawing): readonly AuditEntry[] {
+  const { before } = withdrawing;
+  if (before === undefined) return [];
+  return [...projectWithdrawn(before, withdrawing), ...childrenWithdrawn(before, withdrawing)];
+}
+
+function projectWithdrawn({ project, ...children }: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
+  const { served } = withdrawing;
+  const { namespace, name, uid } = project;
+  if (served?.project.uid === uid) return [];
+  const { resources, rootKeys, users, keys } = children;
+  const counts = { resources: resources.size, rootKeys: rootKeys.size, users: users.size, keys: keys.size };
+  const facts = { kind: "Project", namespace, name, uid, ...counts, ...reasonOf(uid, withdrawing) };
+  return [{ act: "project_withdrawn", facts }];
+}
+
+interface ServedChild {
+  readonly kind: Exclude<Kind, "Project">;
+  readonly act: "resource_withdrawn" | "credential_revoked";
+  /** What clients call it. */
+  readonly called: string;
+  /** What it is served as: of the same object, another one may be. */
+  readonly place: string;
+  readonly uid: string;
+}
+
+function childrenWithdrawn(before: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
+  const { objects, deleted, served } = withdrawing;
+  const now = served === undefined ? [] : servedChildren(served);
+  const places = new Set(now.map(({ place, uid }) => `${place} ${uid}`));
+  const uids = new Set(now.map(({ uid }) => uid));
+  const known = new Map([...childrenOf(objects), ...deleted].map((object) => [object.metadata.uid, object.metadata]));
+  const present = new Set(childrenOf(objects).map(({ metadata }) => metadata.uid));
+  const { namespace, name: project } = before.project;
+  return (
+    servedChildren(before)
+      .filter(({ place, uid }) => !places.has(`${place} ${uid}`))
+      // Of those that only went with their Project the line of the Project counts how many.
+      .filter(({ uid }) => served !== undefined || !present.has(uid))
+      .map(({ kind, act, called, uid }) => {
+        const { name = called } = known.get(uid) ?? {};
+        const why = uids.has(uid) ? { why: kind === "ApiKey" ? "Rotated" : "Renamed" } : reasonOf(uid, withdrawing);
+        return { act, facts: { kind, namespace, name, uid, project, ...why } };
+      })
+  );
+}
+
+function servedChildren({ resources, rootKeys, users, keys }: ProjectParts): readonly ServedChild[] {
+  return [
+    ...[...resources].map(([name, { uid }]) => served("ApiResource", "resource_withdrawn", { called: name, uid })),
+    ...[...rootKeys].map(([key, { uid }]) => served("RootKey", "resource_withdrawn", { called: key, uid })),
+    ...[...users].map(([name, { uid }]) => served("ProjectUser", "credential_revoked", { called: name, uid })),
+    // A key's place is its hash, which is for comparison alone.
+    ...[...keys].map(([sha256, { name, uid }]) =>
+      served("ApiKey", "credential_revoked", { called: name, uid, place: sha256 }),
+    ),
+  ];
+}
+
+function served(
+  kind: ServedChild["kind"],
+  act: ServedChild["act"],
+  { called, uid, place = called }: { readonly called: string; readonly uid: string; readonly place?: string },
+): ServedChild {
+  return { kind, act, called, uid, place: `${kind} ${place}` };
+}
+
+/** A refused object's own reason; else it has gone, and since when where that was seen. */
+function reasonOf(
+  uid: string,
+  { objects, deleted, verdicts, isNamespaceGone }: Withdrawing,
+): { readonly why: string; readonly deletionTimestamp?: string } {
+  const { project } = objects;
+  const present: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...childrenOf(objects)];
+  const object = [...present, ...deleted].find(({ metadata }) => metadata.uid === uid);
+  const { deletionTimestamp } = object?.metadata ?? {};
+  const since = deletionTimestamp !== undefined && { deletionTimestamp };
+  if (isNamespaceGone) return { why: "NamespaceDeleted", ...since };
+  const verdict = verdicts.find((each) => each.uid === uid);
+  const refused = verdict?.accepted === false && deletionTimestamp === undefined ? verdict.reason : undefined;
+  return refused === undefined ? { why: "Deleted", ...since } : { why: refused };
+}

@@ -1,0 +1,40 @@
+// The operator's destructive acts, each as one log line of level info with `audit: true`: what was done to which object, by its
+// uid, and why. No secret, no hash and no value is among the facts. docs/observability.md lists the messages.
+
+import type { Fields, Logger } from "../../core/log/logger.ts";
+
+export const auditMessages = {
+  project_withdrawn: "Project withdrawn",
+  resource_withdrawn: "Resource withdrawn",
+  credential_revoked: "Credential revoked",
+  credential_rotated: "Credential rotated",
+  password_adopted: "Password adopted",
+  signing_key_added: "Signing key added",
+  signing_key_rotated: "Signing key rotated",
+  signing_key_retired: "Signing key retired",
+  signing_keys_replaced: "Signing keys replaced",
+  secret_deleted: "Secret deleted",
+  data_retained: "Data retained",
+  data_adopted: "Data adopted",
+  purge_ordered: "Purge ordered",
+  purge_done: "Purge done",
+  fleet_ring_step: "Fleet key ring renewed by a step",
+  fleet_ring_adopted: "Fleet key ring adopted from its Secret",
+  redis_taken_over: "Redis of another installation taken over",
+} as const;
+
+export type AuditedAct = keyof typeof auditMessages;
+
+export interface AuditEntry {
+  readonly act: AuditedAct;
+  /** `namespace` and `name` of the object or of the data's Project, `uid`, `why`. */
+  readonly facts: Fields;
+}
+
+export interface AuditLog {
+  record(entry: AuditEntry): void;
+}
+
+export function createAuditLog(logger: Pick<Logger, "info">): AuditLog {
+  return { record: ({ act, facts }) => logger.info(auditMessages[act], { audit: true, ...facts }) };
+}

@@ -1,0 +1,99 @@
+// What the audit log says of a publish: what it took out of service, and why.
+
+import { describe, expect, it } from "vitest";
+import type { ProjectParts } from "../../../../core/config/types.ts";
+import { type Withdrawing, withdrawnBy } from "../../../../operator/finalize/withdrawn.ts";
+import type { CustomResource } from "../../../../operator/objects.ts";
+import type { Refused } from "../../../../operator/verdict.ts";
+import { project, withConfig } from "../../../support/http/projects.ts";
+import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
+
+const children = { resources: ["books"], rootKeys: ["flags"], users: ["ann"], keys: ["web"] } as const;
+const kinds = { resources: "ApiResource", rootKeys: "RootKey", users: "ProjectUser", keys: "ApiKey" } as const;
+
+/** Serves one child of each kind, but for those that `without` names. */
+function parts(...without: readonly (keyof typeof children)[]): ProjectParts {
+  const maps = Object.entries(children).map(([map, [name]]) => {
+    const uid = `${kinds[map as keyof typeof kinds]} ${name}`;
+    return [map, new Map(without.includes(map as keyof typeof children) ? [] : [[name, { name, uid }]])];
+  });
+  return { ...project("shop", withConfig({ uid: "Project shop" })), ...Object.fromEntries(maps) } as ProjectParts;
+}
+
+const shop = stored("Project", "shop");
+const all = Object.values(kinds).map((kind, at) => stored(kind, Object.values(children)[at]?.[0] ?? ""));
+
+function withdrawn(objects: readonly CustomResource[], more: Partial<Withdrawing> = {}) {
+  const given = { objects: projectObjects("shop", ...objects), deleted: [], before: parts(), verdicts: [] };
+  return withdrawnBy({ ...given, served: parts(), isNamespaceGone: false, ...more });
+}
+
+const refused = (uid: string): Refused => ({
+  ...{ kind: "ApiKey", namespace: "default", name: "web", uid, accepted: false, reason: "KeyLost", live: false },
+  faults: [{ message: "lost" }],
+});
+
+describe("what is no longer served", () => {
+  it("is nothing where the same is", () => {
+    expect(withdrawn([shop, ...all])).toEqual([]);
+    expect(withdrawn([shop, ...all], { before: undefined })).toEqual([]);
+  });
+
+  it.each([
+    ["resources", "resource_withdrawn"],
+    ["rootKeys", "resource_withdrawn"],
+    ["users", "credential_revoked"],
+    ["keys", "credential_revoked"],
+  ] as const)("of %s is told when its object has gone, with the moment where that was seen", (map, act) => {
+    const [kind, name] = [kinds[map], children[map][0]];
+    const left = [shop, ...all.filter((object) => object.kind !== kind)];
+    const facts = { kind, namespace: "default", name, uid: `${kind} ${name}`, project: "shop", why: "Deleted" };
+    expect(withdrawn(left, { served: parts(map) })).toEqual([{ act, facts }]);
+    const deleted = [stored(kind, name, { metadata: terminating })];
+    const { deletionTimestamp } = terminating;
+    expect(withdrawn(left, { served: parts(map), deleted })).toEqual([{ act, facts: { ...facts, deletionTimestamp } }]);
+  });
+
+  it("is told with the reason of an object that is refused", () => {
+    const told = withdrawn([shop, ...all], { served: parts("keys"), verdicts: [refused("ApiKey web")] });
+    expect(told.map(({ facts }) => facts["why"])).toEqual(["KeyLost"]);
+  });
+
+  it("is told as rotated where the same object has another key, without either key's hash", () => {
+    const served = {
+      ...parts(),
+      keys: new Map([["0a1b", { name: "web", uid: "ApiKey web" }]]),
+    } as unknown as ProjectParts;
+    const told = withdrawn([shop, ...all], { served });
+    expect(told.map(({ act, facts }) => [act, facts["name"], facts["why"]])).toEqual([
+      ["credential_revoked", "web", "Rotated"],
+    ]);
+  });
+});
+
+describe("a Project that is no longer served", () => {
+  const counts = { resources: 1, rootKeys: 1, users: 1, keys: 1 };
+  const facts = { kind: "Project", namespace: "default", name: "shop", uid: "Project shop", ...counts };
+
+  it("is told once, with how much it served", () => {
+    expect(withdrawn(all, { served: undefined })).toEqual([
+      { act: "project_withdrawn", facts: { ...facts, why: "Deleted" } },
+    ]);
+  });
+
+  it("is told with its namespace", () => {
+    const [told] = withdrawn([], { served: undefined, isNamespaceGone: true });
+    expect(told?.facts["why"]).toBe("NamespaceDeleted");
+  });
+
+  it("is told where another one has its name, and children that went, too", () => {
+    const anew = withConfig({ uid: "Project shop, anew" });
+    const served = { ...parts("keys"), project: anew(parts()).project };
+    const left = all.filter(({ kind }) => kind !== "ApiKey");
+    expect(withdrawn(left, { served }).map(({ act }) => act)).toEqual(["project_withdrawn", "credential_revoked"]);
+    expect(withdrawn(left, { served: undefined }).map(({ act }) => act)).toEqual([
+      "project_withdrawn",
+      "credential_revoked",
+    ]);
+  });
+});
