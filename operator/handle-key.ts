@@ -9,11 +9,11 @@ import type { CustomResource } from "./objects.ts";
 import { childrenOf } from "./project-objects.ts";
 import type { Availability } from "./publish/availability.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
-import { type WhyUnpublished, whyUnpublished } from "./publish/why-unpublished.ts";
 import type { Handled } from "./queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
 import { NamespaceTerminating } from "./secrets/secret-book.ts";
 import { SecretChanged } from "./secrets/secret-object.ts";
+import { type WhyUnpublished, whyUnpublished } from "./why-unpublished.ts";
 
 export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
   readonly className: string | undefined;

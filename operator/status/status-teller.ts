@@ -11,13 +11,13 @@ import type { CustomResource } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { Reach, ReplicaRefusal } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
-import type { WhyUnpublished } from "../publish/why-unpublished.ts";
 import { isUnpublishedReason, type UnpublishedReason } from "../reasons.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { createRepairs } from "../repairs.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
 import type { Refused, Verdict } from "../verdict.ts";
+import type { WhyUnpublished } from "../why-unpublished.ts";
 import {
   type Condition,
   contestedCondition,

@@ -25,6 +25,7 @@ const deps: Omit<CarryOnDeps, "repairs"> = {
   note: () => undefined,
   onPurged: () => undefined,
   onSwept: () => undefined,
+  audit: { record: () => undefined },
 };
 
 async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly string[]): Promise<number> {
