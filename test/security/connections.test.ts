@@ -78,6 +78,8 @@ describe("a replica lives, keeps its memory and answers the other tenant under",
     expect(many.open()).toBe(14_900);
     more.leave();
     many.leave();
+    // A new connection is closed as well until the replica has seen these end.
+    await eventually(async () => expect((await attacked.send("quiet", "/json/doc")).status).toBe(200));
     await attacked.survives(() => sleep(500));
   });
 
