@@ -52,6 +52,7 @@ export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Ans
     await deps.rates.demand(config, exchange.rates);
   }
   if (isWrite(rule)) demandWritable(place.project);
+  if (subject.kind === "objects" || subject.kind === "document") demandData(deps.directory, place.project);
   return perform(deps, exchange, { place, subject, rule, caller, query: split.query });
 }
 
@@ -86,6 +87,13 @@ function demandWritable(project: LiveProject): void {
   if (project.config.serving === "ReadOnly") {
     throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
   }
+}
+
+function demandData(directory: Directory, { config }: LiveProject): void {
+  if (!directory.dataLost(config)) return;
+  const detail =
+    "The store no longer holds the data that it held; nothing was done. Its operators have to restore or accept it";
+  throw new Problem("data_lost", detail, { headers: { "Retry-After": "60" } });
 }
 
 function methodNotAllowed(method: string, target: Target): Problem {

@@ -59,6 +59,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     queue: () => session?.figures(),
     liveReplicas: () => session?.replicas().live ?? 0,
     replicaRefusals: () => session?.replicas().refusals ?? 0,
+    dataLost: () => session?.dataLost() ?? false,
     redisMemory: () => session?.redisMemory() ?? [],
     objects: () => objectCounts(caches.all()),
     unavailableProjects: () => unavailableProjects(caches.all()),

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { projectName, projectOfName } from "../core/config/config-keys.ts";
 import { userField } from "../core/config/fields.ts";
+import { acceptLossAnnotation } from "../core/config/store-fields.ts";
 import { wordsOf } from "../core/log/words-of.ts";
 import { hashPassword, isPasswordOf } from "../core/password/hash-password.ts";
 import { createSchemaCheck } from "./compile/schema-check.ts";
@@ -21,6 +22,7 @@ import { redisMemory, type ServerMemory } from "./observe/redis-memory.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
+import type { Publisher } from "./publish/publisher.ts";
 import { RedisRefused } from "./publish/refusals.ts";
 import { liveReplicas } from "./publish/replicas.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "./queue/work-queue.ts";
@@ -110,6 +112,10 @@ export class LeaderSession {
     return this.#opened?.acknowledgements.figures() ?? { live: 0, refusals: 0 };
   }
 
+  dataLost(): boolean {
+    return this.#opened?.publisher.dataLoss() !== undefined;
+  }
+
   redisMemory(): readonly ServerMemory[] {
     return this.#redisMemory;
   }
@@ -165,6 +171,7 @@ export class LeaderSession {
       namespace: settings.namespace,
       className: settings.className,
       adopt: settings.adopt,
+      onDataLoss: settings.onDataLoss,
       random: randomBytes,
       clock,
       timers,
@@ -186,8 +193,29 @@ export class LeaderSession {
     }
     const lost = publisher.lostFrom(published);
     logger.info("Writing configuration");
+    this.#logDataLoss(publisher);
     if (lost.length > 0) logger.warn("Redis lost what was published, which comes first now", { projects: lost.length });
     this.#upkeep.begun(lost);
+  }
+
+  #logDataLoss(publisher: Publisher): void {
+    const { logger } = this.#context;
+    const loss = publisher.dataLoss();
+    const advice = `Restore Redis from a backup, or accept the loss: ${acceptLossAnnotation}: "${loss}" on the Secret of the key ring`;
+    if (loss !== undefined)
+      logger.error("Redis lost the stored data, and requests for data are refused", { loss, advice });
+    else if (publisher.hasOtherStore()) logger.warn("Redis lost the stored data, and is served as it is");
+  }
+
+  /** Nothing but this look tells of the Secret. */
+  async #verify(): Promise<void> {
+    await this.#writer.verify();
+    const { publisher } = await this.#writer.begun();
+    const loss = publisher.dataLoss();
+    if (loss === undefined || (await this.#opened?.store.accepted()) !== loss) return;
+    await publisher.acceptLoss();
+    this.#context.logger.warn("The loss of the stored data was accepted for all Projects", { loss });
+    for (const key of this.#context.caches.index.keys()) this.#queue.add(key, "bulk");
   }
 
   #createUpkeep(): Upkeep {
@@ -201,7 +229,7 @@ export class LeaderSession {
       keys: () => caches.index.keys(),
       knows: caches.knows,
       publisher: async () => (await this.#writer.begun()).publisher,
-      verify: () => this.#writer.verify(),
+      verify: () => this.#verify(),
       rotateRing: () => this.#rotateRing(),
       measureRedis: async () => {
         this.#redisMemory = this.#opened === undefined ? [] : await redisMemory(this.#opened.gateway);
@@ -232,6 +260,7 @@ export class LeaderSession {
       random: randomBytes,
       clock,
       ring,
+      annotations: () => opened.store.annotations(),
       replicas: () => liveReplicas(gateway),
       config: createSealedConfig({ publisher, resealProject, sealingKid }),
       onStep: (step) => audit.record({ act: "fleet_ring_step", facts: { step } }),

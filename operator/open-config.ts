@@ -15,11 +15,13 @@ import { ensureFleetRing } from "./keyring/fleet-ring.ts";
 import { formerRingPlaceOf, ringPlaceOf } from "./keyring/ring-place.ts";
 import { ringSecretNameOf } from "./keyring/ring-secret.ts";
 import type { HeldRing } from "./keyring/rotate-fleet-ring.ts";
+import { createStoreId, type KeptStoreId } from "./keyring/store-id.ts";
 import type { KubeApi } from "./kube/api.ts";
 import { createAcknowledgements, type LookObservation } from "./publish/acknowledgements.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
 import { createPublisher } from "./publish/publisher.ts";
 import { createPurges } from "./publish/purges.ts";
+import type { DataLossPolicy } from "./publish/store-identity.ts";
 import { ensureRedisUsers } from "./redis-users/redis-secret.ts";
 import { teachRedis } from "./redis-users/teach-redis.ts";
 import type { Random } from "./resolve/mint.ts";
@@ -33,6 +35,7 @@ export interface OpenConfigDeps {
   readonly className: string | undefined;
   /** Whether a person has said that the Redis may be taken over. */
   readonly adopt: boolean;
+  readonly onDataLoss: DataLossPolicy;
   readonly random: Random;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -46,6 +49,7 @@ export interface OpenedConfig extends OpenConfig {
   /** This one, as it names itself to others. */
   readonly installation: Installation;
   readonly ring: HeldRing;
+  readonly store: KeptStoreId;
 }
 
 const commandTimeoutMs = 5_000;
@@ -63,6 +67,7 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
     const { keyring, secretUid } = await ensureFleetRing({ ...deps, isInUse, isSealed });
     const ringSecret = { namespace, name: ringSecretNameOf(className) };
     const places = { place: await ringPlaceOf(api, ringSecret), formerPlace: formerRingPlaceOf(namespace, secretUid) };
+    const store = createStoreId({ api, secret: ringSecret, policy: deps.onDataLoss });
     let ring = keyring;
     const gateway = await connected();
     const publisher = createPublisher({
@@ -70,10 +75,12 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
       keyring,
       clock,
       owner: ownerOf(ring, className),
+      store,
       ...places,
     });
     return {
       installation: installationOf(ring, ringSecret),
+      store,
       gateway,
       publisher,
       purges: createPurges(gateway, publisher),

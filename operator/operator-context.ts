@@ -8,6 +8,7 @@ import type { HostPolicy } from "./compile/host-policy.ts";
 import type { KubeApi } from "./kube/api.ts";
 import type { AuditLog } from "./observe/audit-log.ts";
 import type { OperatorMetrics } from "./observe/metrics.ts";
+import type { DataLossPolicy } from "./publish/store-identity.ts";
 import type { Caches } from "./watch/caches.ts";
 
 export interface OperatorSettings {
@@ -26,6 +27,8 @@ export interface OperatorSettings {
   readonly workers: number;
   readonly leaseDurationMs: number;
   readonly adopt: boolean;
+  /** What becomes of requests for data when Redis no longer holds the data that it held. */
+  readonly onDataLoss: DataLossPolicy;
   readonly hostPolicy: HostPolicy;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }

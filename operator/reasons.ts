@@ -34,6 +34,10 @@ export const reasonCatalogue = {
   HostConflict: { heals: "by a person", meaning: "Another Project holds the host" },
   SecretConflict: { heals: "by a person", meaning: "A Secret of that name belongs to something else" },
   KeyLost: { heals: "by a person", meaning: "The credential can't be recovered; rotate it to make a new one" },
+  DataLost: {
+    heals: "by a person",
+    meaning: "Redis no longer holds the data that it held; requests for data are refused",
+  },
   RetainedDataFound: { heals: "by a person", meaning: "Data of an earlier namespace of that name are stored" },
 } as const satisfies Record<string, ReasonEntry>;
 

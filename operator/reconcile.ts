@@ -294,10 +294,16 @@ interface Telling {
   readonly carried: CarriedOn;
 }
 
-async function tell(telling: Telling, { acknowledgements }: OpenConfig, deps: ReconcileDeps): Promise<number> {
+async function tell(
+  telling: Telling,
+  { acknowledgements, publisher }: OpenConfig,
+  deps: ReconcileDeps,
+): Promise<number> {
   const { objects, verdicts, resolved, parts, reach, availability, carried } = telling;
+  const dataLoss = publisher.dataLoss();
   return await deps.statuses.tell({
     objects,
+    ...(dataLoss !== undefined && { dataLoss }),
     verdicts,
     facts: resolved.statuses,
     reach,

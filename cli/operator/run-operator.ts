@@ -28,6 +28,7 @@ export interface OperatorCommandOptions {
   /** Seconds. */
   readonly leaseDuration: number;
   readonly adoptData: boolean;
+  readonly onDataLoss: "Refuse" | "Serve";
   readonly host: string;
   readonly adminPort: number;
   readonly logLevel: LogLevel;
@@ -67,6 +68,7 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
       workers: options.workers,
       leaseDurationMs: options.leaseDuration * 1_000,
       adopt: options.adoptData,
+      onDataLoss: options.onDataLoss,
       hostPolicy: hostPolicy(options.allowedHosts),
       baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
     },

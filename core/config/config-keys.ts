@@ -8,7 +8,8 @@ const tag = "{jsonplane}";
 export const configKeys = {
   /**
    * Hash: `revision` (the newest published), `epoch` (the writer's), `owner` (the installation), `instance` (this filling of
-   * Redis), `format`, `ring` (ring-mark.ts), `complete` (all is published).
+   * Redis), `format`, `ring` (ring-mark.ts), `complete` (all is published), and what
+   * store-fields.ts names.
    */
   meta: `${tag}:meta`,
   /** Hash: `<namespace>/<name>` → revision of the project's last change. */

@@ -91,6 +91,8 @@ export interface ProjectConfig extends ProjectRef {
   readonly limits: ProjectLimits;
   readonly cors: CorsConfig;
   readonly openapi: DescriptionPermission;
+  /** Name of the loss of stored data in spite of which data are served. */
+  readonly acceptedDataLoss?: string;
 }
 
 /** One Ed25519 key of a project's ring. The first key with `signs` signs; all verify. */

@@ -177,6 +177,14 @@ export const adoptData = {
   read: readSwitch,
 } as const satisfies Setting<boolean>;
 
+export const onDataLoss = {
+  flag: "on-data-loss",
+  placeholder: "POLICY",
+  help: "When Redis no longer holds the data that it held: Refuse requests for data until somebody decides, or Serve what there is",
+  fallback: "Refuse",
+  read: readDataLossPolicy,
+} as const satisfies Setting<"Refuse" | "Serve">;
+
 export const namespace = {
   flag: "namespace",
   placeholder: "NAME",
@@ -326,6 +334,14 @@ function isNetwork(text: string): boolean {
   const version = isIP(address);
   if (version === 0 || more.length > 0) return false;
   return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+const dataLossPolicies = ["Refuse", "Serve"] as const;
+
+function readDataLossPolicy(text: string): (typeof dataLossPolicies)[number] {
+  const policy = dataLossPolicies.find((one) => one === text);
+  if (policy === undefined) throw new InvalidSetting(`must be ${dataLossPolicies.join(" or ")}, not "${text}"`);
+  return policy;
 }
 
 function readLogLevel(text: string): LogLevel {

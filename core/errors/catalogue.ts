@@ -59,6 +59,7 @@ export const errorCatalogue = {
   project_off: { status: 503, title: "The project is switched off" },
   project_unavailable: { status: 503, title: "The project's configuration can't be had right now" },
   store_unavailable: { status: 503, title: "The store can't be reached" },
+  data_lost: { status: 503, title: "The stored data are gone" },
   outcome_unknown: { status: 503, title: "It is not known whether the write took place" },
   write_conflict: { status: 503, title: "Too many concurrent writes to one object or value" },
   index_building: { status: 503, title: "The index is being built" },

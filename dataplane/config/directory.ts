@@ -48,6 +48,8 @@ export interface Directory {
   synced(): boolean;
   /** `another`: what is published was sealed with another key ring than this replica's. One that starts doesn't become synced then. */
   ring(): RingFit;
+  /** Whether Redis no longer holds the stored data that it held, and nobody has accepted that for the project. */
+  dataLost(project: ProjectConfig): boolean;
   /** Seconds since the configuration was last known to be current. */
   ageSeconds(): number;
 }

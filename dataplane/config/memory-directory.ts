@@ -101,6 +101,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),
     synced: () => state !== undefined,
     ring: () => "fits",
+    dataLost: () => false,
     ageSeconds: () => (state === undefined ? (clock.monotonic() - bornAt) / 1000 : 0),
   };
 

@@ -7,12 +7,14 @@ import { connect } from "../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../core/redis/stream-follower.ts";
+import { systemTimers } from "../../core/timers.ts";
 import { createAcknowledger } from "./acknowledge.ts";
 import type { Directory } from "./directory.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 import type { Nack } from "./load-project.ts";
 import { createRedisDirectory } from "./redis-directory.ts";
 import type { RingFit } from "./ring-fit.ts";
+import { type DataLoss, watchStore } from "./watch-store.ts";
 
 export interface FollowedConfigOptions {
   readonly url: string;
@@ -28,6 +30,8 @@ export interface FollowedConfigOptions {
   readonly onNacks?: (nacks: readonly Nack[]) => void;
   /** Called when Redis begins to say that its configuration is sealed with another key ring, and when it no longer does. */
   readonly onRing?: (ring: RingFit) => void;
+  /** Called when requests for data begin to be refused because Redis has lost them, and when they no longer are. */
+  readonly onDataLoss?: (loss: DataLoss | undefined) => void;
 }
 
 export interface FollowedConfig {
@@ -68,14 +72,19 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     onApplied: acknowledger.applied,
     onRefused: options.onNacks,
   });
+  const store = watchStore({ commands, timers: systemTimers, onLoss: options.onDataLoss });
   return {
-    directory,
+    directory: {
+      ...directory,
+      synced: () => directory.synced() && store.hasLooked(),
+      dataLost: (project) => store.isLost(project),
+    },
     gateway: commands,
     reportBuilding(ask) {
       building = ask;
     },
     async close() {
-      await stop();
+      await Promise.all([stop(), store.stop()]);
       await acknowledger.stop();
       commands.disconnect();
     },

@@ -31,8 +31,9 @@ export interface RedisDirectoryDeps {
   readonly onRefused?: ((nacks: readonly Nack[]) => void) | undefined;
 }
 
+/** `dataLost` is for those who watch the store. */
 export interface RedisDirectory {
-  readonly directory: Directory;
+  readonly directory: Omit<Directory, "dataLost">;
   stop(): Promise<void>;
 }
 

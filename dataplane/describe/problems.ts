@@ -20,7 +20,7 @@ export const problemsOf = {
     ...(["unsupported_media_type", "transfer_coding_not_supported", "body_too_large", "body_busy"] as const),
   ],
   objectBody: ["object_required", "reserved_field", "validation_failed", "document_too_large"],
-  storedData: ["project_busy", "store_unavailable"],
+  storedData: ["project_busy", "store_unavailable", "data_lost"],
   write: ["outcome_unknown", "store_full"],
   largeAnswer: ["query_busy"],
   fields: ["invalid_parameter"],

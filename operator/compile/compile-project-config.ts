@@ -5,6 +5,7 @@ import { durationSeconds } from "../../core/config/duration.ts";
 import type { ProjectConfig, ProjectRates, Rate } from "../../core/config/types.ts";
 import type { Project } from "../objects.ts";
 import { type Fault, type Judged, refuseAll } from "../verdict.ts";
+import { acceptedLossOf } from "./accepted-loss.ts";
 import type { HostGrant } from "./hosts.ts";
 
 export function compileProjectConfig(project: Project, hosts: HostGrant): Judged<ProjectConfig> {
@@ -38,8 +39,14 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Judged
     },
     cors: { allowedOrigins: spec.cors.allowedOrigins, maxAgeSeconds },
     openapi: spec.openapi,
+    ...acceptedLossMember(project),
   };
   return { ok: true, value };
+}
+
+export function acceptedLossMember(project: Project): Pick<ProjectConfig, "acceptedDataLoss"> {
+  const acceptedDataLoss = acceptedLossOf(project);
+  return acceptedDataLoss === undefined ? {} : { acceptedDataLoss };
 }
 
 /** A burst that isn't named is a second's worth. */

@@ -30,6 +30,8 @@ export interface FleetRingDeps {
    * made, which could open none of it. Asked only where there is no ring.
    */
   readonly isSealed?: () => Promise<boolean>;
+  /** What else a Secret says that is made anew. */
+  readonly annotations?: () => Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
@@ -53,7 +55,7 @@ async function newRing({ namespace, className, random, isSealed }: FleetRingDeps
 
 /** The Secret as it is; made with `state` when there is none. */
 export async function ensureRingSecret(
-  { api, namespace, className, signal }: Omit<FleetRingDeps, "random" | "isInUse">,
+  { api, namespace, className, annotations, signal }: Omit<FleetRingDeps, "random" | "isInUse">,
   state: () => Promise<RingState>,
 ): Promise<KubeObject> {
   const name: ObjectName = { namespace, name: ringSecretNameOf(className) };
@@ -61,7 +63,7 @@ export async function ensureRingSecret(
   const found = await api.get(secretType, name, options);
   if (found !== undefined) return found;
   try {
-    return await api.create(secretType, newRingSecret(name, await state()), options);
+    return await api.create(secretType, newRingSecret(name, await state(), annotations?.()), options);
   } catch (error) {
     if (!isConflict(error)) throw error;
     const made = await api.get(secretType, name, options);

@@ -82,8 +82,12 @@ export function restingRing(keyring: Keyring): RingState {
 }
 
 /** A Secret for POST. It has no label `jsonplane.io/kind`: it belongs to no custom resource, and no sweep takes it away. */
-export function newRingSecret({ namespace, name }: ObjectName, state: RingState): JsonObject {
-  const metadata = { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" } };
+export function newRingSecret(
+  { namespace, name }: ObjectName,
+  state: RingState,
+  annotations: Readonly<Record<string, string>> = {},
+): JsonObject {
+  const metadata = { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" }, annotations };
   return withRingState({ type: "Opaque", metadata }, state);
 }
 

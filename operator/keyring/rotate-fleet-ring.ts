@@ -45,6 +45,8 @@ export interface RotationDeps {
   readonly random: Random;
   readonly clock: Clock;
   readonly ring: HeldRing;
+  /** What else the Secret says, should it be made anew. */
+  readonly annotations?: () => Readonly<Record<string, string>>;
   readonly config: SealedConfig;
   /**
    * The live ones as of now. Rejects while they can't be asked: not to know of any is not the same as that there is none.

@@ -7,6 +7,8 @@ export interface ConfigGauges {
   readonly liveReplicas: () => number;
   /** Fields of all projects that some live replica can't use. */
   readonly replicaRefusals: () => number;
+  /** Whether requests for data are refused because Redis lost them. */
+  readonly dataLost: () => boolean;
   /** As of the last look; none where this process does not lead, or Redis is away. */
   readonly redisMemory: () => readonly ServerMemory[];
   /** How many objects have a condition in a status; counts, so that no object makes a series. */
@@ -81,7 +83,7 @@ export function configMetrics(
 }
 
 function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
-  const { liveReplicas, replicaRefusals, redisMemory, objects, unavailableProjects } = gauges;
+  const { liveReplicas, replicaRefusals, dataLost, redisMemory, objects, unavailableProjects } = gauges;
   read(
     { name: "jsonplane_replicas_live", help: "Data-plane replicas with a recent heartbeat, as of the last look" },
     () => [{ value: liveReplicas() }],
@@ -95,6 +97,13 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
       help: "Projects that are Ready and whose Available is not True: no live replica serves them, or nobody knows",
     },
     () => [{ value: unavailableProjects() }],
+  );
+  read(
+    {
+      name: "jsonplane_data_lost",
+      help: "1 while requests for data are refused because Redis no longer holds the data that it held",
+    },
+    () => [{ value: dataLost() ? 1 : 0 }],
   );
   const labels = ["server"];
   read({ name: "jsonplane_redis_memory_used_bytes", help: "Memory that a primary of Redis uses", labels }, () =>

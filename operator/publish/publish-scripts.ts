@@ -9,7 +9,7 @@ import {
 } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { listOf, numberOf, textOf } from "../../core/redis/reply.ts";
+import { listOf, numberOf, textOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory, type Script } from "../../core/redis/script.ts";
 import type { Numbered } from "./revisions.ts";
 
@@ -33,10 +33,32 @@ export interface Beginning {
   readonly takeOver: boolean;
   /** By which replicas know whether their key ring is this one (core/config/ring-mark.ts). */
   readonly ringMark: string;
+  readonly store: ExpectedStore;
+}
+
+/** What to do about stored data that are not those of the expected store. */
+export interface ExpectedStore {
+  /** "" = nothing is looked at, or marked. */
+  readonly policy: "" | "serve" | "accept" | "refuse";
+  /** Undefined = none is known yet: the one that is found is the right one. */
+  readonly id?: string | undefined;
+  /** For a store without one. */
+  readonly newId: string;
+  /** Names a loss, should one be found. */
+  readonly loss: string;
+}
+
+export interface FoundStore {
+  /** Empty where nothing was looked at. */
+  readonly id: string;
+  /** Name of the loss that nobody has accepted. */
+  readonly loss?: string;
+  /** Stored data are gone, or others, and are served as they are. */
+  readonly isOther: boolean;
 }
 
 export type BeginReply =
-  | { readonly outcome: "begun"; readonly revision: string }
+  | { readonly outcome: "begun"; readonly revision: string; readonly store: FoundStore }
   | { readonly outcome: "foreign" }
   | { readonly outcome: "overtaken" };
 
@@ -65,6 +87,7 @@ export interface PublishScripts {
   /** `order` empty = forget it. */
   orderPurge(epoch: string, id: string, order: string): Promise<PublishReply>;
   complete(epoch: string): Promise<PublishReply>;
+  acceptLoss(epoch: string, storeId: string): Promise<PublishReply>;
 }
 
 export function createPublishScripts(gateway: Gateway): PublishScripts {
@@ -77,11 +100,14 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
   const recordData = load("record-data-2");
   const orderPurge = load("order-purge-3");
   const complete = load("complete-2");
+  const acceptLoss = load("accept-loss-1");
   return {
-    async begin({ owner, seen, epoch, instance, format, takeOver, ringMark }) {
-      const args = [owner, seen, epoch, instance, format, takeOver ? "1" : "", ringMark];
-      const [code, revision] = listOf(await gateway.run(begin, [configKeys.meta], args));
-      if (numberOf(code) === 0) return { outcome: "begun", revision: textOf(revision) };
+    async begin({ owner, seen, epoch, instance, format, takeOver, ringMark, store }) {
+      const about = [store.policy, store.id ?? "", store.newId, store.loss];
+      const args = [owner, seen, epoch, instance, format, takeOver ? "1" : "", ringMark, ...about];
+      const [code, revision, ...found] = listOf(await gateway.run(begin, [configKeys.meta], args));
+      if (numberOf(code) === 0)
+        return { outcome: "begun", revision: textOf(revision), store: foundStore(textsOf(found)) };
       return { outcome: numberOf(code) === 1 ? "foreign" : "overtaken" };
     },
     async publish({ ref, epoch, lastRevision, revision, entry, record, values, removed }) {
@@ -108,12 +134,19 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
       const keys = [configKeys.meta, configKeys.changes];
       return replyOf(await gateway.run(complete, keys, [epoch, streamLength]));
     },
+    async acceptLoss(epoch, storeId) {
+      return replyOf(await gateway.run(acceptLoss, [configKeys.meta], [epoch, storeId]));
+    },
   };
 }
 
 function keysOf(ref: ProjectRef): readonly string[] {
   const { meta, projects, changes, data } = configKeys;
   return [meta, projects, projectKey(ref), credentialsKey(ref), changes, data];
+}
+
+function foundStore([id = "", loss = "", isOther = ""]: readonly string[]): FoundStore {
+  return { id, ...(loss !== "" && { loss }), isOther: isOther === "1" };
 }
 
 /** Which of the script's keys holds a field. */

@@ -18,9 +18,10 @@ import type { PublishedProject } from "../published-project.ts";
 import { type Claimant, newEpoch, placeOf, refusalOf, type Standing } from "./contest.ts";
 import { readDataRecords } from "./data-records.ts";
 import { Memory } from "./memory.ts";
-import { createPublishScripts, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
+import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import { ForeignInstance, NotTheWriter, type RedisRefused } from "./refusals.ts";
 import { Revisions } from "./revisions.ts";
+import { expectedStore, type StoreIdentity } from "./store-identity.ts";
 import { Tenure } from "./tenure.ts";
 
 export interface Published {
@@ -46,6 +47,12 @@ export interface BeginOptions {
 }
 
 export interface Publisher {
+  /** Name of the loss of stored data that was found, and that nobody has accepted for all Projects; undefined = none. */
+  dataLoss(): string | undefined;
+  /** Whether the last beginning found other stored data than before, or none, and took them as they are. */
+  hasOtherStore(): boolean;
+  /** From now on what Redis holds are the stored data. */
+  acceptLoss(): Promise<void>;
   /**
    * Takes over from whoever wrote before. Everything else throws NotTheWriter until it was called. Answers with why the Redis would have
    * been refused, where it was taken over all the same.
@@ -101,6 +108,8 @@ export interface PublisherDeps extends Claimant {
   readonly gateway: Gateway;
   readonly keyring: Keyring;
   readonly clock: Clock;
+  /** Absent = nothing is known of the store: whatever Redis holds is served. */
+  readonly store?: StoreIdentity;
 }
 
 export function createPublisher(deps: PublisherDeps): Publisher {
@@ -117,6 +126,7 @@ class RedisPublisher implements Publisher {
   #keyring: Keyring;
   #tenure: Tenure | undefined;
   #memory = new Memory();
+  #store: FoundStore = { id: "", isOther: false };
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
@@ -135,6 +145,8 @@ class RedisPublisher implements Publisher {
     if (confirm !== undefined && !(await confirm())) {
       throw new NotTheWriter("This process may not write any more");
     }
+    const { store } = this.#deps;
+    const expected = await expectedStore(store, { accepts: takeOver && !this.#hasBegun });
     const epoch = newEpoch(place, this.#name, randomUUID());
     const begun = await this.#scripts.begin({
       owner,
@@ -144,9 +156,11 @@ class RedisPublisher implements Publisher {
       format: configFormat,
       takeOver: refusal !== undefined,
       ringMark: ringMarkOf(this.#keyring),
+      store: expected,
     });
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
     if (begun.outcome === "foreign") throw new ForeignInstance(placeOf(standing.epoch));
+    await this.#found(begun.store, expected.id);
     if (refusal !== undefined) this.#takenOver = standing.epoch;
     this.#hasBegun = true;
     this.#tenure = new Tenure({
@@ -159,6 +173,20 @@ class RedisPublisher implements Publisher {
       memory: this.#memory,
     });
     return refusal;
+  }
+
+  dataLoss(): string | undefined {
+    return this.#store.loss;
+  }
+
+  hasOtherStore(): boolean {
+    return this.#store.isOther;
+  }
+
+  async acceptLoss(): Promise<void> {
+    const { id } = this.#store;
+    await this.fenced((epoch) => this.#scripts.acceptLoss(epoch, id));
+    this.#store = { id, isOther: true };
   }
 
   writes(): boolean {
@@ -259,6 +287,12 @@ class RedisPublisher implements Publisher {
     const found = listOf(await this.#deps.gateway.read(meta, "HMGET", meta, "epoch", "owner"));
     const [epoch = "", owner] = found.map(optionalText);
     return { epoch, owner };
+  }
+
+  /** In Redis first, and only then remembered: what ends in between is found there by the next beginning. */
+  async #found(found: FoundStore, expected: string | undefined): Promise<void> {
+    if (found.id !== (expected ?? "")) await this.#deps.store?.keep(found.id);
+    this.#store = found;
   }
 
   /** Begins and ends in one tenure: what was found out in an earlier one is worth nothing. */

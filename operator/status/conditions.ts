@@ -11,6 +11,7 @@ import {
   availabilityMessages,
   clipped,
   contestedMessage,
+  dataLostMessage,
   deletingMessage,
   heldMessage,
   mostCharacters,
@@ -50,6 +51,8 @@ export interface Observation {
   readonly progress: Progress;
   /** Of a Project: whether a live replica serves it now. */
   readonly availability?: Availability;
+  /** Of a Project: name of the loss of stored data for which its requests are refused. */
+  readonly dataLoss?: string;
   /** `status.conditions` as they are. */
   readonly previous: readonly FormerCondition[];
   /** Unix milliseconds. */
@@ -79,7 +82,7 @@ type AvailabilityReason = keyof typeof availabilityMessages;
 export function conditionsOf(observation: Observation): readonly Condition[] {
   const accepted = acceptedOf(observation);
   const programmed = programmedOf(observation, accepted);
-  const ready = readyOf(accepted, programmed);
+  const ready = readyOf(accepted, programmed, observation);
   const said: [ConditionType, SaidNow][] = [
     ["Accepted", accepted],
     ["Programmed", programmed],
@@ -181,8 +184,9 @@ function byProgress(progress: Progress): Said {
   return { status: "False", reason: "RefusedByReplica", message };
 }
 
-function readyOf(accepted: Said, programmed: Said): Said {
+function readyOf(accepted: Said, programmed: Said, { dataLoss }: Observation): Said {
   if (accepted.status === "False") return accepted;
+  if (dataLoss !== undefined) return { status: "False", reason: "DataLost", message: dataLostMessage(dataLoss) };
   if (programmed.status === "False") return programmed;
   if (accepted.reason === "Accepted") return { status: "True", reason: "Ready", message: readyMessage };
   // What is worth knowing stands where people look first.
@@ -193,11 +197,12 @@ function readyOf(accepted: Said, programmed: Said): Said {
 function availableOf(
   availability: Availability,
   accepted: Said,
-  { verdict, previous, deleting }: Observation,
+  { verdict, previous, deleting, dataLoss }: Observation,
 ): SaidNow {
   if (accepted.status === "False" && (deleting || !isLive(verdict))) {
     return { status: "False", reason: accepted.reason, message: unavailableMessage };
   }
+  if (dataLoss !== undefined) return { status: "False", reason: "DataLost", message: dataLostMessage(dataLoss) };
   return byAvailability(availability, previous);
 }
 

@@ -1,5 +1,6 @@
 // The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
 
+import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
 import type { EndWait } from "../finalize/purge-doomed.ts";
 import type { Fault, Notice, Refused } from "../verdict.ts";
 
@@ -35,6 +36,11 @@ export const programmedMessages = {
   RefusedByReplica:
     "A data-plane replica can't use it and serves its last good version; upgrade the data plane to the operator's version",
 } as const;
+
+/** `loss` names it; it goes with the loss, and never changes while that lasts. */
+export function dataLostMessage(loss: string): string {
+  return `Redis was emptied, or is another one: the stored data are gone. Requests for data are refused with 503 data_lost until Redis is restored from a backup. To go on without the data, annotate this Project with ${acceptLossAnnotation}: "${loss}", or the Secret of the operator's key ring for all Projects`;
+}
 
 /** Of the condition Available, by its reason; it speaks of now, unlike Programmed and Ready. */
 export const availabilityMessages = {

@@ -27,6 +27,8 @@ export interface StatusInput {
   readonly progress: Progress;
   /** Whether a live replica serves the Project now. */
   readonly availability: Availability;
+  /** Name of the loss of stored data that nobody has accepted for the Project. */
+  readonly dataLoss?: string;
   /** While the object is being deleted: what it waits for. */
   readonly dataWait?: EndWait;
   /** What the resolve stage says anew of this object. */
@@ -54,7 +56,7 @@ interface FormerStatus {
 
 export function statusOf(object: CustomResource, input: StatusInput): Status {
   const former = (object.status ?? {}) as FormerStatus;
-  const { verdict, progress, availability, dataWait, now } = input;
+  const { verdict, progress, availability, dataLoss, dataWait, now } = input;
   const generation = object.metadata.generation ?? 0;
   const deleting = object.metadata.deletionTimestamp !== undefined;
   const conditions = conditionsOf({
@@ -63,7 +65,7 @@ export function statusOf(object: CustomResource, input: StatusInput): Status {
     ...(dataWait !== undefined && { dataWait }),
     verdict,
     progress,
-    ...(object.kind === "Project" && { availability }),
+    ...(object.kind === "Project" && { availability, ...(dataLoss !== undefined && { dataLoss }) }),
     previous: former.conditions ?? [],
     now,
   });

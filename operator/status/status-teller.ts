@@ -5,6 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Monotonic } from "../../core/timers.ts";
+import { acceptedLossOf } from "../compile/accepted-loss.ts";
 import type { Installation } from "../installation.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../objects.ts";
@@ -40,6 +41,8 @@ export interface ProjectFindings {
   readonly facts: ReadonlyMap<string, KeyStatus | UserStatus>;
   readonly reach: Reach;
   readonly availability: Availability;
+  /** Name of the loss of stored data that nobody has accepted for all Projects. */
+  readonly dataLoss?: string;
   readonly refusals: readonly ReplicaRefusal[];
   /** Names of indexes that are being built, by resource. */
   readonly building: ReadonlyMap<string, readonly string[]>;
@@ -216,8 +219,21 @@ interface Finding extends ProjectFindings {
 }
 
 function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf>[1] {
-  const { objects, facts, reach, availability, refusal, building, uses, dataWaits, projectWait, baseUrl, parts, now } =
-    finding;
+  const {
+    objects,
+    facts,
+    reach,
+    availability,
+    dataLoss,
+    refusal,
+    building,
+    uses,
+    dataWaits,
+    projectWait,
+    baseUrl,
+    parts,
+    now,
+  } = finding;
   const dataWait = (verdict.kind === "Project" ? projectWait : undefined) ?? dataWaits.get(verdict.uid);
   const fact = facts.get(verdict.uid);
   return {
@@ -229,6 +245,7 @@ function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf
     baseUrl,
     now,
     ...(uses !== undefined && { uses }),
+    ...(dataLoss !== undefined && acceptedLossOf(objects.project) !== dataLoss && { dataLoss }),
     ...(dataWait !== undefined && { dataWait }),
     ...(fact !== undefined && { facts: fact }),
     ...(parts !== undefined && { parts }),

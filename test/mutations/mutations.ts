@@ -2,6 +2,7 @@
 
 import { accessMutations } from "./changes/access.ts";
 import { installationMutations } from "./changes/installations.ts";
+import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
@@ -11,4 +12,5 @@ export const mutations: readonly Mutation[] = [
   ...accessMutations,
   ...operatorMutations,
   ...installationMutations,
+  ...lossMutations,
 ];

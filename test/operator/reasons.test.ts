@@ -24,6 +24,7 @@ beforeAll(async () => {
     replicas: 2,
     api: { controllers: ["namespace"] },
     operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"],
+    onDataLoss: "Refuse",
   });
 });
 afterAll(() => fleet?.stop());
@@ -244,6 +245,19 @@ describe("while Redis is away", () => {
   });
 });
 
+describe("after Redis came back empty", () => {
+  it("a Project says DataLost, and Ready once that is accepted by its name", async () => {
+    const place = await newPlace(fleet);
+    await fleet.redis.kill();
+    await fleet.redis.restart();
+    await place.create(declared("Project", "shop"));
+    const { Ready } = await expectTold(place, "Project", "shop", "DataLost");
+    const [, annotation = "", loss = ""] = /(jsonplane\.io\/[a-z-]+): "([0-9a-f]+)"/.exec(Ready?.message ?? "") ?? [];
+    await place.patch("Project", "shop", { metadata: { annotations: { [annotation]: loss } } });
+    await place.said("Project", "shop", "Ready", { withinMs: 120_000 });
+  });
+});
+
 describe("the catalogue", () => {
   it("is reached as a whole", () => {
     const byFleet = [
@@ -256,6 +270,7 @@ describe("the catalogue", () => {
       // copied-ring.test.ts and lost-ring.test.ts.
       "RedisContested",
       "KeyRingUnusable",
+      "DataLost",
     ];
     const reached = new Set([...reasonCases.map(({ reason }) => reason), ...byFleet]);
     expect([...reached].sort()).toEqual([...Object.keys(reasonCatalogue), ...Object.keys(noticeCatalogue)].sort());

@@ -1,7 +1,7 @@
 // All values of charts/jsonplane, in the order in which they are documented. Its values.yaml, its values.schema.json and docs/values.md
 // are made of this.
 
-import { anyObject, flag, group, kubernetes, list, text, texts, type ValueSchema } from "./declare.ts";
+import { anyObject, choice, flag, group, kubernetes, list, text, texts, type ValueSchema } from "./declare.ts";
 import { dataplane, httpRoute, ingress, operator } from "./programs.ts";
 import { redis } from "./redis.ts";
 import { image } from "./workload.ts";
@@ -52,6 +52,14 @@ const metrics = group("Observation.", {
   }),
 });
 
+const storage = group("Stored data.", {
+  onDataLoss: choice(
+    "When Redis no longer holds the data that it held, because its volume was lost or it was emptied: `Refuse` answers requests for data with 503 `data_lost` until a backup is put back or a person accepts the loss; `Serve` goes on with what there is, for a Redis that is meant to forget.",
+    "Refuse",
+    ["Refuse", "Serve"],
+  ),
+});
+
 export const chartValues: ValueSchema = group("Values of the chart jsonplane.", {
   image: image("Image of operator and data plane.", "jsonplane", text("Tag; empty = the chart's appVersion.")),
   imagePullSecrets: list("Secrets to pull images with: `[{name: my-registry}]`.", {
@@ -77,6 +85,7 @@ export const chartValues: ValueSchema = group("Values of the chart jsonplane.", 
   ingress,
   httpRoute,
   redis,
+  storage,
   crds: group("CustomResourceDefinitions.", {
     enabled: flag("Install and upgrade them with the release.", true),
     keep: flag("Keep them, and with them every object, when the release is uninstalled.", true),

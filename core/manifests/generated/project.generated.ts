@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A Project is one JSON backend with a base URL of its own. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default: a Project without a spec serves. Two annotations ask for something once: jsonplane.io/adopt-data "true" serves the data that a former namespace of this name left; another value of jsonplane.io/rotate-signing-key, such as a date, makes a new key for session tokens, and nobody is logged out.
+ * A Project is one JSON backend with a base URL of its own. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default: a Project without a spec serves. Two annotations ask for something once: jsonplane.io/adopt-data "true" serves the data that a former namespace of this name left; another value of jsonplane.io/rotate-signing-key, such as a date, makes a new key for session tokens, and nobody is logged out. A third, jsonplane.io/accept-data-loss with the name of a loss, begins without data that Redis has lost.
  */
 export interface Project {
   readonly apiVersion: "jsonplane.io/v1alpha1";

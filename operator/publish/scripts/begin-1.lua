@@ -2,12 +2,15 @@
 --          installation. One that is taken over counts as incomplete until its new owner has published everything.
 -- KEYS: 1 meta
 -- ARGV: 1 owner, 2 epoch that the caller saw ("" none), 3 epoch to take, 4 a name for this filling of Redis, 5 format,
---       6 "1" = take over another installation's, 7 mark of the key ring
--- Returns: {begun, revision published last} | {foreign} | {overtaken}
+--       6 "1" = take over another installation's, 7 mark of the key ring, 8 what to do about stored data ("" nothing, "serve" whatever
+--       there is, "accept" it this once, "refuse" what isn't the store that is expected), 9 id of the expected store ("" none yet),
+--       10 id for a store without one, 11 name for a loss that is found
+-- Returns: {begun, revision published last, id of the store, name of the loss ("" none), "1" = another store was accepted}
+--          | {foreign} | {overtaken}
 local code = { begun = 0, foreign = 1, overtaken = 2 }
 local meta = KEYS[1]
 local owner, seen, epoch, instance, format, take_over = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local ring = ARGV[7]
+local ring, policy, expected, new_id, loss = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 
 local found = redis.call("HGET", meta, "owner")
 local is_foreign = found and found ~= owner
@@ -22,4 +25,22 @@ redis.call("HSETNX", meta, "instance", instance)
 if is_foreign then
   redis.call("HDEL", meta, "complete")
 end
-return { code.begun, redis.call("HGET", meta, "revision") or "0" }
+local revision = redis.call("HGET", meta, "revision") or "0"
+if policy == "" then
+  return { code.begun, revision, "", "", "" }
+end
+local held = redis.call("HGET", meta, "store")
+local id = expected ~= "" and expected or held or new_id
+local is_other = expected ~= "" and held ~= expected
+if policy == "serve" then
+  redis.call("HDEL", meta, "guarded")
+else
+  redis.call("HSET", meta, "guarded", "1")
+end
+if is_other and policy == "refuse" then
+  redis.call("HSETNX", meta, "lost", loss)
+  return { code.begun, revision, id, redis.call("HGET", meta, "lost"), "" }
+end
+redis.call("HSET", meta, "store", id)
+redis.call("HDEL", meta, "lost")
+return { code.begun, revision, id, "", is_other and "1" or "" }

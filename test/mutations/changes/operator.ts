@@ -204,22 +204,6 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/keyring/ring-place.test.ts"],
   },
   {
-    name: "last-replica-goes-unsaid",
-    harm: "Projects say that they are available although the last replica has gone",
-    file: "operator/wakeups.ts",
-    find: "if (liveness !== alive) for",
-    replace: "if (liveness !== alive && false) for",
-    caughtBy: ["test/unit/operator/wakeups.test.ts"],
-  },
-  {
-    name: "old-look-says-available",
-    harm: "Projects say that they are available for as long as Redis is away",
-    file: "operator/publish/last-look.ts",
-    find: "> liveMs ? undefined : this.#replicas",
-    replace: "> liveMs ? this.#replicas : this.#replicas",
-    caughtBy: ["test/store/acknowledgements.test.ts"],
-  },
-  {
     name: "loser-of-a-redis-stays-ready",
     harm: "Statuses say that everything is served although another installation has the Redis, and has withdrawn it",
     file: "operator/handle-key.ts",

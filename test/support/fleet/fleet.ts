@@ -62,6 +62,8 @@ export interface FleetOptions {
   readonly redis?: RedisOptions;
   /** Further flags of each operator. */
   readonly operatorArgs?: readonly string[];
+  /** `Serve` by default: a Redis of tests forgets, and is emptied on purpose. */
+  readonly onDataLoss?: "Refuse" | "Serve";
   /** Further flags of each replica. */
   readonly replicaArgs?: readonly string[];
   /** Writes what the programs say into files, so that other processes can read it. */
@@ -130,7 +132,8 @@ export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> 
     async addOperator(more = {}) {
       named.operators += 1;
       const kubeconfig = more.kubeconfig ?? (await api.kubeconfig());
-      const args = [...(options.operatorArgs ?? []), ...(more.args ?? [])];
+      const policy = ["--on-data-loss", options.onDataLoss ?? "Serve"];
+      const args = [...policy, ...(options.operatorArgs ?? []), ...(more.args ?? [])];
       const log = logOf(`operator-${named.operators}`);
       const operator = await startOperatorProcess({ redis: redis.url, publicUrl, ...log, ...more, kubeconfig, args });
       operators.push(operator);

@@ -22,6 +22,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     workers: 8,
     liveReplicas: () => 0,
     replicaRefusals: () => 0,
+    dataLost: () => false,
     redisMemory: () => [],
     objects: () => [],
     unavailableProjects: () => 0,

@@ -12,6 +12,7 @@ import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
 import type { DataEntry, DataRecord } from "../../../operator/data-record.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
+import type { DataLossPolicy, StoreIdentity } from "../../../operator/publish/store-identity.ts";
 
 export async function openGateway(url: string, commandTimeout = 20_000): Promise<Gateway> {
   return createGateway(await connect({ target: parseRedisUrl(url), name: "test", commandTimeout }));
@@ -24,6 +25,7 @@ export interface PublisherOptions {
   readonly owner?: string;
   readonly place?: string;
   readonly formerPlace?: string;
+  readonly store?: StoreIdentity;
 }
 
 export function newPublisher(options: PublisherOptions): Publisher {
@@ -34,6 +36,23 @@ export async function begunPublisher(options: PublisherOptions): Promise<Publish
   const publisher = newPublisher(options);
   await publisher.begin();
   return publisher;
+}
+
+/** What an installation remembers of its store, in memory; the same for all of its publishers, as a Secret is. */
+export function rememberedStore(
+  policy: DataLossPolicy = "Refuse",
+  id?: string,
+): StoreIdentity & { id: string | undefined } {
+  const remembered = {
+    policy,
+    id,
+    expected: async () => remembered.id,
+    async keep(found: string) {
+      remembered.id = found;
+    },
+    accepted: async () => undefined,
+  };
+  return remembered;
 }
 
 export function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {

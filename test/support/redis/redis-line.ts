@@ -27,5 +27,7 @@ function isWhole(reply: string): boolean {
   if (end < 0) return false;
   if (!reply.startsWith("$")) return true;
   const length = Number(reply.slice(1, end));
+  // Nothing is there.
+  if (length < 0) return true;
   return Buffer.byteLength(reply) >= end + 2 + length + 2;
 }

@@ -65,6 +65,7 @@ function leader(world: World = {}) {
     },
     restore: async (of: unknown) => void calls.push(["restore", of]),
     lacks: async () => world.lacking ?? false,
+    dataLoss: () => undefined,
     async withdraw(ref: unknown, data: unknown) {
       calls.push(["withdraw", ref, data]);
       return { changed: 1, revision: 7 };

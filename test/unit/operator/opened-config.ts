@@ -52,6 +52,8 @@ export function openedConfig(events: string[], options: Opened) {
       writes = true;
     },
     writes: () => writes,
+    dataLoss: () => undefined,
+    hasOtherStore: () => false,
     async verify() {
       const found = await verify();
       if (found === "lost") writes = false;

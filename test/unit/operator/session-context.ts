@@ -59,6 +59,7 @@ export function sessionContext({ api, caches, timers, observeRecord = ignore }: 
       workers: 2,
       leaseDurationMs: 15_000,
       adopt: false,
+      onDataLoss: "Refuse",
       hostPolicy: hostPolicy([{ namespace: "*", suffix: "example.org" }]),
       baseUrlOf: ({ namespace, name }) => `http://api.test/${namespace}/${name}`,
     },

@@ -238,6 +238,33 @@ describe("Available of a Project", () => {
   });
 });
 
+describe("a loss of stored data", () => {
+  const loss = { availability: "served", dataLoss: "4f3a" } as const;
+
+  it("needs a person, whose choices the message names, and leaves what was taken up", () => {
+    const conditions = conditionsOf(observed(loss));
+    expect(summary(conditions)).toBe(
+      "Accepted+Accepted Programmed+Programmed Ready-DataLost Available-DataLost Stalled+DataLost",
+    );
+    expect(found(conditions, "Ready").message).toContain('jsonplane.io/accept-data-loss: "4f3a"');
+    const status = { observedGeneration: 1, conditions };
+    expect(kstatusOf({ metadata: { generation: 1 }, status })).toBe("Failed");
+  });
+
+  it("comes before what heals by itself, and after what the object itself lacks", () => {
+    const waiting = conditionsOf(observed({ ...loss, progress: { state: "waiting" } }));
+    expect(found(waiting, "Ready").reason).toBe("DataLost");
+    const broken = conditionsOf(observed({ ...loss, verdict: refused("InvalidSpec", { live: true }) }));
+    expect([found(broken, "Ready").reason, found(broken, "Available").reason]).toEqual(["InvalidSpec", "DataLost"]);
+  });
+
+  it("is over without a trace", () => {
+    const before = conditionsOf(observed({ availability: "served" }));
+    const after = conditionsOf(observed({ availability: "served", previous: conditionsOf(observed(loss)) }));
+    expect(summary(after)).toBe(summary(before));
+  });
+});
+
 describe("times", () => {
   const before = conditionsOf(observed({}));
   const later = noon + 90_500;

@@ -1,0 +1,13 @@
+// Fields of `configKeys.meta` by which operator and replicas know whether Redis still holds the stored data that it held: ADR 0039.
+
+export const storeFields = {
+  /** The store's id, which comes back with a backup and with nothing else. */
+  id: "store",
+  /** Name of the loss that was found and that nobody has accepted; absent = none. */
+  loss: "lost",
+  /** "1" = data are refused where the id is gone; absent = they are served, whatever happens. */
+  guarded: "guarded",
+} as const;
+
+/** On a Project, and on the Secret of the fleet's key ring for all of them: the name of the loss that is accepted. */
+export const acceptLossAnnotation = "jsonplane.io/accept-data-loss";

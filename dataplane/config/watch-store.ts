@@ -1,0 +1,81 @@
+// Looks every second whether Redis still holds the stored data that it held. What can't be read leaves the last answer as it is: requests
+// fail by themselves meanwhile.
+
+import { configKeys } from "../../core/config/config-keys.ts";
+import { storeFields } from "../../core/config/store-fields.ts";
+import type { ProjectConfig } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { listOf, optionalText } from "../../core/redis/reply.ts";
+import { pause, type Timers } from "../../core/timers.ts";
+
+export interface StoreWatch {
+  /** Whether requests for data of the project are to be refused. */
+  isLost(project: Pick<ProjectConfig, "acceptedDataLoss">): boolean;
+  /** Redis has said so once. */
+  hasLooked(): boolean;
+  stop(): Promise<void>;
+}
+
+export interface StoreWatchDeps {
+  readonly commands: Gateway;
+  readonly timers: Timers;
+  /** Told when data begin to be refused, and when they no longer are. */
+  readonly onLoss?: ((loss: DataLoss | undefined) => void) | undefined;
+}
+
+/** `name` is absent until the operator has found it, too. */
+export interface DataLoss {
+  readonly name?: string;
+}
+
+const lookMs = 1_000;
+/** Redis that was away may be another one when it comes back. */
+const awayMs = 100;
+
+export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreWatch {
+  const stopping = new AbortController();
+  let isGuarded = false;
+  let hasLooked = false;
+  let loss: DataLoss | undefined;
+
+  const found = async (): Promise<DataLoss | undefined> => {
+    const { meta } = configKeys;
+    const fields = [storeFields.id, storeFields.loss, storeFields.guarded];
+    const reply = listOf(await commands.read(meta, "HMGET", meta, ...fields)).map(optionalText);
+    const [id, name, guarded] = reply;
+    // Emptied, and the operator has not been there yet; or it is one of a version that knows nothing of this.
+    if (id === undefined && name === undefined) return isGuarded ? (loss ?? {}) : undefined;
+    isGuarded = guarded === "1";
+    return name === undefined ? undefined : { name };
+  };
+
+  const look = async (): Promise<number> => {
+    try {
+      const now = await found();
+      const isNews = now?.name !== loss?.name || (now === undefined) !== (loss === undefined);
+      loss = now;
+      hasLooked = true;
+      if (isNews) onLoss?.(loss);
+      return lookMs;
+    } catch {
+      return awayMs;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const waitMs = await look();
+      await pause(timers, waitMs, stopping.signal).catch(() => undefined);
+    }
+  };
+  const running = run();
+
+  return {
+    isLost: ({ acceptedDataLoss }) => loss !== undefined && (loss.name === undefined || acceptedDataLoss !== loss.name),
+    hasLooked: () => hasLooked,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,27 @@
+// Which store this installation's data are in, as it remembers across its restarts, and what is to be done when Redis is another one.
+
+import { randomUUID } from "node:crypto";
+import type { ExpectedStore } from "./publish-scripts.ts";
+
+export type DataLossPolicy = "Refuse" | "Serve";
+
+export interface StoreIdentity {
+  readonly policy: DataLossPolicy;
+  /** Undefined = none is known yet. */
+  expected(): Promise<string | undefined>;
+  /** Remembers the id of the store that was found, or made. */
+  keep(id: string): Promise<void>;
+  /** Name of the loss that a person has accepted for the whole installation. */
+  accepted(): Promise<string | undefined>;
+}
+
+/** `accepts` = a person has said that this Redis may be taken as it is. */
+export async function expectedStore(
+  identity: StoreIdentity | undefined,
+  { accepts }: { readonly accepts: boolean },
+): Promise<ExpectedStore> {
+  const made = { newId: randomUUID(), loss: randomUUID().slice(0, 8) };
+  if (identity === undefined) return { policy: "", ...made };
+  const strict = accepts ? "accept" : "refuse";
+  return { policy: identity.policy === "Serve" ? "serve" : strict, id: await identity.expected(), ...made };
+}

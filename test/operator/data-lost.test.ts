@@ -1,0 +1,148 @@
+// A Redis that comes back without what was stored: nobody reads it as an empty store, until it is restored or a person decides.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { conditionsOf, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { askRedis } from "../support/redis/redis-line.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+const within = { withinMs: 90_000 };
+const ring = "jsonplane-keyring";
+const accept = "jsonplane.io/accept-data-loss";
+const idAnnotation = "jsonplane.io/store-id";
+const flags = declared("RootKey", "flags", {
+  initialValue: { on: true },
+  access: { read: "Anyone", update: "Anyone" },
+});
+const open = () => [declared("Project", "shop"), openBooks(), flags] as const;
+let fleet: OwnFleet;
+let place: Place;
+let other: Place;
+
+beforeAll(async () => {
+  fleet = await startFleet({ operatorArgs: ["--lease-duration", "4s"], onDataLoss: "Refuse" });
+  [place, other] = [await newPlace(fleet), await newPlace(fleet)];
+  for (const each of [place, other]) {
+    await each.create(...open());
+    await fleet.ready(each.namespace);
+    await add(each);
+  }
+});
+afterAll(() => fleet?.stop());
+
+const ask = (...words: readonly string[]) => askRedis(fleet.redis.port, words.join(" "));
+const system = () => objectsOf(fleet.api, systemNamespace);
+const meta = async (field: string) => /^\$[0-9]+\r?\n([^\r\n]+)/.exec(await ask("HGET", configKeys.meta, field))?.[1];
+const gauge = async () => /^jsonplane_data_lost ([01])$/m.exec((await fleet.operators[0]?.metrics()) ?? "")?.[1];
+
+async function add(where: Place): Promise<void> {
+  await where.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
+}
+
+const requests = [
+  ["/api/books", {}],
+  ["/api/books", { method: "POST", body: {} }],
+  ["/json/flags", {}],
+  ["/json/flags", { method: "PUT", body: { on: false } }],
+] as const;
+
+async function refused(where: Place): Promise<void> {
+  for (const [path, sent] of requests) {
+    await where.everywhere(
+      path,
+      sent,
+      (reply) => expect([reply.status, reply.code]).toEqual([503, "data_lost"]),
+      within,
+    );
+  }
+}
+
+async function counted(where: Place, count: number): Promise<void> {
+  await where.everywhere("/api/books", {}, (reply) => expect(reply.json()).toMatchObject({ count }), within);
+}
+
+/** Empties Redis; resolves with the name of the loss once the operator has found it. */
+async function lose(): Promise<string> {
+  await ask("FLUSHALL");
+  return await eventually(async () => {
+    const name = await meta("lost");
+    if (name === undefined) throw new Error("No loss is named yet");
+    return name;
+  }, within);
+}
+
+it("an id stands in Redis and in the Secret of the key ring from the first start on", async () => {
+  const { metadata } = await system().get("Secret", ring);
+  expect(metadata.annotations?.[idAnnotation]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await meta("store")).toBe(metadata.annotations?.[idAnnotation]);
+  await eventually(async () => expect(await gauge()).toBe("0"), within);
+});
+
+it("emptied, it is refused to readers and writers; Projects, an Event and a metric say so, and logins go on", async () => {
+  const loss = await lose();
+  for (const each of [place, other]) await refused(each);
+  const { Ready, Stalled, Available, Reconciling } = await place.said("Project", "shop", "DataLost", within);
+  expect([Ready?.status, Stalled?.status, Stalled?.reason]).toEqual(["False", "True", "DataLost"]);
+  expect([Available?.status, Available?.reason, Reconciling]).toEqual(["False", "DataLost", undefined]);
+  expect(Ready?.message).toContain(`${accept}: "${loss}"`);
+  const told = expect.objectContaining({ type: "Warning", reason: "DataLost" });
+  await eventually(async () => expect(await place.events("Project", "shop")).toContainEqual(told), within);
+  await eventually(async () => expect(await gauge()).toBe("1"), within);
+  await place.everywhere("/.well-known/jwks.json", {}, (reply) => expect(reply.status).toBe(200));
+  expect(conditionsOf(await place.get("ApiResource", "books"))["Ready"]?.status).toBe("True");
+});
+
+it("an operator and a replica that start then refuse as well", async () => {
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await fleet.addOperator();
+  await fleet.addReplica();
+  await refused(place);
+  await place.said("Project", "shop", "DataLost", within);
+});
+
+it("one Project is served anew once it accepts this loss by its name; another name, and others, are not", async () => {
+  const loss = (await meta("lost")) ?? "";
+  await place.patch("Project", "shop", { metadata: { annotations: { [accept]: "true" } } });
+  await other.patch("Project", "shop", { metadata: { annotations: { [accept]: loss } } });
+  await other.said("Project", "shop", "Ready", within);
+  await counted(other, 0);
+  await refused(place);
+  expect(conditionsOf(await place.get("Project", "shop"))["Ready"]?.reason).toBe("DataLost");
+});
+
+it("all are, once it is accepted on the Secret; the id stays, and what that accepted goes for no later loss", async () => {
+  const loss = (await meta("lost")) ?? "";
+  await system().patch("Secret", ring, { metadata: { annotations: { [accept]: loss } } });
+  await place.said("Project", "shop", "Ready", within);
+  await counted(place, 0);
+  expect(await meta("store")).toBe((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]);
+  expect(await meta("lost")).toBeUndefined();
+  await add(place);
+  await add(other);
+  expect(await ask("SAVE")).toContain("OK");
+  expect(await lose()).not.toBe(loss);
+  for (const each of [place, other]) await refused(each);
+});
+
+it("a backup that is put back ends it, with the data", async () => {
+  // Emptied in memory only: the file of the last save is the backup.
+  await fleet.redis.kill();
+  await fleet.redis.restart();
+  for (const each of [place, other]) await each.said("Project", "shop", "Ready", within);
+  await counted(place, fleet.replicas.length);
+  await counted(other, fleet.replicas.length);
+  await eventually(async () => expect(await gauge()).toBe("0"), within);
+});
+
+it("a store that says no id, as one that an earlier version wrote, is taken as it is where none was expected", async () => {
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await system().patch("Secret", ring, { metadata: { annotations: { [idAnnotation]: null } } });
+  await ask("HDEL", configKeys.meta, "store", "lost", "guarded");
+  await fleet.addOperator();
+  await eventually(async () => expect(await meta("store")).toMatch(/^[0-9a-f-]{36}$/), within);
+  await fleet.ready(place.namespace);
+  await counted(place, fleet.replicas.length);
+  expect((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]).toBe(await meta("store"));
+});

@@ -1,0 +1,117 @@
+// A replica whose Redis loses what was stored: it refuses by itself, whether or not an operator is there.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { keyringText, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import { begunPublisher, openGateway, rememberedStore } from "../support/fleet/publishing.ts";
+import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const shop = project("shop", withKey("admin", { role: "Administrators" }), withResource("books"), withRootKey("flags"));
+const paths = ["/api/books", "/json/flags"];
+
+let folder: string;
+let redis: TestRedis;
+let gateway: Gateway;
+let replica: Replica;
+let store: ReturnType<typeof rememberedStore>;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "jsonplane-lost-"));
+  await writeFile(join(folder, "keyring.json"), keyringText(keyring));
+  redis = await startRedis();
+  gateway = await openGateway(redis.url);
+  store = rememberedStore();
+  await published(shop);
+  replica = await added("r1");
+  await isServed();
+});
+afterEach(async () => {
+  await replica.stop("SIGKILL");
+  gateway.disconnect();
+  await redis.stop();
+  await rm(folder, { recursive: true });
+});
+
+const added = (name: string) => startReplica({ redis: redis.url, keyring: join(folder, "keyring.json"), name });
+
+async function published(parts: ProjectParts): Promise<Publisher> {
+  const publisher = await begunPublisher({ gateway, keyring, store });
+  await publisher.publish(parts);
+  await publisher.complete();
+  return publisher;
+}
+
+const answer = async (path: string, by: Replica) => await by.send(`/default/shop${path}`, { as: apikey("admin") });
+
+async function isServed(by: Replica = replica): Promise<void> {
+  for (const path of paths) await eventually(async () => expect((await answer(path, by)).status).toBe(200));
+}
+
+async function isRefused(by: Replica = replica): Promise<void> {
+  for (const path of paths) await eventually(async () => expect((await answer(path, by)).code).toBe("data_lost"));
+}
+
+/** Waits until the replica has looked at what Redis says more than once. */
+async function looked(): Promise<void> {
+  const looks = async () => {
+    const info = String(await gateway.read(configKeys.meta, "INFO", "commandstats"));
+    return Number(/^cmdstat_hmget:calls=([0-9]+)/m.exec(info)?.[1] ?? 0);
+  };
+  const before = await looks();
+  await eventually(async () => expect(await looks()).toBeGreaterThan(before + 3));
+}
+
+it("is refused without an operator, and so are unknown callers' and writers' requests; what is no data goes on", async () => {
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  await isRefused();
+  const refused = await replica.send("/default/shop/api/books", { method: "POST", body: {}, as: apikey("admin") });
+  expect([refused.status, refused.code, refused.headers["retry-after"]]).toEqual([503, "data_lost", "60"]);
+  expect((await replica.send("/default/shop/api/books", { as: apikey("nobody") })).status).toBe(401);
+  expect((await replica.send("/default/shop/.well-known/jwks.json")).status).toBe(200);
+  expect(await replica.ready()).toBe(200);
+  expect(replica.log()).toContain("Redis lost the stored data");
+});
+
+it("is refused after Redis came back empty, and served again once it is the store that it was", async () => {
+  await redis.restart();
+  await isRefused();
+  await eventually(() => expect(gateway.ready()).toBe(true));
+  const publisher = await published(shop);
+  const second = await added("r2");
+  try {
+    await isRefused(second);
+    await published({ ...shop, project: { ...shop.project, acceptedDataLoss: "another" } });
+    await isRefused();
+    await published({ ...shop, project: { ...shop.project, acceptedDataLoss: publisher.dataLoss() ?? "" } });
+    await isServed();
+    await published(shop);
+    await isRefused();
+    await gateway.write(configKeys.meta, "HSET", configKeys.meta, "store", store.id ?? "");
+    await published(shop);
+    await isServed();
+    await isServed(second);
+  } finally {
+    await second.stop("SIGKILL");
+  }
+});
+
+it("is served from an emptied Redis where it is meant to forget: no request fails meanwhile", async () => {
+  store = rememberedStore("Serve", store.id);
+  await published(shop);
+  await looked();
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  await looked();
+  for (const path of paths) expect((await answer(path, replica)).status).toBe(200);
+  await published(shop);
+  await isServed();
+});
