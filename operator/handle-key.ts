@@ -127,17 +127,16 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
   }
   const ref = projectOfName(key);
   const why = whyUnpublished(error);
-  if (why?.reason === "RedisContested") await tellTaken(ref, why, deps);
-  else if (why !== undefined) {
-    await deps.statuses.tellUnpublished(deps.objectsOf(ref), { ...why, availability: deps.availabilityOf(ref) });
-  }
+  if (why !== undefined) await tellUnwritten(ref, why, deps);
   deps.onHandled(key, { published: !(await isLacking(ref, deps)) });
   throw error;
 }
 
-async function tellTaken(ref: ProjectRef, why: WhyUnpublished, deps: HandleDeps): Promise<void> {
+async function tellUnwritten(ref: ProjectRef, why: WhyUnpublished, deps: HandleDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
-  await deps.statuses.tellTaken(objects, why, await deps.secrets.makerOf(objects));
+  const rival = await deps.secrets.holderOf(objects);
+  if (why.reason === "RedisContested") await deps.statuses.tellTaken(objects, why, rival);
+  else await deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
 }
 
 /** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */

@@ -13,6 +13,9 @@ export interface Installation {
   readonly id: string;
 }
 
+/** Tells installations apart without reading a key ring: two of one class are never in one namespace. */
+export type RingLocation = Pick<Installation, "namespace" | "ringSecretName">;
+
 export function installationOf(ring: Keyring, { namespace, name }: ObjectName): Installation {
   return { namespace, ringSecretName: name, id: keyedHash(ring, "content", "installation").slice(0, 32) };
 }
@@ -37,6 +40,6 @@ export function parseInstallation(text: string): Installation | undefined {
  * Project of the name. One whose ring was in the place where ours is now is gone: its ring was lost, or this one was installed anew.
  * In another namespace it is another one, also where its ring is a copy of ours: each has a Lease of its own, and both may run.
  */
-export function areRivals(one: Installation, other: Installation): boolean {
+export function areRivals(one: RingLocation, other: RingLocation): boolean {
   return one.ringSecretName === other.ringSecretName && one.namespace !== other.namespace;
 }

@@ -12,6 +12,7 @@ import { createAbsences } from "./finalize/absences.ts";
 import { createNamespaceUids } from "./finalize/namespace-uids.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
 import { createHostDesk, type HostDesk } from "./host-desk.ts";
+import { ringSecretNameOf } from "./keyring/ring-secret.ts";
 import { rotateFleetRing } from "./keyring/rotate-fleet-ring.ts";
 import { createSealedConfig } from "./keyring/sealed-config.ts";
 import type { KubeApi } from "./kube/api.ts";
@@ -305,6 +306,7 @@ export class LeaderSession {
         api,
         own: this.#wakeups.quiet(caches.ownSecrets),
         foreign: caches.foreignSecrets,
+        ring: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
         seesNamespace: (name) => caches.namespaces?.get("", name) !== undefined,
         adopt: settings.adopt,

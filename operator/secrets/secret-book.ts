@@ -42,8 +42,8 @@ export interface PreparedSecrets {
 export interface SecretBook {
   /** Reads whatever Secret may matter to a Project. */
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
-  /** The other installation that made the Project's Secrets and may still be there, also where this one is to take them over. */
-  makerOf(objects: ProjectObjects): Promise<Installation | undefined>;
+  /** The other installation that looks after the Project and may still exist, even if this one is to take the Project over. */
+  holderOf(objects: ProjectObjects): Promise<Installation | undefined>;
   /** Throws SecretChanged, SecretContested, NamespaceTerminating, or what the API server said. */
   write(write: SecretWrite): Promise<void>;
   /**
@@ -127,7 +127,8 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
   return {
     installation: () => claims.signature()[installationAnnotation],
     rivalNamed: async (name) => (deps.adopt ? undefined : await claims.holderNamed(name)),
-    makerOf: async (objects) => await claims.makerAmong(tellingSecrets(own, objects, await readSigning(objects))),
+    holderOf: async (objects) =>
+      await claims.holderOfProject(objects.project, tellingSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);

@@ -6,7 +6,13 @@ import { projectName } from "../../core/config/config-keys.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { purgeFinalizersOf, setterOf } from "../finalizer.ts";
-import { areRivals, type Installation, installationText, parseInstallation } from "../installation.ts";
+import {
+  areRivals,
+  type Installation,
+  installationText,
+  parseInstallation,
+  type RingLocation,
+} from "../installation.ts";
 import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource, Project } from "../objects.ts";
@@ -21,7 +27,9 @@ export interface SecretClaimsDeps {
   readonly own: Watched;
   /** Told of a Secret that the server has no longer. */
   readonly gone: (place: ObjectName) => void;
-  /** This one; known once anything is written. */
+  /** Where this one has its key ring. */
+  readonly ring: RingLocation;
+  /** This one; known once its Redis was open. */
   readonly installation: () => Installation | undefined;
   /** Takes over, once for each Project, what another installation made. */
   readonly adopt: boolean;
@@ -33,17 +41,17 @@ export interface SecretClaimsDeps {
 
 export interface SecretClaims {
   /**
-   * The other installation that looks after the Project, by the Project's own Secret, or by those of its children where somebody deleted
-   * that one, or as it did ten minutes ago when there still were any, or by the finalizer of a Project on its way out; undefined = none,
-   * and this one does.
+   * The other installation that looks after a Project and may still exist, according to the Project's own Secret; where that was deleted,
+   * according to those of its children; where all were deleted, according to the finalizer of a Project that is being deleted, and else to
+   * the Secrets that were there less than ten minutes ago. Undefined = none, or this one.
    */
+  holderOfProject(project: Project | undefined, secrets: readonly Secret[]): Promise<Installation | undefined>;
+  /** The same; undefined also where this one is about to take the Project over. */
   rivalOf(project: Project, secrets: readonly Secret[]): Promise<Installation | undefined>;
   /** Whether this one made it. */
   isOurs(secret: Secret): boolean;
   /** The other installation that made a Secret and may still be there. */
   holderOf(secret: Secret): Promise<Installation | undefined>;
-  /** The other installation that made one of them and may still be there; undefined also where one is this one's. */
-  makerAmong(secrets: readonly Secret[]): Promise<Installation | undefined>;
   /** The same as `holderOf`, by what that one names itself. */
   holderNamed(name: string): Promise<Installation | undefined>;
   /** Whether it is this very owner's, and was made by another installation, from which this one takes what it finds. */
@@ -82,9 +90,8 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     }
   };
   const holderNamed = async (name: string): Promise<Installation | undefined> => {
-    const ours = deps.installation();
     const maker = parseInstallation(name);
-    if (ours === undefined || maker === undefined || !areRivals(ours, maker)) return undefined;
+    if (maker === undefined || !areRivals(deps.ring, maker)) return undefined;
     return (await exists(maker)) ? maker : undefined;
   };
   const holderAmong = async (names: Iterable<string>): Promise<Installation | undefined> => {
@@ -102,33 +109,33 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     (!adopt && !holdsProject && (await holderOf(secret)) !== undefined);
   const isOurs = ({ metadata }: Secret): boolean =>
     metadata.annotations?.[installationAnnotation] === (signature()[installationAnnotation] ?? "");
-  const makerAmong = async (secrets: readonly Secret[]): Promise<Installation | undefined> =>
-    secrets.some(isOurs) ? undefined : await holderAmong(new Set(secrets.map(makerOf)));
-  /** What names the one that looks after a Project without Secrets. On its way out it gets none any more. */
+  /** Who may look after a Project without Secrets. One that is being deleted gets no new ones. */
   const withoutSecrets = ({ metadata }: Project): readonly string[] => {
     if (metadata.deletionTimestamp !== undefined) return settersOf(metadata);
     return [rivals.nameOf(metadata.uid) ?? ""];
+  };
+  const holderOfProject: SecretClaims["holderOfProject"] = async (project, secrets) => {
+    // Deleting the only Secret that says whose the Project is must not give it to whichever installation is faster.
+    if (project !== undefined && secrets.length === 0) return await holderAmong(withoutSecrets(project));
+    const holder = secrets.some(isOurs) ? undefined : await holderAmong(new Set(secrets.map(makerOf)));
+    if (project !== undefined) rivals.learnt(project.metadata.uid, holder);
+    return holder;
   };
 
   return {
     signature,
     holderOf,
     holderNamed,
-    makerAmong,
+    holderOfProject,
     isOurs,
     async isToBeAdopted(secret, owner) {
       const found = secretOf(secret);
       return adopt && isMarkedWith(found, ownerMarks(owner)) && (await holderOf(found)) !== undefined;
     },
     async rivalOf(project, secrets) {
-      const { uid } = project.metadata;
       const isTakenBack = adopt && !takenOver.has(projectName(project.metadata));
-      if (isTakenBack) return void rivals.learnt(uid, undefined);
-      // Whoever deletes the only Secret that says whose the Project is doesn't give it to whoever is faster.
-      if (secrets.length === 0) return await holderAmong(withoutSecrets(project));
-      const maker = await makerAmong(secrets);
-      rivals.learnt(uid, maker);
-      return maker;
+      if (isTakenBack) return void rivals.learnt(project.metadata.uid, undefined);
+      return await holderOfProject(project, secrets);
     },
     async settled(secret, owner, holdsProject) {
       if (secret === undefined || (await isSettled(secret, owner, holdsProject))) return secret;
@@ -165,7 +172,7 @@ function isMarkedWith({ metadata }: Secret, marks: Readonly<Record<string, strin
   return Object.entries(marks).every(([name, value]) => metadata.annotations?.[name] === value);
 }
 
-/** Those that its finalizers name. */
+/** The installations that set its finalizers. */
 function settersOf(metadata: Project["metadata"]): readonly string[] {
   return purgeFinalizersOf({ metadata }).map((finalizer) => setterOf({ metadata }, finalizer) ?? "");
 }

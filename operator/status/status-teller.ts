@@ -68,12 +68,12 @@ export interface Unpublished extends WhyUnpublished {
 export interface StatusTeller {
   /** Answers with milliseconds to wait before telling again, where something else keeps changing a status; 0 = all is told. */
   tell(findings: ProjectFindings): Promise<number>;
-  /** That nothing could be written to Redis; what is served already stays as it is said, but for whether anybody serves it. */
-  tellUnpublished(objects: ProjectObjects, unpublished: Unpublished): Promise<void>;
   /**
-   * That the Redis is another installation's: nobody can say of any object that it is served, or goes on being so. What `rival` says of
-   * objects that it looks after stays, as in `tell`.
+   * That nothing could be written to Redis; what was said of a spec that is served already stays, but for whether anybody serves it. So does what `rival` says of objects that
+   * it looks after, as in `tell`.
    */
+  tellUnpublished(objects: ProjectObjects, unpublished: Unpublished, rival: Installation | undefined): Promise<void>;
+  /** That the Redis is another installation's, so that it is not known of any object whether it is still served. */
   tellTaken(objects: ProjectObjects, why: WhyUnpublished, rival: Installation | undefined): Promise<void>;
 }
 
@@ -170,20 +170,23 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
       });
       return await writeAll(statuses);
     },
-    async tellUnpublished(objects, { availability, ...why }) {
+    async tellUnpublished(objects, { availability, ...why }, rival) {
       const now = deps.clock.now();
-      const statuses = [...objectsByUid(objects).values()].map((object) => {
+      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
+        const isLeft = rival !== undefined && isLeftTo(object, now);
+        if (isLeft) return isSettled(object) ? [] : contested(object, rival, now);
         const verdict = unpublished(object, why);
         const status = isSettled(object)
           ? settledStatus(object, { availability, now })
           : unpublishedStatus(object, { verdict, availability }, objects);
-        return { object, status };
+        return [{ object, status, yields: rival !== undefined }];
       });
       await writeAll(statuses);
     },
     async tellTaken(objects, why, rival) {
       const now = deps.clock.now();
       const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
+        if (objects.project === undefined && isToldSo(object)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
         const verdict = { ...unpublished(object, why), live: false };
         // The rest stays, for the day that the Redis comes back; what was live once matters when Secrets are lost.
@@ -281,7 +284,13 @@ function isSettled(object: CustomResource): boolean {
   return ready?.observedGeneration === generation;
 }
 
-/** The other installation has said what became of it, or is about to, if it is there. */
+/** Its status says that there is no Project: every installation says the same, whoever has the Redis. */
+function isToldSo(object: CustomResource): boolean {
+  const ready = formerConditions(object).find(({ type }) => type === "Ready");
+  return ready?.reason === "ProjectNotFound" && isSettled(object);
+}
+
+/** The other installation has said what became of it, or is about to, if it exists. */
 function isLeftTo(object: CustomResource, now: number): boolean {
   const isFresh = now - Date.parse(object.metadata.creationTimestamp ?? "") < freshMs;
   return isFresh || formerConditions(object).some(({ type }) => type === "Ready");

@@ -25,6 +25,7 @@ let api: KubeApi;
 let watched: WatchedSecrets;
 let book: SecretBook;
 let sweep: SecretSweep;
+const ring = { namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring" };
 let namespace: string;
 let now: number;
 let monotonic: number;
@@ -56,7 +57,8 @@ beforeEach(async () => {
     api,
     own: watched.own,
     foreign: watched.foreign,
-    installation: () => ({ namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring", id: "one" }),
+    ring,
+    installation: () => ({ ...ring, id: "one" }),
     seesNamespace: () => false,
     adopt: false,
     monotonic: () => 0,

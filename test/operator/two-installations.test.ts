@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, publicUrl, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
+import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { shop } from "../support/fleet/shop.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -119,6 +120,12 @@ async function lookedAgain(): Promise<void> {
   }
 }
 
+async function failedLooks(operator: OperatorProcess | undefined): Promise<number> {
+  const [, count] =
+    /^controller_runtime_reconcile_total\{.*result="error".*\} (\d+)$/m.exec((await operator?.metrics()) ?? "") ?? [];
+  return Number(count ?? 0);
+}
+
 async function served(url: string): Promise<void> {
   const project = await place.get("Project", "shop");
   expect(project.status?.["baseURL"]).toBe(`${url}/${place.namespace}/shop`);
@@ -165,6 +172,24 @@ describe("a second installation of the same class", () => {
     const { metadata } = await place.get("Secret", "more-api-key");
     expect(metadata.annotations?.["jsonplane.io/installation"]).toContain(`${systemNamespace}/`);
     expect((await written(users[1])).filter((write) => write.endsWith("/more"))).toEqual([]);
+  });
+
+  it("says nothing of what is edited while its own Redis is away, and the first has not looked yet", async () => {
+    const [first, second] = fleet.operators;
+    await otherRedis.kill();
+    first?.signal("SIGSTOP");
+    try {
+      await place.patch("ApiKey", "web", { spec: { description: "For the web" } });
+      const before = await failedLooks(second);
+      await eventually(async () => expect(await failedLooks(second)).toBeGreaterThan(before + 1), within);
+      expect(conditionsOf(await place.get("ApiKey", "web"))["Ready"]?.status).toBe("True");
+    } finally {
+      first?.signal("SIGCONT");
+      await otherRedis.restart();
+    }
+    await fleet.ready(place.namespace);
+    await lookedAgain();
+    expect((await written(users[1])).filter((write) => write.endsWith("/web"))).toEqual([]);
   });
 
   it("sets and drops no finalizer of the first, on an object whose Project is gone neither", async () => {

@@ -7,8 +7,8 @@ export const installationMutations: readonly Mutation[] = [
     name: "loser-of-a-redis-writes-over-the-other-one",
     harm: "Two installations of one class on one Redis write Ready and PublishFailed into the same statuses in turns",
     file: "operator/handle-key.ts",
-    find: "why, await deps.secrets.makerOf(objects));",
-    replace: "why, undefined);",
+    find: "const rival = await deps.secrets.holderOf(objects);",
+    replace: "const rival = undefined;",
     caughtBy: ["test/unit/operator/handle-key.test.ts"],
   },
   {
@@ -49,9 +49,11 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/status/status-teller.ts",
     find: `      const now = deps.clock.now();
       const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
+        if (objects.project === undefined && isToldSo(object)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);`,
     replace: `      const now = deps.clock.now();
       const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
+        if (objects.project === undefined && isToldSo(object)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return [];`,
     caughtBy: ["test/unit/operator/two-installations.test.ts"],
   },
@@ -61,6 +63,32 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/status/status-teller.ts",
     find: 'isOutdated(object, deps.namespace) ? ["Contested"] : []',
     replace: "isOutdated(object, deps.namespace) ? [] : []",
+    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+  },
+  {
+    name: "outage-written-over-the-other-one",
+    harm: "An installation whose own Redis is away says PublishFailed of what another one serves",
+    file: "operator/status/status-teller.ts",
+    find: `      const statuses = unsettled.flatMap((object): readonly Telling[] => {
+        if (rival !== undefined && isLeftTo(object, now))`,
+    replace: `      const statuses = unsettled.flatMap((object): readonly Telling[] => {
+        if (rival?.id === "" && isLeftTo(object, now))`,
+    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+  },
+  {
+    name: "rival-unknown-while-redis-was-never-open",
+    harm: "An operator that starts while its own Redis is away says PublishFailed of what another installation serves",
+    file: "operator/secrets/secret-claims.ts",
+    find: "if (maker === undefined || !areRivals(deps.ring, maker))",
+    replace: "if (maker === undefined || deps.installation() === undefined || !areRivals(deps.ring, maker))",
+    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+  },
+  {
+    name: "taken-redis-told-of-objects-without-a-project",
+    harm: "Two installations on one Redis write ProjectNotFound and PublishFailed into the same statuses in turns",
+    file: "operator/status/status-teller.ts",
+    find: "if (objects.project === undefined && isToldSo(object)) return [];",
+    replace: "",
     caughtBy: ["test/unit/operator/two-installations.test.ts"],
   },
   {

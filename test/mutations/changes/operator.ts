@@ -207,8 +207,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "loser-of-a-redis-stays-ready",
     harm: "Statuses say that everything is served although another installation has the Redis, and has withdrawn it",
     file: "operator/handle-key.ts",
-    find: "deps.statuses.tellTaken(objects, why, await deps.secrets.makerOf(objects));",
-    replace: "deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) });",
+    find: "await deps.statuses.tellTaken(objects, why, rival);",
+    replace: "await deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);",
     caughtBy: ["test/unit/operator/leader-session.test.ts"],
   },
   {

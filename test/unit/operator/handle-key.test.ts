@@ -122,14 +122,15 @@ function leader(world: World = {}) {
       claim: async () => undefined,
       installation: () => undefined,
       rivalNamed: async () => world.setter,
-      makerOf: async () => world.maker,
+      holderOf: async () => world.maker,
     },
     statuses: {
       async tell() {
         calls.push(["tell"]);
         return 0;
       },
-      tellUnpublished: async (_, { reason, message }) => void calls.push(["tellUnpublished", reason, message]),
+      tellUnpublished: async (_, { reason, message }, rival) =>
+        void calls.push(["tellUnpublished", reason, message, rival]),
       tellTaken: async (_, { message }, rival) => void calls.push(["tellTaken", message, rival]),
     },
     repairs: createRepairs(() => 0),
@@ -302,7 +303,7 @@ describe("a reconcile that could not write to Redis", () => {
   ])("says so in the statuses, and is tried again: %s", async (_, failure, reason, message) => {
     const { handle, handled, calls, left } = leader({ failure });
     await expect(handle()).rejects.toBe(failure);
-    const told = ["tellUnpublished", reason, expect.stringContaining(message)];
+    const told = ["tellUnpublished", reason, expect.stringContaining(message), undefined];
     expect(calls).toEqual([["publish_failed"], ["giveBack", key], told]);
     expect(JSON.stringify(calls)).not.toContain("of-a-secret");
     expect(handled).toEqual([[key, { published: false }]]);

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { JsonObject } from "../../../core/config/types.ts";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { type Installation, installationText } from "../../../operator/installation.ts";
 import type { KubeApi } from "../../../operator/kube/api.ts";
 import type { Leadership } from "../../../operator/lead/leadership.ts";
@@ -30,6 +31,8 @@ const writeVerbs = new Set(["create", "replace", "apply", "delete"]);
 interface Installed {
   readonly name: string;
   readonly parts: ReturnType<typeof openedConfig>["parts"];
+  /** Names of the Projects that it looked at. */
+  readonly loads: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -67,9 +70,12 @@ interface How {
   readonly urlOf?: string;
   /** Its Redis is another one's. */
   readonly refused?: boolean;
+  /** Its Redis can't be reached. */
+  readonly away?: () => boolean;
 }
 
-async function install(name: string, { adopt = false, urlOf = name, refused = false }: How = {}): Promise<Installed> {
+async function install(name: string, how: How = {}): Promise<Installed> {
+  const { adopt = false, urlOf = name, refused = false, away = () => false } = how;
   const installation = homeOf(name);
   if (server.objects.get("/namespaces", "", installation.namespace) === undefined)
     server.objects.create("/namespaces", { metadata: { name: installation.namespace } });
@@ -84,6 +90,7 @@ async function install(name: string, { adopt = false, urlOf = name, refused = fa
       if (refused) throw new KeyRingCopied("there/ring/uid");
     },
     async load(ref) {
+      if (away()) throw new StoreUnavailable("Redis is away");
       const parts = opened.parts.get(ref.name);
       return { revision: 0, ...(parts !== undefined && { parts }) };
     },
@@ -97,6 +104,7 @@ async function install(name: string, { adopt = false, urlOf = name, refused = fa
   const installed: Installed = {
     name,
     parts: opened.parts,
+    loads: opened.loads,
     async stop() {
       await session.stop();
       await caches.stop();
@@ -266,6 +274,36 @@ it("one that is moved, and whose Redis and Projects another one has, says so of 
     expect(condition(statusOf("Project", "shop"), "Contested")).toBeUndefined();
     expect(condition(statusOf("Project", "shop"), "Ready")?.status).toBe("True");
   }, patience);
+});
+
+it("one whose Redis is away says nothing of what was edited, which the other one looks after", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const first = await install("one");
+  await served(first);
+  let isAway = false;
+  const second = await install("two", { away: () => isAway });
+  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
+  await first.stop();
+  isAway = true;
+  const before = second.loads.length;
+  edit("ApiKey", "ci", { description: "for the build" });
+  await eventually(() => expect(second.loads.length).toBeGreaterThan(before + 1), patience);
+  await atRest();
+  await served(first);
+});
+
+it("one whose Redis is another one's leaves the status of an object without a Project, of which both say the same", async () => {
+  declare("ApiResource", "books", { projectRef: { name: "nowhere" } });
+  declare("Project", "shop");
+  const reason = () => condition(statusOf("ApiResource", "books"), "Ready")?.reason;
+  const first = await install("one");
+  await eventually(() => expect(reason()).toBe("ProjectNotFound"), patience);
+  await first.stop();
+  await install("two", { refused: true });
+  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
+  await atRest();
+  expect(reason()).toBe("ProjectNotFound");
 });
 
 it("an object without a Project whose finalizer another one set says who holds it, and goes with one that adopts", async () => {

@@ -83,12 +83,13 @@ function removed(): void {
   server.objects.remove(collection, "default", name);
 }
 
-const book = ({ adopt = false } = {}) =>
+const book = ({ adopt = false, opened = true } = {}) =>
   createSecretBook({
     api,
     own,
     foreign,
-    installation: () => one,
+    ring: one,
+    installation: () => (opened ? one : undefined),
     seesNamespace: () => false,
     adopt,
     monotonic: () => now,
@@ -223,15 +224,15 @@ describe("a Secret that another installation made", () => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     cached(made(shop, { installation: two, name: "shop-signing" }));
     const books = book();
-    const rival = async () => (await books.prepare(of(shop))).rival;
-    expect(await rival()).toEqual(two);
+    const rival = async () => [(await books.prepare(of(shop))).rival, await books.holderOf(of(shop))];
+    expect(await rival()).toEqual([two, two]);
     cached();
     for (const minutes of [5, 9]) {
       now = minutes * 60_000;
-      expect(await rival()).toEqual(two);
+      expect(await rival()).toEqual([two, two]);
     }
     now = 10 * 60_000;
-    expect(await rival()).toBeUndefined();
+    expect(await rival()).toEqual([undefined, undefined]);
   });
 
   it("is not needed for a Project on its way out, which gets none any more: its finalizer tells who deletes its data first", async () => {
@@ -243,6 +244,7 @@ describe("a Secret that another installation made", () => {
       const { deletionTimestamp, ...stays } = metadata;
       const project = stored("Project", "shop", { metadata: going ? { ...stays, deletionTimestamp } : stays });
       expect((await books.prepare(of(project))).rival).toEqual(going ? two : undefined);
+      expect(await books.holderOf(of(project))).toEqual(going ? two : undefined);
     }
   });
 
@@ -309,9 +311,11 @@ describe("a Secret that another installation made", () => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     const expected = isElsewhere ? maker : undefined;
     cached(made(ci, { installation: maker }));
-    expect(await book().makerOf(of(shop, ci))).toEqual(expected);
+    expect(await book().holderOf(of(shop, ci))).toEqual(expected);
     cached(made(shop, { installation: maker, name: "shop-signing" }));
-    expect(await book({ adopt: true }).makerOf(of(shop, ci))).toEqual(expected);
+    expect(await book({ adopt: true }).holderOf(of(shop, ci))).toEqual(expected);
+    // Its Redis was away from the start.
+    expect(await book({ opened: false }).holderOf(of(shop, ci))).toEqual(expected);
     expect(asked().filter((verb) => verb !== "get")).toEqual([]);
   });
 
