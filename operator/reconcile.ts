@@ -59,8 +59,6 @@ export interface ReconcileDeps extends CarryOnDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly baseUrlOf: (ref: ProjectRef) => string;
-  /** Adopt data of earlier namespaces: disaster recovery. */
-  readonly adopt: boolean;
 }
 
 export type PublishObservation =

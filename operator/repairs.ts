@@ -12,6 +12,8 @@ export class SecretContested extends Error {
 export interface Repairs {
   /** Milliseconds until `text` may be written once more at `place`, where it was written before; 0 = now. */
   waitMs(place: string, text: string): number;
+  /** Whether `text` was written last at `place`, within the last hour. */
+  wasWritten(place: string, text: string): boolean;
   /** It was written: what differs from what was written last is no repair. */
   wrote(place: string, text: string): void;
 }
@@ -44,6 +46,7 @@ export function createRepairs(monotonic: Monotonic): Repairs {
       const wait = Math.min(firstWaitMs * 2 ** (before.repeats - repairsAtOnce), longestWaitMs);
       return Math.max(0, before.at + wait - monotonic());
     },
+    wasWritten: (place, text) => repeatOf(place, digestOf(text)) !== undefined,
     wrote(place, text) {
       const digest = digestOf(text);
       const repeats = (repeatOf(place, digest)?.repeats ?? -1) + 1;

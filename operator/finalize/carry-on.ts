@@ -24,6 +24,8 @@ export interface CarryOnDeps {
   readonly className: string | undefined;
   readonly sweep: SecretSweep;
   readonly secrets: Pick<SecretBook, "installation" | "rivalNamed">;
+  /** Take over what another installation made: disaster recovery, or a move to another namespace. */
+  readonly adopt: boolean;
   /** Of finalizers that something takes away. */
   readonly repairs: Repairs;
   /** Takes over what an own write was answered with. */
@@ -160,7 +162,7 @@ interface Settling {
 async function settleFinalizer(
   object: CustomResource,
   { objects, records, rivalNamed }: Settling,
-  { api, mode, className, secrets, repairs, note }: CarryOnDeps,
+  { api, mode, className, secrets, adopt, repairs, note }: CarryOnDeps,
 ): Promise<"settled" | "gone" | number | Installation> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();
@@ -171,9 +173,11 @@ async function settleFinalizer(
   // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
   const setter = setterOf(object, finalizerOf(className)) ?? "";
   const rival = hasProject ? undefined : await rivalNamed(setter);
-  if (rival !== undefined) return rival;
   const place = `${object.metadata.uid} finalizer`;
   const text = `${own.mine} ${installation}`;
+  // Of two that adopt, each takes it once, and not back from the other one.
+  const isAdopted = adopt && !(wanted && repairs.wasWritten(place, text));
+  if (rival !== undefined && !isAdopted) return rival;
   const waitMs = wanted ? repairs.waitMs(place, text) : 0;
   if (waitMs > 0) return waitMs;
   const result = await applyFinalizer(api, object, { wanted, own });

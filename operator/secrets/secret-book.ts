@@ -54,7 +54,7 @@ export interface SecretBook {
   claim(objects: ProjectObjects): Promise<void>;
   /** What this installation names itself on what it makes; undefined = not known yet. */
   installation(): string | undefined;
-  /** The other installation that names itself so and may still be there; undefined where this one may take what it made. */
+  /** The other installation of this name, if it may still exist. */
   rivalNamed(name: string): Promise<Installation | undefined>;
 }
 
@@ -126,7 +126,7 @@ export function createSecretBook(deps: SecretBookDeps): SecretBook {
 
   return {
     installation: () => claims.signature()[installationAnnotation],
-    rivalNamed: async (name) => (deps.adopt ? undefined : await claims.holderNamed(name)),
+    rivalNamed: claims.holderNamed,
     holderOf: async (objects) =>
       await claims.holderOfProject(objects.project, tellingSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {

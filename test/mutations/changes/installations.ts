@@ -92,11 +92,19 @@ export const installationMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/two-installations.test.ts"],
   },
   {
+    name: "finalizers-adopted-again-and-again",
+    harm: "Two installations with --adopt-data take a finalizer from one another for ever",
+    file: "operator/finalize/carry-on.ts",
+    find: "const isAdopted = adopt && !(wanted && repairs.wasWritten(place, text));",
+    replace: "const isAdopted = adopt;",
+    caughtBy: ["test/unit/operator/finalize/carry-on.test.ts"],
+  },
+  {
     name: "held-back-without-a-word",
     harm: "An object hangs in Terminating for another installation, and nothing in its status says so",
     file: "operator/finalize/carry-on.ts",
-    find: "if (rival !== undefined) return rival;",
-    replace: 'if (rival !== undefined) return "settled";',
+    find: "if (rival !== undefined && !isAdopted) return rival;",
+    replace: 'if (rival !== undefined && !isAdopted) return "settled";',
     caughtBy: ["test/unit/operator/finalize/carry-on.test.ts", "test/operator/two-installations.test.ts"],
   },
   {

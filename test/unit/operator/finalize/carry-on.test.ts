@@ -8,7 +8,7 @@ import { type Installation, installationText } from "../../../../operator/instal
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import type { OpenConfig } from "../../../../operator/publish/config-writer.ts";
 import { createRepairs, type Repairs } from "../../../../operator/repairs.ts";
-import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
+import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const api = { apply: async (_: unknown, body: unknown) => body as KubeObject } as unknown as KubeApi;
 let repairs: Repairs;
@@ -20,6 +20,7 @@ const deps: Omit<CarryOnDeps, "repairs"> = {
   api,
   mode: "cluster",
   className: undefined,
+  adopt: false,
   sweep: { sweepSubject: async () => [] } as unknown as CarryOnDeps["sweep"],
   secrets: { installation: () => undefined, rivalNamed: async () => undefined },
   note: () => undefined,
@@ -49,7 +50,7 @@ it("an object on its way out without its Project is left to the installation tha
   const spec = { deletionPolicy: "Delete" } as const;
   const going = ["books", "notes"].map((name) =>
     stored("ApiResource", name, {
-      metadata: { ...theirs, uid: name, deletionTimestamp: "2026-11-21T12:00:00Z" },
+      metadata: { ...theirs, uid: name, ...terminating },
       spec,
     }),
   );
@@ -71,6 +72,38 @@ it("an object on its way out without its Project is left to the installation tha
     ["notes", rival],
   ]);
   expect(asked).toEqual([installationText(rival)]);
+});
+
+it("of two that adopt, each takes the finalizer of an object without a Project once, and lets a deleted one go", async () => {
+  const homes = ["one", "two"].map((name) => ({ namespace: name, ringSecretName: "jsonplane-keyring", id: name }));
+  const [one = "", two = ""] = homes.map(installationText);
+  const repairsOf = new Map([one, two].map((name) => [name, createRepairs(() => 0)]));
+  let books = stored("ApiResource", "books", { spec: { deletionPolicy: "Delete" } });
+  let writes = 0;
+  const look = async (name: string) => {
+    const deletions = { isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
+    const rivalNamed = async (other: string) =>
+      homes.find((home) => installationText(home) === other && other !== name);
+    const apply = async (_: unknown, body: unknown) => {
+      writes += 1;
+      const { metadata } = body as KubeObject;
+      books = { ...books, metadata: { ...books.metadata, annotations: {}, ...metadata } };
+      return books as unknown as KubeObject;
+    };
+    return await carryOn({ ...deletions, objects: projectObjects("shop", books) }, {} as OpenConfig, {
+      ...deps,
+      api: { apply } as unknown as KubeApi,
+      adopt: true,
+      secrets: { installation: () => name, rivalNamed },
+      repairs: repairsOf.get(name) as Repairs,
+    });
+  };
+  for (let time = 0; time < 5; time += 1) for (const name of [one, two]) expect((await look(name)).unsetMs).toBe(0);
+  expect(writes).toBe(2);
+  books = { ...books, metadata: { ...books.metadata, ...terminating } };
+  const { held } = await look(one);
+  expect([...held]).toEqual([]);
+  expect(books.metadata.finalizers).toEqual([]);
 });
 
 it("a finalizer that something else takes away each time waits", async () => {
