@@ -5,6 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
 import { Problem } from "../core/errors/problem.ts";
+import type { FollowedToken } from "../core/http/second-port-access.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { endWork } from "./act/work.ts";
@@ -45,6 +46,8 @@ export interface DataPlaneOptions {
   readonly adminHost?: string;
   /** One that is open already stays its owner's to close. */
   readonly adminPort: number | AdminPort;
+  /** What metrics and usage ask for; absent = nothing. */
+  readonly adminToken?: FollowedToken | undefined;
   /**
    * What clients reach it by, a path included, without a trailing slash. Links lead below its path, and it begins the issuer of
    * tokens, which without it is the path base alone: every replica must name the same, wherever it listens.
@@ -166,7 +169,8 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   });
   server.server.setTimeout(options.unreadTimeoutMs ?? 60_000);
   if (options.unreadTimeoutMs !== undefined) server.server.keepAliveTimeout = options.unreadTimeoutMs;
-  const admin = createAdminServer({ directory, store, metrics, usage, quotas, stopping: () => stopping });
+  const token = options.adminToken;
+  const admin = createAdminServer({ directory, store, metrics, usage, quotas, token, stopping: () => stopping });
 
   const close = async (drainMs = 0): Promise<void> => {
     stopping = true;

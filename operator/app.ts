@@ -2,6 +2,7 @@
 // process holds the Lease, a leader's session. When leadership is lost the session ends, and the process stands by again.
 
 import type { Clock } from "../core/clock.ts";
+import type { FollowedToken } from "../core/http/second-port-access.ts";
 import type { Logger } from "../core/log/logger.ts";
 import { wordsOf } from "../core/log/words-of.ts";
 import { systemMonotonic, systemTimers } from "../core/timers.ts";
@@ -26,6 +27,8 @@ export interface OperatorOptions {
   readonly connect: (observe: (call: CallObserved) => void) => Promise<ConnectedApi>;
   readonly host: string;
   readonly adminPort: number;
+  /** What metrics ask for; absent = nothing. */
+  readonly adminToken: FollowedToken | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -83,7 +86,12 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const audit = createAuditLog(logger);
   const context: OperatorContext = { settings, api, caches, metrics, logger, audit, clock, timers, monotonic, random };
-  const admin = createAdminServer({ metrics, ready: caches.synced, healthy: () => isHealthy(caches) });
+  const admin = createAdminServer({
+    metrics,
+    ready: caches.synced,
+    healthy: () => isHealthy(caches),
+    token: options.adminToken,
+  });
   const adminUrl = await admin.listen({ host: options.host, port: options.adminPort });
   caches.start();
 

@@ -2,6 +2,7 @@
 
 import {
   adminPort,
+  adminTokenFile,
   drain,
   host,
   keyring,
@@ -24,6 +25,7 @@ export const dataplaneCommand = defineCommand({
     host: { ...host, fallback: "0.0.0.0" },
     port,
     adminPort,
+    adminTokenFile,
     publicUrl,
     trustedProxies,
     replica,

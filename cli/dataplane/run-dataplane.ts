@@ -17,6 +17,7 @@ import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import { openAdminPort } from "../../dataplane/observe/admin-port.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
+import { openAdminToken } from "../admin-token.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 
@@ -26,6 +27,7 @@ export interface DataplaneOptions {
   readonly host: string;
   readonly port: number;
   readonly adminPort: number;
+  readonly adminTokenFile: string | undefined;
   readonly publicUrl: string | undefined;
   readonly trustedProxies: readonly string[];
   readonly replica: string | undefined;
@@ -59,6 +61,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   closers.push(() => logger.flush());
   const adminPort = await openAdminPort({ host: options.host, port: options.adminPort });
   closers.push(() => adminPort.close());
+  const adminToken = await openAdminToken(options.adminTokenFile, logger, closers);
   const keyring = await openKeyring(file, logger);
   closers.push(() => keyring.stop());
   const { stopping } = closers;
@@ -79,6 +82,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     host,
     port: options.port,
     adminPort,
+    adminToken,
     trustedProxies,
     logLevel,
     clock: systemClock,

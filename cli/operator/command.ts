@@ -2,6 +2,7 @@
 
 import {
   adminPort,
+  adminTokenFile,
   adoptData,
   allowedHosts,
   className,
@@ -39,6 +40,7 @@ export const operatorCommand = defineCommand({
     onDataLoss,
     host: { ...host, fallback: "0.0.0.0" },
     adminPort,
+    adminTokenFile,
     logLevel,
   },
   needs: ["redis", "publicUrl"],

@@ -11,6 +11,7 @@ import { startOperator } from "../../operator/app.ts";
 import { hostPolicy } from "../../operator/compile/host-policy.ts";
 import { createKubeApi, namespaceOf } from "../../operator/kube/connect.ts";
 import { newIdentity } from "../../operator/lead/identity.ts";
+import { openAdminToken } from "../admin-token.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 
@@ -31,6 +32,7 @@ export interface OperatorCommandOptions {
   readonly onDataLoss: "Refuse" | "Serve";
   readonly host: string;
   readonly adminPort: number;
+  readonly adminTokenFile: string | undefined;
   readonly logLevel: LogLevel;
 }
 
@@ -57,6 +59,7 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
     environment: process.env,
     monotonic: systemMonotonic,
   };
+  const adminToken = await openAdminToken(options.adminTokenFile, logger, closers);
   const running = await startOperator({
     settings: {
       redis,
@@ -75,6 +78,7 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
     connect: (observe) => createKubeApi({ ...reach, observe }),
     host: options.host,
     adminPort: options.adminPort,
+    adminToken,
     clock: systemClock,
     logger,
   });

@@ -33,6 +33,13 @@ export const adminPort = {
   read: readPort,
 } as const satisfies Setting<number>;
 
+export const adminTokenFile = {
+  flag: "admin-token-file",
+  placeholder: "FILE",
+  help: "File with the token that /metrics and /usage ask for as a Bearer token, read again when it changes; default: they ask for none",
+  read: readText,
+} as const satisfies Setting<string>;
+
 export const data = {
   flag: "data",
   placeholder: "DIR",

@@ -1,8 +1,9 @@
-// The second port: probes, metrics and usage. Never on the public one; it asks for no credentials, so it is for the
-// cluster's own network.
+// The second port: probes, metrics and usage. Never on the public one; it asks for no credentials, or for one token, so it is for
+// the cluster's own network.
 
 import Fastify, { type FastifyInstance } from "fastify";
 import { projectName } from "../../core/config/config-keys.ts";
+import { type FollowedToken, openRoute, requireToken } from "../../core/http/second-port-access.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Quotas, UsageReport } from "../quotas/quotas.ts";
 import type { Store } from "../store/port.ts";
@@ -16,6 +17,8 @@ export interface AdminDeps {
   readonly metrics: Metrics;
   readonly usage: Usage;
   readonly quotas: Pick<Quotas, "reports">;
+  /** Absent = metrics and usage are for whoever reaches the port. */
+  readonly token?: FollowedToken | undefined;
   /** True from the moment that the program stops taking new work. */
   readonly stopping: () => boolean;
 }
@@ -26,6 +29,7 @@ const pageLimit = 100;
 export function createAdminServer(deps: AdminDeps): FastifyInstance {
   const { directory, metrics, usage } = deps;
   const app = Fastify({ logger: false });
+  requireToken(app, deps.token);
 
   const unready = (): string | undefined => {
     if (deps.stopping()) return "stopping";
@@ -38,12 +42,12 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
       ? "the configuration was sealed with another key ring than this replica has: bring the Secret of the fleet's key ring back"
       : "the configuration is not loaded yet";
 
-  app.get("/livez", (_request, reply) => reply.send("ok\n"));
-  app.get("/startupz", (_request, reply) => {
+  app.get("/livez", openRoute, (_request, reply) => reply.send("ok\n"));
+  app.get("/startupz", openRoute, (_request, reply) => {
     const started = directory.synced();
     return reply.status(started ? 200 : 503).send(started ? "ok\n" : `${unloaded()}\n`);
   });
-  app.get("/readyz", (_request, reply) => {
+  app.get("/readyz", openRoute, (_request, reply) => {
     const reason = unready();
     return reply.status(reason === undefined ? 200 : 503).send(reason === undefined ? "ok\n" : `${reason}\n`);
   });

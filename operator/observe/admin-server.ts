@@ -1,6 +1,7 @@
-// The operator's only port: probes and metrics, without credentials, for the cluster's own network.
+// The operator's only port: probes and metrics, without credentials or for one token, for the cluster's own network.
 
 import Fastify, { type FastifyInstance } from "fastify";
+import { type FollowedToken, openRoute, requireToken } from "../../core/http/second-port-access.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 
 export interface AdminDeps {
@@ -9,14 +10,17 @@ export interface AdminDeps {
   readonly ready: () => boolean;
   /** False when only a restart helps. An API server that is away is no such case. */
   readonly healthy?: () => boolean;
+  /** Absent = metrics are for whoever reaches the port. */
+  readonly token?: FollowedToken | undefined;
 }
 
-export function createAdminServer({ metrics, ready, healthy = () => true }: AdminDeps): FastifyInstance {
+export function createAdminServer({ metrics, ready, healthy = () => true, token }: AdminDeps): FastifyInstance {
   const app = Fastify({ logger: false });
-  app.get("/healthz", (_request, reply) =>
+  requireToken(app, token);
+  app.get("/healthz", openRoute, (_request, reply) =>
     healthy() ? reply.send("ok\n") : reply.status(503).send("this process must be restarted\n"),
   );
-  app.get("/readyz", (_request, reply) =>
+  app.get("/readyz", openRoute, (_request, reply) =>
     ready() ? reply.send("ok\n") : reply.status(503).send("the cluster's objects are not loaded yet\n"),
   );
   app.get("/metrics", async (_request, reply) =>

@@ -75,6 +75,26 @@ it("names are resolved at the ports that are said", async () => {
   expect(reached(await policies("networkPolicy.dnsPorts={1053}"))).toEqual([1053]);
 });
 
+const monitoring = { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } };
+
+it.each([
+  ["nobody is named: the namespace of monitoring alone", [], [monitoring]],
+  ["an empty list", ["networkPolicy.metricsFrom=null"], [monitoring]],
+  [
+    "somebody is named",
+    ["networkPolicy.metricsFrom[0].ipBlock.cidr=10.0.0.0/8"],
+    [{ ipBlock: { cidr: "10.0.0.0/8" } }],
+  ],
+])("metrics and usage, which name tenants, are never for every pod: %s", async (_, set, peers) => {
+  const found = await policies(...set);
+  for (const component of ["operator", "dataplane"]) {
+    const rules = found
+      .get(component)
+      ?.spec.ingress.filter(({ ports }) => ports.some(({ port }) => port === "metrics"));
+    expect(rules?.map(({ from }) => from)).toEqual([peers]);
+  }
+});
+
 it("`helm test` reaches the API although nobody else but the ingress may", async () => {
   const found = await policies("networkPolicy.apiFrom[0].ipBlock.cidr=10.0.0.0/8");
   const rule = found.get("dataplane")?.spec.ingress.find(({ ports }) => ports[0]?.port === "http");

@@ -37,6 +37,7 @@ describe("the notes of an install", () => {
     ["dataplane.service.type=LoadBalancer", "kubectl -n js get svc jsonplane"],
     [external, "Secret urls of the namespace js, entries operator-url and dataplane-url"],
     [`${external},redis.external.caSecret.name=ca`, "Secret ca, entry ca.crt"],
+    ["metrics.podMonitor.enabled=true", "name it in networkPolicy.metricsFrom"],
   ])("with %j have: %s", async (set, said) => {
     expect(await notes(set || undefined)).toContain(said);
   });

@@ -6,12 +6,12 @@ import { expect, it } from "vitest";
 import { auditMessages } from "../../operator/observe/audit-log.ts";
 import { root } from "../../tools/read-crds.ts";
 
-/** Of replicas, told by `jsonplane dataplane`. */
-const messagesOfReplicas = ["Purge carried out", "Key ring changed"];
+/** Told by the commands themselves: of a replica, and of both. */
+const messagesOfCommands = ["Purge carried out", "Key ring changed", "Token of metrics changed"];
 
 it("the messages of destructive acts are those of the code", async () => {
   const text = await readFile(join(root, "docs/observability.md"), "utf8");
   const [, section = ""] = /\n## Audit log\n(.*?)(?:\n## |$)/s.exec(text) ?? [];
   const listed = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, message]) => message);
-  expect(listed.toSorted()).toEqual([...Object.values(auditMessages), ...messagesOfReplicas].toSorted());
+  expect(listed.toSorted()).toEqual([...Object.values(auditMessages), ...messagesOfCommands].toSorted());
 });

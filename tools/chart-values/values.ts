@@ -14,7 +14,7 @@ const networkPolicy = group(
     enabled: flag("Whether there are any.", true),
     apiFrom: list("Who may reach the API, as NetworkPolicyPeers; empty = everybody.", anyObject),
     metricsFrom: list(
-      "Who may reach probes, metrics and usage, as NetworkPolicyPeers; empty = every pod of the cluster.",
+      "Who may reach probes, metrics and usage, which name tenants and tell their traffic, as NetworkPolicyPeers; empty = the pods of the namespace `monitoring`. A node's own probes need no rule.",
       anyObject,
     ),
     apiServerPorts: list(
@@ -31,6 +31,15 @@ const networkPolicy = group(
 
 const metrics = group("Observation.", {
   scrapeAnnotations: flag("Annotate the pods with `prometheus.io/scrape`, port and path.", true),
+  tokenSecret: group(
+    "A token that `/metrics` and `/usage` ask for, as `Authorization: Bearer`; probes stay open. You make the Secret, in the release's namespace; pods follow it when it changes.",
+    {
+      name: text("Name of the Secret; empty = they ask for none."),
+      key: text("Its entry: 16 characters or more of A-Z, a-z, 0-9 and -._~+/, on one line.", "token", {
+        minLength: 1,
+      }),
+    },
+  ),
   podMonitor: group("PodMonitor of the Prometheus operator, whose CRDs the cluster needs.", {
     enabled: flag("Whether there is one.", false),
     interval: text("How often it scrapes.", "30s", { pattern: "^[0-9]+(ms|s|m)$" }),

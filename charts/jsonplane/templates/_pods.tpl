@@ -83,3 +83,31 @@ extraEnv says it: a name may stand in `env` once.
   value: --max-old-space-size-percentage={{ .heapPercent }}
 {{- end }}
 {{- end -}}
+
+{{/* The token of metrics, in the file that follows its Secret. */}}
+{{- define "jsonplane.tokenArgument" -}}
+{{- if .Values.metrics.tokenSecret.name }}
+- --admin-token-file=/etc/jsonplane/metrics-token/token
+{{- end }}
+{{- end -}}
+
+{{- define "jsonplane.tokenMount" -}}
+{{- if .Values.metrics.tokenSecret.name }}
+- name: metrics-token
+  mountPath: /etc/jsonplane/metrics-token
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "jsonplane.tokenVolume" -}}
+{{- with .Values.metrics.tokenSecret }}
+{{- if .name }}
+- name: metrics-token
+  secret:
+    secretName: {{ .name | toYaml }}
+    items:
+      - key: {{ .key | toYaml }}
+        path: token
+{{- end }}
+{{- end }}
+{{- end -}}

@@ -15,6 +15,7 @@ process.exitCode = await runDataplane({
   ...values,
   port: Number(values.port),
   adminPort: Number(values["admin-port"]),
+  adminTokenFile: undefined,
   publicUrl: undefined,
   trustedProxies: [],
   maxProjects: 1_000,

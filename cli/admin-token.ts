@@ -1,0 +1,32 @@
+// The token of a program's second port, followed in its file: its Secret is mounted there. A program that can't read it at its start
+// refuses to start, rather than to answer everybody.
+
+import { readFile } from "node:fs/promises";
+import { type FollowedToken, followToken } from "../core/http/second-port-access.ts";
+import type { Logger } from "../core/log/logger.ts";
+import type { Closers } from "./run-program.ts";
+import { StartRefused } from "./start-refused.ts";
+
+/** Undefined without a file: then nobody is asked for a token. */
+export async function openAdminToken(
+  file: string | undefined,
+  logger: Logger,
+  closers: Closers,
+): Promise<FollowedToken | undefined> {
+  if (file === undefined) return undefined;
+  const token = await followToken({
+    read: () => readFile(file, "utf8"),
+    // Neither says anything of the content.
+    onRefused: (error) =>
+      logger.error("Token of metrics refused, the former one stays", { file, reason: messageOf(error) }),
+    onChanged: () => logger.info("Token of metrics changed", { audit: true, file }),
+  }).catch((cause: unknown) => {
+    throw new StartRefused(`--admin-token-file ${file} can't be used: ${messageOf(cause)}`, { cause });
+  });
+  closers.push(() => token.stop());
+  return token;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : typeof error;
+}

@@ -1,0 +1,76 @@
+// A file's content as it is now: read again when it may have changed, which a mounted Secret does by swapping a link. What can't be read
+// or used is reported, without the content, and what was read before stays.
+
+export interface Followed<T> {
+  current(): T;
+  /** Reads the file again, unless it was read less than a second ago. Never rejects. */
+  look(): Promise<void>;
+  /** `listener` is called after the content has changed. */
+  onChange(listener: () => void): void;
+  stop(): void;
+}
+
+export interface FollowedFileDeps<T> {
+  readonly read: () => Promise<string>;
+  /** Throws what it can't use; the error's message holds nothing of the text. */
+  readonly parse: (text: string) => T;
+  /** Told once for every new way in which the file can't be used. */
+  readonly onRefused: (error: unknown) => void;
+  readonly onChanged?: (content: T) => void;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+  /** How often the file is looked at, `filePollMilliseconds` by default. */
+  readonly pollMs?: number;
+}
+
+export const filePollMilliseconds = 5_000;
+const mostOften = 1_000;
+
+/** Rejects when the first reading gives nothing to use, as `read` or `parse` does. */
+export async function followFile<T>(deps: FollowedFileDeps<T>): Promise<Followed<T>> {
+  const now = deps.now ?? (() => performance.now());
+  const listeners: (() => void)[] = [];
+  let text = await deps.read();
+  let content = deps.parse(text);
+  let readAt = now();
+  let reading: Promise<void> | undefined;
+  let refusal: string | undefined;
+
+  /** True when it is another one than before. */
+  const take = (found: string): boolean => {
+    const same = found === text;
+    if (!same) content = deps.parse(found);
+    text = found;
+    refusal = undefined;
+    return !same;
+  };
+  const refuse = (error: unknown): boolean => {
+    const said = error instanceof Error ? error.message : "unknown";
+    if (said !== refusal) deps.onRefused(error);
+    refusal = said;
+    return false;
+  };
+  const readAgain = async (): Promise<void> => {
+    readAt = now();
+    const changed = await deps.read().then(take).catch(refuse);
+    if (!changed) return;
+    deps.onChanged?.(content);
+    for (const listener of listeners) listener();
+  };
+
+  const look = (): Promise<void> => {
+    if (reading === undefined && now() - readAt < mostOften) return Promise.resolve();
+    reading ??= readAgain().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  const timer = setInterval(look, deps.pollMs ?? filePollMilliseconds).unref();
+
+  return {
+    current: () => content,
+    look,
+    onChange: (listener) => void listeners.push(listener),
+    stop: () => clearInterval(timer),
+  };
+}
