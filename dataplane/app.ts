@@ -169,8 +169,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   });
   server.server.setTimeout(options.unreadTimeoutMs ?? 60_000);
   if (options.unreadTimeoutMs !== undefined) server.server.keepAliveTimeout = options.unreadTimeoutMs;
-  const token = options.adminToken;
-  const admin = createAdminServer({ directory, store, metrics, usage, quotas, token, stopping: () => stopping });
+  const admin = createAdminServer({ ...options, store, metrics, usage, quotas, stopping: () => stopping });
 
   const close = async (drainMs = 0): Promise<void> => {
     stopping = true;

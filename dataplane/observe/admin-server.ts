@@ -18,7 +18,7 @@ export interface AdminDeps {
   readonly usage: Usage;
   readonly quotas: Pick<Quotas, "reports">;
   /** Absent = metrics and usage are for whoever reaches the port. */
-  readonly token?: FollowedToken | undefined;
+  readonly adminToken?: FollowedToken | undefined;
   /** True from the moment that the program stops taking new work. */
   readonly stopping: () => boolean;
 }
@@ -29,7 +29,7 @@ const pageLimit = 100;
 export function createAdminServer(deps: AdminDeps): FastifyInstance {
   const { directory, metrics, usage } = deps;
   const app = Fastify({ logger: false });
-  requireToken(app, deps.token);
+  requireToken(app, deps.adminToken);
 
   const unready = (): string | undefined => {
     if (deps.stopping()) return "stopping";

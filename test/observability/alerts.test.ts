@@ -34,7 +34,7 @@ const strangers: Replica[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "jsonplane-alerts-"));
-  fleet = await startFleet({ replicas: 2, operatorArgs: ["--lease-duration", "4s"] });
+  fleet = await startFleet({ replicas: 2, operatorArgs: ["--lease-duration", "4s"], onDataLoss: "Refuse" });
   namespace = await fleet.api.namespace();
   await fleet.api.apply(manifests(), { namespace });
   await fleet.ready(namespace);
@@ -154,6 +154,8 @@ it("a Redis that is away: requests, publishing, reconciling and what replicas kn
     "JsonplanePublishFailing",
     "JsonplaneReconcileFailing",
   ];
+  // It comes back with what it had.
+  await redis("SAVE");
   await fleet.redis.kill();
   await edit(2);
   const failing = async () => expect((await send("/api/items")).status).toBe(503);
@@ -166,6 +168,16 @@ it("a Redis that is away: requests, publishing, reconciling and what replicas kn
     }
   }, patience);
   await fleet.redis.restart();
+  await fleet.ready(namespace);
+});
+
+it("a Redis that comes back empty: JsonplaneDataLost", async () => {
+  await isQuiet("JsonplaneDataLost");
+  await redis("FLUSHALL");
+  await fires("JsonplaneDataLost");
+  const loss = (await redis(`HGET ${configKeys.meta} lost`)).split("\r\n")[1] ?? "";
+  const accept = `jsonplane.io/accept-data-loss=${loss}`;
+  await fleet.api.kubectl(["annotate", "secret", "jsonplane-keyring", accept, "--namespace", systemNamespace]);
   await fleet.ready(namespace);
 });
 
