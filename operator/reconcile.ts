@@ -13,7 +13,7 @@ import type { DataRecord } from "./data-record.ts";
 import type { Absences } from "./finalize/absences.ts";
 import { type CarriedOn, type CarryOnDeps, carryOn } from "./finalize/carry-on.ts";
 import { recordedActs } from "./finalize/data-acts.ts";
-import { type DataJudgement, judgeData, planData } from "./finalize/data-plan.ts";
+import { type DataJudgement, judgeData, planData, withUnserved } from "./finalize/data-plan.ts";
 import type { NamespaceUids } from "./finalize/namespace-uids.ts";
 import { forgetUnrecorded, orderedPurges } from "./finalize/purge-doomed.ts";
 import { withdrawnBy } from "./finalize/withdrawn.ts";
@@ -226,7 +226,7 @@ function compile({ objects, before, data, resolved }: Compiling, deps: Reconcile
     checkSchema: deps.checkSchema,
     ...(before.parts !== undefined && { previous: before.parts }),
   });
-  return { parts, verdicts };
+  return { parts: parts && withUnserved(parts, data.record), verdicts };
 }
 
 interface Publishing {

@@ -93,6 +93,17 @@ export interface ProjectConfig extends ProjectRef {
   readonly openapi: DescriptionPermission;
   /** Name of the loss of stored data in spite of which data are served. */
   readonly acceptedDataLoss?: string;
+  /** What counts for the project's quota without being served; absent = none, or no quota. */
+  readonly unserved?: readonly UnservedData[];
+}
+
+/** Stored data whose object has gone, or can't be served. */
+export interface UnservedData {
+  readonly what: "resource" | "rootkey";
+  /** Resource name or root key. */
+  readonly name: string;
+  /** They are to be purged. */
+  readonly isPurged?: true;
 }
 
 /** One Ed25519 key of a project's ring. The first key with `signs` signs; all verify. */

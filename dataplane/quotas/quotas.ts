@@ -8,10 +8,11 @@ import type { ProjectQuota, ProjectRef } from "../../core/config/types.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Store } from "../store/port.ts";
 import { createByteCounter } from "./count-bytes.ts";
-import type { Figures } from "./figures.ts";
+import { type Figures, plus } from "./figures.ts";
 import { guardedStore } from "./guarded-store.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
 import { readFigures } from "./read-figures.ts";
+import { createUnservedFigures } from "./unserved-figures.ts";
 
 export interface UsageReport {
   readonly project: ProjectRef;
@@ -52,10 +53,12 @@ export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, on
   const guarded = new Map<string, Guarded>();
   const counter = createByteCounter(store);
 
+  const unserved = createUnservedFigures(store, clock);
+
   const read = async (project: LiveProject): Promise<Figures> => {
-    const { figures, uncounted } = await readFigures(store, project);
-    for (const collection of uncounted) counter.start(collection);
-    return figures;
+    const [served, kept] = await Promise.all([readFigures(store, project), unserved(project)]);
+    for (const collection of [...served.uncounted, ...kept.uncounted]) counter.start(collection);
+    return plus(served.figures, kept.figures);
   };
 
   const make = (project: LiveProject, quota: ProjectQuota): Guarded => {

@@ -1,5 +1,6 @@
 // What a project's resources and root keys hold, together, as the store keeps it: only what its quota asks for.
 
+import type { ProjectConfig } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { CollectionRef, FiguresStore } from "../store/port.ts";
 import type { Figures } from "./figures.ts";
@@ -10,14 +11,27 @@ export interface ReadFigures {
   readonly uncounted: readonly CollectionRef[];
 }
 
-export async function readFigures(
-  store: Pick<FiguresStore, "collectionFigures" | "documentFigures">,
-  { config, resources, rootKeys }: LiveProject,
+type Figured = Pick<FiguresStore, "collectionFigures" | "documentFigures">;
+
+/** Of what is served. */
+export function readFigures(store: Figured, { config, resources, rootKeys }: LiveProject): Promise<ReadFigures> {
+  return readFiguresOf(store, config, { resources: [...resources.keys()], rootKeys: [...rootKeys.keys()] });
+}
+
+export interface StoredNames {
+  readonly resources: readonly string[];
+  readonly rootKeys: readonly string[];
+}
+
+export async function readFiguresOf(
+  store: Figured,
+  config: ProjectConfig,
+  { resources, rootKeys }: StoredNames,
 ): Promise<ReadFigures> {
   const { objects, bytes, documentKeys } = config.limits.quota ?? {};
-  const refs = [...resources.keys()].map((resource): CollectionRef => ({ project: config, resource }));
+  const refs = resources.map((resource): CollectionRef => ({ project: config, resource }));
   const asked = objects === undefined && bytes === undefined ? [] : refs;
-  const documents = bytes === undefined && documentKeys === undefined ? [] : [...rootKeys.keys()];
+  const documents = bytes === undefined && documentKeys === undefined ? [] : rootKeys;
   const [collections, values] = await Promise.all([
     Promise.all(asked.map((collection) => store.collectionFigures(collection))),
     Promise.all(documents.map((rootKey) => store.documentFigures({ project: config, rootKey }))),

@@ -73,6 +73,21 @@ export function planData(
   });
 }
 
+/**
+ * The parts with what counts for their quota without being served: what was kept of objects that went, and what is to be purged. Else whoever
+ * deletes a resource and makes another one would have the whole quota again.
+ */
+export function withUnserved(parts: ProjectParts, record: DataRecord | undefined): ProjectParts {
+  const { unserved: _, ...project } = parts.project;
+  const served = new Set(dataParts(parts).map(placeOf));
+  const entries = project.limits.quota === undefined ? [] : (record?.entries ?? []);
+  const unserved = entries
+    .filter((entry) => !served.has(placeOf(entry)))
+    .map(({ what, name, doomedAt }) => ({ what, name, ...(doomedAt !== undefined && { isPurged: true as const }) }))
+    .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  return { ...parts, project: { ...project, ...(unserved.length > 0 && { unserved }) } };
+}
+
 /** True of a record that says nothing of anything stored. */
 export function isEmpty({ entries, ended = [] }: DataRecord): boolean {
   return entries.length === 0 && ended.length === 0;

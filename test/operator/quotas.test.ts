@@ -4,8 +4,9 @@ import { beforeAll, expect, test } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-parts.ts";
 import { send } from "../support/http/http-client.ts";
-import { placeAt } from "../support/kubernetes/declared.ts";
+import { declared, openBooks, placeAt } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { firstOf } from "./edited-shop.ts";
 
 let fleet: Fleet;
 
@@ -55,4 +56,31 @@ test("a quota is applied by every replica; the status says how much is used, and
     const statuses = [(await create(0)).status, (await create(1)).status];
     expect(statuses).toEqual([403, 403]);
   });
+});
+
+test("a quota is not passed by deleting resources and making others: what was kept counts, for the next Project of the name, too", async () => {
+  const namespace = await fleet.api.namespace();
+  const place = placeAt(fleet, namespace);
+  const spec = { authentication: { policy: "Disabled" }, limits: { quota: { objects: 2 } } };
+  const films = declared("ApiResource", "films", { schema: { type: "object" } });
+  await place.create(declared("Project", "shop", spec), openBooks());
+  await fleet.ready(namespace);
+  const create = async (resource: string) =>
+    (await firstOf(fleet).send(`/${namespace}/shop/api/${resource}`, { method: "POST", body: {} })).status;
+  for (const status of [201, 201, 403]) expect(await create("books")).toBe(status);
+  await place.remove("ApiResource", "books");
+  await place.create(films);
+  await place.said("ApiResource", "films", "Ready");
+  expect(await create("films")).toBe(403);
+  await place.remove("Project", "shop");
+  await place.gone("Project", "shop");
+  await place.create(declared("Project", "shop", spec));
+  await place.said("Project", "shop", "Ready");
+  expect(await create("films")).toBe(403);
+  // Whoever takes the name up again may delete them.
+  await place.create(openBooks({ deletionPolicy: "Delete" }));
+  await place.said("ApiResource", "books", "Ready");
+  await place.remove("ApiResource", "books");
+  await place.gone("ApiResource", "books");
+  await eventually(async () => expect(await create("films")).toBe(201), { withinMs: 60_000 });
 });
