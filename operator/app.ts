@@ -63,7 +63,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     liveReplicas: () => session?.replicas().live ?? 0,
     replicaRefusals: () => session?.replicas().refusals ?? 0,
     dataLost: () => session?.dataLost() ?? false,
-    redisMemory: () => session?.redisMemory() ?? [],
+    redisServers: () => session?.redisServers() ?? [],
     objects: () => objectCounts(caches.all()),
     unavailableProjects: () => unavailableProjects(caches.all()),
   });

@@ -19,7 +19,7 @@ import type { KubeApi } from "./kube/api.ts";
 import { fencedApi } from "./lead/fenced-api.ts";
 import type { Leadership } from "./lead/leadership.ts";
 import { createAcknowledgementLog } from "./observe/acknowledgement-log.ts";
-import { redisMemory, type ServerMemory } from "./observe/redis-memory.ts";
+import { lookAtRedis, type RedisServer } from "./observe/redis-servers.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
@@ -51,7 +51,7 @@ export class LeaderSession {
   readonly #upkeep: Upkeep;
   readonly #resealing = new Set<string>();
   #opened: OpenedConfig | undefined;
-  #redisMemory: readonly ServerMemory[] = [];
+  #redisServers: readonly RedisServer[] = [];
   #running: Promise<unknown> | undefined;
 
   /** `open` is what opens the configuration in Redis. */
@@ -117,8 +117,8 @@ export class LeaderSession {
     return this.#opened?.publisher.dataLoss() !== undefined;
   }
 
-  redisMemory(): readonly ServerMemory[] {
-    return this.#redisMemory;
+  redisServers(): readonly RedisServer[] {
+    return this.#redisServers;
   }
 
   /** The caches are complete. */
@@ -232,8 +232,8 @@ export class LeaderSession {
       publisher: async () => (await this.#writer.begun()).publisher,
       verify: () => this.#verify(),
       rotateRing: () => this.#rotateRing(),
-      measureRedis: async () => {
-        this.#redisMemory = this.#opened === undefined ? [] : await redisMemory(this.#opened.gateway);
+      lookAtRedis: async () => {
+        this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.gateway);
       },
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();

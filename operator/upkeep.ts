@@ -1,5 +1,5 @@
 // What the leader does besides reconciling: says when everything has been published once, finds what no object explains, looks
-// whether Redis was emptied and how much memory it uses, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
+// whether Redis was emptied, how much memory it uses and when its certificate ends, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
 
 import { projectName } from "../core/config/config-keys.ts";
 import type { Logger } from "../core/log/logger.ts";
@@ -26,8 +26,8 @@ export interface UpkeepDeps {
   readonly publisher: () => Promise<Publisher>;
   readonly verify: () => Promise<void>;
   readonly rotateRing: () => Promise<unknown>;
-  /** How much memory Redis uses: as soon as a publisher has begun, and regularly from then on. */
-  readonly measureRedis: () => Promise<void>;
+  /** How much memory Redis uses, and when its certificate ends: as soon as a publisher has begun, and regularly from then on. */
+  readonly lookAtRedis: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
@@ -52,7 +52,7 @@ export interface Upkeep {
 
 const verifyMs = 2_000;
 const ringMs = 5_000;
-const memoryMs = 15_000;
+const redisLookMs = 15_000;
 const resyncMs = 600_000;
 const orphansMs = 60_000;
 const suspicionMs = 15_000;
@@ -133,7 +133,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       beginnings += 1;
       if (refusedFor !== undefined) logger.info("The Redis is this installation's again");
       refusedFor = undefined;
-      void attempt("memory", deps.measureRedis);
+      void attempt("Redis' servers", deps.lookAtRedis);
       missing = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of missing) queue.add(key, "bulk");
@@ -157,7 +157,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
           await complete();
         }),
         every(ringMs, "ring", deps.rotateRing),
-        every(memoryMs, "memory", deps.measureRedis),
+        every(redisLookMs, "Redis' servers", deps.lookAtRedis),
         every(orphansMs, "orphans", async () => {
           if (missing === undefined) await orphans();
           else logger.info("Not everything is published yet", { projects: missing.size, one: [...missing].at(0) });

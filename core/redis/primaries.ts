@@ -1,7 +1,8 @@
-// Which primary holds a key, how much memory each uses, and what it calls the history of writes that it holds: the replication id, which
+// Which primary holds a key, how much memory each uses, when its certificate ends, and what it calls the history of writes that it holds: the replication id, which
 // Redis draws anew when a server starts, from whatever files, and when a follower is promoted. Behind a name that was never seen,
 // acknowledged writes may be missing.
 
+import { type DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { Cluster, type Redis } from "ioredis";
 import { type Client, isReady } from "./connect.ts";
 
@@ -18,6 +19,11 @@ export interface Primary {
   history(): Promise<string | undefined>;
   /** Undefined when it doesn't say. Never rejects. */
   memory(): Promise<MemoryUse | undefined>;
+  /**
+   * When the certificate that it showed ends, or one that signed it, whichever is first, in Unix milliseconds. It may have got another one since the
+   * connection was made. Undefined without TLS, and while it is away.
+   */
+  certificateEnds(): number | undefined;
 }
 
 /** Of a client that has one address; which server that leads to may change. */
@@ -46,12 +52,28 @@ function primary(name: string, server: Redis | undefined): Primary {
       );
       return used === undefined || max === undefined ? undefined : { usedBytes: Number(used), maxBytes: Number(max) };
     },
+    certificateEnds: () => (server?.stream instanceof TLSSocket ? endOfChain(server.stream) : undefined),
   };
 }
 
 /** The name of the primary of a slot, as the client knows it now. */
 export function primaryOfSlot(client: Client, slot: number): string {
   return client instanceof Cluster ? (client.slots[slot]?.[0] ?? onlyName) : onlyName;
+}
+
+function endOfChain(socket: TLSSocket): number | undefined {
+  const ends: number[] = [];
+  const seen = new Set<string>();
+  // The last one is its own issuer.
+  for (
+    let shown: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);
+    shown?.valid_to !== undefined && !seen.has(shown.fingerprint256 ?? "");
+    shown = shown.issuerCertificate
+  ) {
+    seen.add(shown.fingerprint256 ?? "");
+    ends.push(Date.parse(shown.valid_to));
+  }
+  return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
 async function infoOf(server: Redis | undefined, section: "replication" | "memory"): Promise<string> {

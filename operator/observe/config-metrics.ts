@@ -1,7 +1,7 @@
 // What comes of the work: configuration published and taken up, objects and their conditions, data and Secrets removed.
 
 import type { Instruments } from "./instruments.ts";
-import type { ServerMemory } from "./redis-memory.ts";
+import type { RedisServer } from "./redis-servers.ts";
 
 export interface ConfigGauges {
   readonly liveReplicas: () => number;
@@ -10,7 +10,7 @@ export interface ConfigGauges {
   /** Whether requests for data are refused because Redis lost them. */
   readonly dataLost: () => boolean;
   /** As of the last look; none where this process does not lead, or Redis is away. */
-  readonly redisMemory: () => readonly ServerMemory[];
+  readonly redisServers: () => readonly RedisServer[];
   /** How many objects have a condition in a status; counts, so that no object makes a series. */
   readonly objects: () => Iterable<ObjectCount>;
   /** How many Projects are Ready, and not known to be served by a live replica. */
@@ -83,7 +83,7 @@ export function configMetrics(
 }
 
 function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
-  const { liveReplicas, replicaRefusals, dataLost, redisMemory, objects, unavailableProjects } = gauges;
+  const { liveReplicas, replicaRefusals, dataLost, redisServers, objects, unavailableProjects } = gauges;
   read(
     { name: "jsonplane_replicas_live", help: "Data-plane replicas with a recent heartbeat, as of the last look" },
     () => [{ value: liveReplicas() }],
@@ -105,14 +105,7 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
     },
     () => [{ value: dataLost() ? 1 : 0 }],
   );
-  const labels = ["server"];
-  read({ name: "jsonplane_redis_memory_used_bytes", help: "Memory that a primary of Redis uses", labels }, () =>
-    redisMemory().map(({ server, usedBytes }) => ({ labels: { server }, value: usedBytes })),
-  );
-  read(
-    { name: "jsonplane_redis_memory_max_bytes", help: "Memory that it may use, its maxmemory; 0 = no limit", labels },
-    () => redisMemory().map(({ server, maxBytes }) => ({ labels: { server }, value: maxBytes })),
-  );
+  readRedis(read, redisServers);
   read(
     {
       name: "jsonplane_objects",
@@ -124,5 +117,31 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
         labels: { kind, condition, status },
         value: count,
       })),
+  );
+}
+
+/** Of each server that says it. */
+function readRedis(read: Instruments["read"], redisServers: ConfigGauges["redisServers"]): void {
+  const labels = ["server"];
+  const eachOf = (figureOf: (server: RedisServer) => number | undefined) => () =>
+    redisServers().flatMap((each) => {
+      const value = figureOf(each);
+      return value === undefined ? [] : [{ labels: { server: each.server }, value }];
+    });
+  read(
+    { name: "jsonplane_redis_memory_used_bytes", help: "Memory that a primary of Redis uses", labels },
+    eachOf(({ memory }) => memory?.usedBytes),
+  );
+  read(
+    { name: "jsonplane_redis_memory_max_bytes", help: "Memory that it may use, its maxmemory; 0 = no limit", labels },
+    eachOf(({ memory }) => memory?.maxBytes),
+  );
+  read(
+    {
+      name: "jsonplane_redis_certificate_expiry_timestamp_seconds",
+      help: "When the certificate of a primary of Redis ends, or one that signed it, as of the operator's connection; none without TLS",
+      labels,
+    },
+    eachOf(({ certificateEnds }) => certificateEnds && certificateEnds / 1_000),
   );
 }

@@ -4,11 +4,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { makeRedisCertificate } from "../support/redis/redis-certificate.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { alertExpr, alertRules, rulesFile } from "./alert-rules.ts";
@@ -26,6 +27,7 @@ const takesMinutes = [
 const fired = new Set<string>();
 
 let folder: string;
+const dayMs = 24 * 3_600_000;
 let fleet: OwnFleet;
 let prometheus: TestPrometheus;
 let namespace: string;
@@ -34,7 +36,12 @@ const strangers: Replica[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "jsonplane-alerts-"));
-  fleet = await startFleet({ replicas: 2, operatorArgs: ["--lease-duration", "4s"], onDataLoss: "Refuse" });
+  const inDays = (days: number) => new Date(Date.now() + days * dayMs);
+  const certificate = await makeRedisCertificate({ folder, ends: inDays(3), authorityEnds: inDays(300) });
+  vi.stubEnv("NODE_EXTRA_CA_CERTS", certificate.authorityFile);
+  fleet = await startFleet({ operators: 0, replicas: 0, redis: { args: certificate.args }, onDataLoss: "Refuse" });
+  await fleet.addOperator({ redis: certificate.url, args: ["--lease-duration", "4s"] });
+  await Promise.all([fleet.addReplica(), fleet.addReplica()]);
   namespace = await fleet.api.namespace();
   await fleet.api.apply(manifests(), { namespace });
   await fleet.ready(namespace);
@@ -53,6 +60,7 @@ afterAll(async () => {
   await prometheus?.stop();
   await Promise.all(strangers.map((replica) => replica.stop("SIGKILL")));
   await fleet?.stop();
+  vi.unstubAllEnvs();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -134,6 +142,9 @@ it("memory of Redis that is nearly used up: JsonplaneRedisNearlyFull", async () 
   await fires("JsonplaneRedisNearlyFull");
   await redis("CONFIG SET maxmemory 0");
 });
+
+it("a certificate of Redis that ends in three days: JsonplaneRedisCertificateEnds", () =>
+  fires("JsonplaneRedisCertificateEnds"));
 
 it("a Redis that another installation has taken: JsonplaneRedisContested", async () => {
   await isQuiet("JsonplaneRedisContested");

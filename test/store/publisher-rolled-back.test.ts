@@ -268,7 +268,7 @@ function beginUpkeep(queue: ReturnType<typeof createWorkQueue>, keys: readonly s
     publisher: async () => publisher,
     verify: async () => undefined,
     rotateRing: async () => undefined,
-    measureRedis: async () => undefined,
+    lookAtRedis: async () => undefined,
     sweepOrphans: async () => undefined,
   });
 }

@@ -23,7 +23,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     liveReplicas: () => 0,
     replicaRefusals: () => 0,
     dataLost: () => false,
-    redisMemory: () => [],
+    redisServers: () => [],
     objects: () => [],
     unavailableProjects: () => 0,
     ...options,

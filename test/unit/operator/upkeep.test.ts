@@ -53,7 +53,7 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
     publisher: async () => publisher,
     verify: () => call("verify"),
     rotateRing: () => call("ring"),
-    measureRedis: () => call("memory"),
+    lookAtRedis: () => call("memory"),
     sweepOrphans: () => call("sweep"),
   });
   const count = (name: Call): number => calls.filter((each) => each === name).length;

@@ -119,10 +119,19 @@ describe("configuration", () => {
     expect([await series("jsonplane_replicas_live"), await series("jsonplane_replica_refusals")]).toEqual([2, 3]);
   });
 
-  test("shows how much memory each server of Redis uses, of how much it may", async () => {
-    const { series } = operatorMetrics({ redisMemory: () => [{ server: "r:6379", usedBytes: 5, maxBytes: 9 }] });
+  test("shows how much memory each server of Redis uses, of how much it may, and when its certificate ends, as far as it says", async () => {
+    const memory = { usedBytes: 5, maxBytes: 9 };
+    const silent = { memory: undefined, certificateEnds: undefined };
+    const { series } = operatorMetrics({
+      redisServers: () => [
+        { server: "r:6379", memory, certificateEnds: 1_500 },
+        { server: "s:6379", ...silent },
+      ],
+    });
     expect(await series('jsonplane_redis_memory_used_bytes{server="r:6379"}')).toBe(5);
     expect(await series('jsonplane_redis_memory_max_bytes{server="r:6379"}')).toBe(9);
+    expect(await series('jsonplane_redis_certificate_expiry_timestamp_seconds{server="r:6379"}')).toBe(1.5);
+    expect(await series('jsonplane_redis_memory_used_bytes{server="s:6379"}')).toBeUndefined();
   });
 
   test("shows in counts of objects, and what is not counted any more is gone", async () => {

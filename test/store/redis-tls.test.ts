@@ -1,0 +1,83 @@
+// A Redis that is spoken to over TLS: whose certificate is believed, and when it ends.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lookAtRedis } from "../../operator/observe/redis-servers.ts";
+import { openGateway } from "../support/fleet/publishing.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import {
+  type CertificateOptions,
+  makeRedisCertificate,
+  type RedisCertificate,
+} from "../support/redis/redis-certificate.ts";
+
+const usual = getCACertificates("default");
+const dayMs = 24 * 3_600_000;
+/** Certificates know whole seconds. */
+const inDays = (days: number) => new Date(Math.floor(Date.now() / 1_000) * 1_000 + days * dayMs);
+const stops: (() => Promise<unknown>)[] = [];
+
+afterAll(async () => {
+  setDefaultCACertificates(usual);
+  for (const stop of stops.reverse()) await stop();
+});
+
+async function redisWith(
+  options: Omit<CertificateOptions, "folder">,
+): Promise<{ readonly redis: TestRedis; readonly certificate: RedisCertificate }> {
+  const folder = await mkdtemp(join(tmpdir(), "jsonplane-tls-"));
+  stops.push(() => rm(folder, { recursive: true }));
+  const certificate = await makeRedisCertificate({ ...options, folder });
+  const redis = await startRedis({ args: certificate.args });
+  stops.push(() => redis.stop());
+  return { redis, certificate };
+}
+
+async function looked(url: string) {
+  const gateway = await openGateway(url);
+  try {
+    return await lookAtRedis(gateway);
+  } finally {
+    gateway.disconnect();
+  }
+}
+
+describe("a certificate of an authority that is trusted", () => {
+  const ends = inDays(30);
+  let url: string;
+  let plainUrl: string;
+
+  beforeAll(async () => {
+    const { redis, certificate } = await redisWith({ ends, authorityEnds: inDays(300) });
+    setDefaultCACertificates([...usual, certificate.authority]);
+    [url, plainUrl] = [certificate.url, redis.url];
+  });
+
+  test("is believed, and its end is known", async () => {
+    expect(await looked(url)).toMatchObject([{ server: "primary", certificateEnds: ends.getTime() }]);
+  });
+
+  test("without TLS there is no end", async () => {
+    expect(await looked(plainUrl)).toMatchObject([{ server: "primary", certificateEnds: undefined }]);
+  });
+});
+
+test("of a certificate and what signed it, the end that comes first is told", async () => {
+  const authorityEnds = inDays(10);
+  const { certificate } = await redisWith({ ends: inDays(30), authorityEnds });
+  setDefaultCACertificates([...usual, certificate.authority]);
+  expect(await looked(certificate.url)).toMatchObject([{ certificateEnds: authorityEnds.getTime() }]);
+});
+
+test.each([
+  { what: "of an authority that nobody knows", options: {}, trusted: false, why: "SELF_SIGNED_CERT_IN_CHAIN" },
+  { what: "of another host", options: { host: "elsewhere" }, trusted: true, why: "ERR_TLS_CERT_ALTNAME_INVALID" },
+  { what: "that has ended", options: { ends: inDays(-1) }, trusted: true, why: "CERT_HAS_EXPIRED" },
+])("a certificate $what is refused, in words that say why", async ({ options, trusted, why }) => {
+  const { certificate } = await redisWith({ ends: inDays(30), authorityEnds: inDays(300), ...options });
+  setDefaultCACertificates([...usual, ...(trusted ? [certificate.authority] : [])]);
+  await expect(looked(certificate.url)).rejects.toThrow(`can't be reached: ${why}`);
+});
