@@ -6,7 +6,7 @@ import type { ProjectRef } from "../core/config/types.ts";
 import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
-import { childrenOf } from "./project-objects.ts";
+import { childrenOf, type ProjectObjects } from "./project-objects.ts";
 import type { Availability } from "./publish/availability.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
 import type { Handled } from "./queue/workers.ts";
@@ -15,7 +15,8 @@ import { NamespaceTerminating } from "./secrets/secret-book.ts";
 import { SecretChanged } from "./secrets/secret-object.ts";
 import { type WhyUnpublished, whyUnpublished } from "./why-unpublished.ts";
 
-export interface HandleDeps extends Omit<ReconcileDeps, "deletedOf"> {
+export interface HandleDeps extends ReconcileDeps {
+  readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
   readonly className: string | undefined;
   /** False while something of the namespace was never listed: nothing there may be taken for absent. */
   readonly knows: (namespace: string) => boolean;
@@ -38,13 +39,15 @@ const unknownMs = 2_000;
 export async function handleKey(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
   const ref = projectOfName(key);
   if (!deps.knows(ref.namespace)) return await leftAlone(key, deps);
-  if (!isOurs(ref, deps)) return await leftToOthers(ref, deps);
+  // Read once: a Project of another class may come to children that were here without one while Redis answers.
+  const objects = deps.objectsOf(ref);
+  if (!isOurs(objects, deps)) return await leftToOthers(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
     const { publisher } = await begun(deps);
     const beginning = deps.beginning();
     await publisher.restore(ref);
-    const done = await reconcile(ref, { ...deps, deletedOf: () => deleted }, signal);
+    const done = await reconcile({ objects, deleted }, deps, signal);
     if (done.unproven === true) deps.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
     const isPublished = done.unproven !== true && deps.beginning() === beginning;
@@ -134,6 +137,7 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
 
 async function tellUnwritten(ref: ProjectRef, why: WhyUnpublished, deps: HandleDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
+  if (!isOurs(objects, deps)) return;
   const rival = await deps.secrets.holderOf(objects);
   if (why.reason === "RedisContested") await deps.statuses.tellTaken(objects, why, rival);
   else await deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
@@ -145,7 +149,6 @@ export function isOvertaken(error: unknown): boolean {
 }
 
 /** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */
-function isOurs(ref: ProjectRef, { objectsOf, className }: HandleDeps): boolean {
-  const { project } = objectsOf(ref);
+function isOurs({ project }: ProjectObjects, { className }: HandleDeps): boolean {
   return project === undefined || (project.spec.className ?? undefined) === className;
 }

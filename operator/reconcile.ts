@@ -40,9 +40,6 @@ import type { Verdict } from "./verdict.ts";
 import type { Awaited } from "./wakeups.ts";
 
 export interface ReconcileDeps extends CarryOnDeps {
-  readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
-  /** Objects of the Project whose DELETED event came since they were last taken. */
-  readonly deletedOf: (ref: ProjectRef) => readonly CustomResource[];
   readonly writer: ConfigWriter;
   readonly absences: Absences;
   readonly namespaces: NamespaceUids;
@@ -83,9 +80,19 @@ const ringAgainMs = 500;
 /** Whether the other installation is still there. */
 const rivalAgainMs = 60_000;
 
-export async function reconcile(ref: ProjectRef, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
-  const objects = deps.objectsOf(ref);
-  const deleted = deps.deletedOf(ref);
+/** What the watches know of a Project at one moment. */
+export interface Seen {
+  readonly objects: ProjectObjects;
+  /** Objects of the Project whose DELETED event came since they were last taken. */
+  readonly deleted: readonly CustomResource[];
+}
+
+export async function reconcile(
+  { objects, deleted }: Seen,
+  deps: ReconcileDeps,
+  signal: AbortSignal,
+): Promise<Reconciled> {
+  const { ref } = objects;
   const config = await deps.writer.begun();
   const before = await config.publisher.load(ref);
   const deletedUids = new Set(deleted.map(({ metadata }) => metadata.uid));

@@ -318,6 +318,14 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/repairs.test.ts"],
   },
   {
+    name: "class-looked-at-too-early",
+    harm: "A Project of another class is served for a moment, and told that it is ready, when its children were seen before it",
+    file: "operator/handle-key.ts",
+    find: "reconcile({ objects, deleted }",
+    replace: "reconcile({ objects: deps.objectsOf(ref), deleted }",
+    caughtBy: ["test/unit/operator/handle-key.test.ts"],
+  },
+  {
     name: "ring-shared-by-classes",
     harm: "Two classes in one namespace rotate one key ring, and one loses the keys that it needs",
     file: "operator/keyring/ring-secret.ts",

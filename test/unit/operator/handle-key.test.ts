@@ -31,6 +31,8 @@ const elsewhere: Installation = { namespace: "elsewhere", ringSecretName: "jsonp
 interface World {
   /** What the key's objects are. */
   readonly objects?: readonly CustomResource[];
+  /** What they are once Redis has answered for the first time; default: the same. */
+  readonly laterObjects?: readonly CustomResource[];
   readonly published?: PublishedProject;
   /** Redis can't be written, for this reason. */
   readonly failure?: unknown;
@@ -58,12 +60,16 @@ function leader(world: World = {}) {
   const calls: unknown[][] = [];
   const handled: Parameters<HandleDeps["onHandled"]>[] = [];
   let beginnings = 0;
+  let seen = objects;
   const publisher = {
     async load() {
       if (world.begunAnew === true) beginnings += 1;
       return published;
     },
-    restore: async (of: unknown) => void calls.push(["restore", of]),
+    async restore(of: unknown) {
+      calls.push(["restore", of]);
+      seen = world.laterObjects ?? seen;
+    },
     lacks: async () => world.lacking ?? false,
     dataLoss: () => undefined,
     async withdraw(ref: unknown, data: unknown) {
@@ -83,6 +89,7 @@ function leader(world: World = {}) {
   const config = { publisher, acknowledgements, purges } as Partial<OpenConfig> as OpenConfig;
   const writer: ConfigWriter = {
     async begun() {
+      if (world.failure !== undefined) seen = world.laterObjects ?? seen;
       if (world.failure !== undefined) throw world.failure;
       return config;
     },
@@ -95,7 +102,7 @@ function leader(world: World = {}) {
     writer,
     className: world.className,
     knows: typeof knows === "boolean" ? () => knows : knows,
-    objectsOf: () => projectObjects("shop", ...objects),
+    objectsOf: () => projectObjects("shop", ...seen),
     takeDeleted() {
       const taken = deleted;
       deleted = [];
@@ -125,8 +132,8 @@ function leader(world: World = {}) {
       holderOf: async () => world.maker,
     },
     statuses: {
-      async tell() {
-        calls.push(["tell"]);
+      async tell({ objects: { project: told } }) {
+        calls.push(["tell", told === undefined ? [] : [told.metadata.name]]);
         return 0;
       },
       tellUnpublished: async (_, { reason, message }, rival) =>
@@ -224,6 +231,23 @@ describe("a Project of another class", () => {
       ["restore", ref],
       ["giveBack", key],
     ]);
+  });
+});
+
+describe("a Project of another class whose children were seen before it", () => {
+  const laterObjects = [stored("Project", "shop", { spec: { className: "other" } })];
+
+  it("is neither published nor told anything by a reconcile of the children that is under way", async () => {
+    const { handle, calls } = leader({ laterObjects });
+    await handle();
+    expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "tell"]);
+    expect(calls.at(-1)).toEqual(["tell", []]);
+  });
+
+  it("is told nothing either when that reconcile can't write to Redis", async () => {
+    const { handle, calls } = leader({ laterObjects, failure: new StoreUnavailable("no") });
+    await expect(handle()).rejects.toThrow("no");
+    expect(calls.map(([what]) => what)).toEqual(["publish_failed", "giveBack"]);
   });
 });
 
