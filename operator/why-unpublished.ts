@@ -1,7 +1,7 @@
 // What a failure to write configuration to Redis means for the objects that wait for it.
 
 import { OutcomeUnknown, StoreUnavailable } from "../core/errors/store-errors.ts";
-import { RedisFault } from "../core/redis/failure.ts";
+import { RedisFault, replyCode } from "../core/redis/failure.ts";
 import { FleetRingUnusable } from "./keyring/ring-secret.ts";
 import { NotTheWriter, RecordUnreadable, RedisRefused } from "./publish/refusals.ts";
 import type { UnpublishedReason } from "./reasons.ts";
@@ -14,6 +14,21 @@ export interface WhyUnpublished {
 }
 
 const temporary = [StoreUnavailable, OutcomeUnknown, RedisFault, NotTheWriter, RecordUnreadable, RedisSecretUnusable];
+
+/** What a server means that answers and refuses to write, by the first word of its answer. */
+const refusals: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    CLUSTERDOWN: "a part of the Redis Cluster has no primary",
+    LOADING: "it is still loading its data",
+    MISCONF: "it can't save its data; look at its log and at the room on its disk",
+    NOAUTH: "it asks for a user and a password",
+    NOPERM: "the operator's user lacks a right",
+    NOREPLICAS: "too few of its replicas are connected",
+    OOM: "its memory is used up; raise maxmemory or delete data",
+    READONLY: "it is a replica; its address has to lead to the primary",
+    WRONGPASS: "the operator's user or password is wrong",
+  }),
+);
 
 /** Undefined for a failure that has nothing to do with writing to Redis. */
 export function whyUnpublished(error: unknown): WhyUnpublished | undefined {
@@ -30,5 +45,9 @@ export function whyUnpublished(error: unknown): WhyUnpublished | undefined {
 function messageOf(error: unknown): string {
   if (error instanceof RecordUnreadable) return error.message;
   if (error instanceof RedisFault && error.code === "NOJSON") return error.message;
-  return "The configuration can't be written to Redis at the moment; it is tried again until it can";
+  const code = replyCode((error as Error).cause);
+  const why = code === undefined ? undefined : refusals.get(code);
+  if (why === undefined)
+    return "The configuration can't be written to Redis at the moment; it is tried again until it can";
+  return `Redis refuses to write the configuration (${code}): ${why}. It is tried again until it can be written`;
 }

@@ -107,6 +107,27 @@ describe("Redis", () => {
   });
 });
 
+describe.each([
+  ["READONLY", "it is a replica"],
+  ["MISCONF", "it can't save its data"],
+] as const)("Redis that refuses writes with %s", (code, why) => {
+  it("is named in the condition of what can't be published, and all is published once it takes writes again", async () => {
+    const namespace = await fleet.api.namespace();
+    await refusedWrites[code].enter(fleet.redis);
+    try {
+      await fleet.api.apply(shop(), { namespace });
+      await eventually(async () => {
+        const { conditions = [] } = (await fleet.get("Project", namespace, "shop")).status ?? {};
+        const said = conditions.find(({ type }) => type === "Ready");
+        expect(said).toMatchObject({ status: "False", reason: "PublishFailed", message: expect.stringContaining(why) });
+      }, patience);
+    } finally {
+      await refusedWrites[code].leave(fleet.redis);
+    }
+    await fleet.ready(namespace);
+  });
+});
+
 describe("Redis whose memory is used up", () => {
   it("keeps no Project from being deleted together with its data", async () => {
     const namespace = await fleet.api.namespace();
