@@ -43,8 +43,9 @@ export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreW
     const fields = [storeFields.id, storeFields.loss, storeFields.guarded];
     const reply = listOf(await commands.read(meta, "HMGET", meta, ...fields)).map(optionalText);
     const [id, name, guarded] = reply;
-    // Emptied, and the operator has not been there yet; or it is one of a version that knows nothing of this.
-    if (id === undefined && name === undefined) return isGuarded ? (loss ?? {}) : undefined;
+    // Emptied, and the operator has not been there yet; or it is one of a version that knows nothing of this. A loss that had a name
+    // before is another one: who accepted that has not accepted this.
+    if (id === undefined && name === undefined) return isGuarded ? {} : undefined;
     isGuarded = guarded === "1";
     return name === undefined ? undefined : { name };
   };

@@ -115,3 +115,13 @@ it("is served from an emptied Redis where it is meant to forget: no request fail
   await published(shop);
   await isServed();
 });
+
+it("is refused where Redis loses it again, also of a project that has accepted the loss before: nobody has seen this one", async () => {
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  await isRefused();
+  const loss = (await published(shop)).dataLoss() ?? "";
+  await published({ ...shop, project: { ...shop.project, acceptedDataLoss: loss } });
+  await isServed();
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  await isRefused();
+});

@@ -23,8 +23,16 @@ export const lossMutations: readonly Mutation[] = [
     name: "replica-waits-for-the-operator-to-find-a-loss",
     harm: "While no operator runs, replicas serve an emptied Redis as an empty store, and take writes",
     file: "dataplane/config/watch-store.ts",
-    find: "return isGuarded ? (loss ?? {}) : undefined;",
+    find: "return isGuarded ? {} : undefined;",
     replace: "return loss;",
+    caughtBy: ["test/process/lost-data.test.ts"],
+  },
+  {
+    name: "accepted-loss-covers-the-next",
+    harm: "A Project that accepted a loss is served from a Redis that was emptied again, until the operator finds the next loss",
+    file: "dataplane/config/watch-store.ts",
+    find: "return isGuarded ? {} : undefined;",
+    replace: "return isGuarded ? (loss ?? {}) : undefined;",
     caughtBy: ["test/process/lost-data.test.ts"],
   },
   {
