@@ -4,6 +4,7 @@
 
 import { Problem } from "../core/errors/problem.ts";
 import type { Act, ActDeps } from "./act/act.ts";
+import { demandData } from "./act/demand-data.ts";
 import { onDescription } from "./act/on-description.ts";
 import { onDocument } from "./act/on-document.ts";
 import { onObjects } from "./act/on-objects.ts";
@@ -87,13 +88,6 @@ function demandWritable(project: LiveProject): void {
   if (project.config.serving === "ReadOnly") {
     throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
   }
-}
-
-function demandData(directory: Directory, { config }: LiveProject): void {
-  if (!directory.dataLost(config)) return;
-  const detail =
-    "The store no longer holds the data that it held; nothing was done. Its operators have to restore or accept it";
-  throw new Problem("data_lost", detail, { headers: { "Retry-After": "60" } });
 }
 
 function methodNotAllowed(method: string, target: Target): Problem {

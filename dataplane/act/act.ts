@@ -5,6 +5,7 @@ import type { Turns } from "../../core/turns.ts";
 import type { Authentication } from "../authenticate/authentication.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { demandReadToo } from "../authorize/authorize.ts";
+import type { Directory } from "../config/directory.ts";
 import type { Exchange } from "../exchange.ts";
 import type { AnonymousWrites } from "../limit/anonymous-writes.ts";
 import type { Descriptions } from "../perform/descriptions.ts";
@@ -24,6 +25,7 @@ import type { BodyBudgets } from "../validate/body-budget.ts";
 import { type Preconditions, preconditionsOf } from "../validate/preconditions.ts";
 
 export interface ActDeps extends ObjectDeps {
+  readonly directory: Pick<Directory, "dataLost">;
   readonly store: Store;
   readonly authentication: Authentication;
   readonly anonymousWrites: AnonymousWrites;

@@ -5,6 +5,7 @@ import type { Work } from "../perform/project-shares.ts";
 import { isWrite } from "../route/targets.ts";
 import { maxObjectBytes } from "../validate/validate-object.ts";
 import type { Act, ActDeps } from "./act.ts";
+import { demandData } from "./demand-data.ts";
 
 const readUnits = 1;
 const writeUnits = 2;
@@ -12,7 +13,8 @@ const usualBytes = 1024 * 1024;
 
 /**
  * Takes the request's part in its project's share; a promise when it has to wait for that. From here on nothing is waited for
- * that the client decides, so a slow client holds no share. `answerLength` = characters of the answer, where that is known already.
+ * that the client decides, so a slow client holds no share. Refuses with `data_lost`. `answerLength` = characters of the answer, where that
+ * is known already.
  */
 export function beginWork(
   deps: ActDeps,
@@ -22,6 +24,8 @@ export function beginWork(
 ): Promise<void> | undefined {
   const begun = (work: Work): void => {
     exchange.work = work;
+    // They may have been lost while the body arrived, for as long as the client likes, or while this waited for its share.
+    demandData(deps.directory, act.place.project);
   };
   const { limits } = act.place.project.config;
   // Where values may be larger than usual, fewer are under way before their sizes are known.

@@ -12,6 +12,7 @@ import type { Publisher } from "../../operator/publish/publisher.ts";
 import { begunPublisher, openGateway, rememberedStore } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { openRaw } from "../support/http/raw-http.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -124,4 +125,21 @@ it("is refused where Redis loses it again, also of a project that has accepted t
   await isServed();
   await gateway.write(configKeys.meta, "FLUSHALL");
   await isRefused();
+});
+
+it("is refused to writes whose bodies were on their way when it was lost", async () => {
+  const about = `Host: a\r\nAuthorization: ${apikey("admin")}\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2`;
+  const slow = ["POST /default/shop/api/books", "PUT /default/shop/json/flags"].map((target) => {
+    const connection = openRaw(replica.origin);
+    connection.write(`${target} HTTP/1.1\r\n${about}\r\n\r\n`);
+    return connection;
+  });
+  for (const connection of slow) await connection.arrived("100 Continue");
+  await gateway.write(configKeys.meta, "FLUSHALL");
+  await isRefused();
+  for (const connection of slow) {
+    connection.write("{}");
+    expect(await connection.closed()).toContain('"data_lost"');
+  }
+  expect(await gateway.read(configKeys.meta, "KEYS", "*books*")).toEqual([]);
 });

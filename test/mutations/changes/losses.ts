@@ -36,6 +36,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/process/lost-data.test.ts"],
   },
   {
+    name: "slow-body-written-after-a-loss",
+    harm: "A write whose body was on its way when Redis was emptied is stored there, and confirmed, half a minute after the loss is known",
+    file: "dataplane/act/work.ts",
+    find: "    demandData(deps.directory, act.place.project);\n",
+    replace: "",
+    caughtBy: ["test/process/lost-data.test.ts"],
+  },
+  {
     name: "last-replica-goes-unsaid",
     harm: "Projects say that they are available although the last replica has gone",
     file: "operator/wakeups.ts",
