@@ -200,12 +200,18 @@ export class LeaderSession {
   }
 
   #logDataLoss(publisher: Publisher): void {
-    const { logger } = this.#context;
+    const { logger, audit, settings } = this.#context;
     const loss = publisher.dataLoss();
     const advice = `Restore Redis from a backup, or accept the loss: ${acceptLossAnnotation}: "${loss}" on the Secret of the key ring`;
     if (loss !== undefined)
       logger.error("Redis lost the stored data, and requests for data are refused", { loss, advice });
-    else if (publisher.hasOtherStore()) logger.warn("Redis lost the stored data, and is served as it is");
+    else if (publisher.hasOtherStore()) {
+      logger.warn("Redis lost the stored data, and is served as it is");
+      audit.record({
+        act: "data_loss_accepted",
+        facts: { why: settings.onDataLoss === "Serve" ? "Serve" : "Adopted" },
+      });
+    }
   }
 
   /** Nothing but this look tells of the Secret. */
@@ -215,7 +221,7 @@ export class LeaderSession {
     const loss = publisher.dataLoss();
     if (loss === undefined || (await this.#opened?.store.accepted()) !== loss) return;
     await publisher.acceptLoss();
-    this.#context.logger.warn("The loss of the stored data was accepted for all Projects", { loss });
+    this.#context.audit.record({ act: "data_loss_accepted", facts: { loss, why: "Annotated" } });
     for (const key of this.#context.caches.index.keys()) this.#queue.add(key, "bulk");
   }
 

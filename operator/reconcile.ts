@@ -12,7 +12,7 @@ import type { CheckSchema } from "./compile/schema-check.ts";
 import type { DataRecord } from "./data-record.ts";
 import type { Absences } from "./finalize/absences.ts";
 import { type CarriedOn, type CarryOnDeps, carryOn } from "./finalize/carry-on.ts";
-import { recordedActs } from "./finalize/data-acts.ts";
+import { acceptedLossActs, recordedActs } from "./finalize/data-acts.ts";
 import { type DataJudgement, judgeData, planData, withUnserved } from "./finalize/data-plan.ts";
 import type { NamespaceUids } from "./finalize/namespace-uids.ts";
 import { forgetUnrecorded, orderedPurges } from "./finalize/purge-doomed.ts";
@@ -260,17 +260,18 @@ async function publish(
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
   const since = clock.now();
+  const loss = publisher.dataLoss();
   try {
     const published =
       served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
     const { changed } = published;
     if (changed > 0) observePublish({ kind: "published", seconds: (clock.now() - since) / 1000, fields: changed });
-    for (const entry of publishedActs(publishing, served, published.data)) audit.record(entry);
+    for (const entry of publishedActs(publishing, { served, record: published.data, loss })) audit.record(entry);
     return published;
   } catch (error) {
     // It may have taken place: then the next attempt finds nothing left to tell of.
     if (error instanceof OutcomeUnknown) {
-      for (const { act, facts } of publishedActs(publishing, served, record)) {
+      for (const { act, facts } of publishedActs(publishing, { served, record, loss })) {
         audit.record({ act, facts: { ...facts, outcome: "unknown" } });
       }
     }
@@ -279,14 +280,24 @@ async function publish(
   }
 }
 
+interface PublishedAs {
+  readonly served: ProjectParts | undefined;
+  readonly record: DataRecord | undefined;
+  /** Name of the loss of stored data that is not accepted for all. */
+  readonly loss: string | undefined;
+}
+
 function publishedActs(
   { objects, deleted, before, verdicts, namespaceUid }: Publishing,
-  served: ProjectParts | undefined,
-  record: DataRecord | undefined,
+  { served, record, loss }: PublishedAs,
 ): readonly AuditEntry[] {
   const isNamespaceGone = namespaceUid === undefined;
   const withdrawn = withdrawnBy({ objects, deleted, before: before.parts, served, verdicts, isNamespaceGone });
-  return [...withdrawn, ...recordedActs({ ref: objects.ref, before: before.data, after: record })];
+  return [
+    ...withdrawn,
+    ...recordedActs({ ref: objects.ref, before: before.data, after: record }),
+    ...acceptedLossActs(before.parts, served, loss),
+  ];
 }
 
 interface Telling {

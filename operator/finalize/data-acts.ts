@@ -1,7 +1,7 @@
 // Says what became of a project's stored data with one pass: kept without their object, taken over from an earlier namespace, ordered to be
-// purged, purged. Pure: entries of records in, entries of the audit log out.
+// purged, purged, given up where Redis has lost them. Pure: entries of records in, entries of the audit log out.
 
-import type { ProjectRef } from "../../core/config/types.ts";
+import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../data-record.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import { placeOf } from "./data-plan.ts";
@@ -24,6 +24,18 @@ export function recordedActs({ ref, before, after }: RecordChange): readonly Aud
     }
     return entry.retained === true && was?.retained !== true ? [{ act: "data_retained", facts }] : [];
   });
+}
+
+/** By the step that published it: from now on the Project is served without the data that Redis has lost. */
+export function acceptedLossActs(
+  before: ProjectParts | undefined,
+  served: ProjectParts | undefined,
+  loss: string | undefined,
+): readonly AuditEntry[] {
+  if (served === undefined || loss === undefined || served.project.acceptedDataLoss !== loss) return [];
+  if (before?.project.acceptedDataLoss === loss) return [];
+  const { namespace, name, uid } = served.project;
+  return [{ act: "data_loss_accepted", facts: { kind: "Project", namespace, name, uid, loss } }];
 }
 
 export function purgeAct(act: "purge_ordered" | "purge_done", { id, order, deletedUid }: FollowedPurge): AuditEntry {

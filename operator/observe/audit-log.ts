@@ -16,6 +16,7 @@ export const auditMessages = {
   secret_deleted: "Secret deleted",
   data_retained: "Data retained",
   data_adopted: "Data adopted",
+  data_loss_accepted: "Data loss accepted",
   purge_ordered: "Purge ordered",
   purge_done: "Purge done",
   fleet_ring_step: "Fleet key ring renewed by a step",

@@ -37,6 +37,14 @@ const system = () => objectsOf(fleet.api, systemNamespace);
 const meta = async (field: string) => /^\$[0-9]+\r?\n([^\r\n]+)/.exec(await ask("HGET", configKeys.meta, field))?.[1];
 const gauge = async () => /^jsonplane_data_lost ([01])$/m.exec((await fleet.operators[0]?.metrics()) ?? "")?.[1];
 
+/** Lines of the audit log that say so. */
+const accepted = () =>
+  fleet.operators
+    .flatMap((operator) => operator.log().split("\n").slice(0, -1))
+    .map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
+    .filter(({ audit, message }) => audit === true && message === "Data loss accepted")
+    .map(({ time: _, level: __, message: ___, audit: ____, ...facts }) => facts);
+
 async function add(where: Place): Promise<void> {
   await where.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
 }
@@ -110,6 +118,8 @@ it("one Project is served anew once it accepts this loss by its name; another na
   await counted(other, 0);
   await refused(place);
   expect(conditionsOf(await place.get("Project", "shop"))["Ready"]?.reason).toBe("DataLost");
+  const { uid } = (await other.get("Project", "shop")).metadata;
+  expect(accepted()).toEqual([{ kind: "Project", namespace: other.namespace, name: "shop", uid, loss }]);
 });
 
 it("all are, once it is accepted on the Secret; the id stays, and what that accepted goes for no later loss", async () => {
@@ -119,6 +129,7 @@ it("all are, once it is accepted on the Secret; the id stays, and what that acce
   await counted(place, 0);
   expect(await meta("store")).toBe((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]);
   expect(await meta("lost")).toBeUndefined();
+  expect(accepted()).toContainEqual({ loss, why: "Annotated" });
   await add(place);
   await add(other);
   expect(await ask("SAVE")).toContain("OK");
@@ -134,6 +145,21 @@ it("a backup that is put back ends it, with the data", async () => {
   await counted(place, fleet.replicas.length);
   await counted(other, fleet.replicas.length);
   await eventually(async () => expect(await gauge()).toBe("0"), within);
+});
+
+it("is served as it is after a start with --adopt-data, which the log tells", async () => {
+  await lose();
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  const adopting = await fleet.addOperator({ args: ["--adopt-data"] });
+  for (const each of [place, other]) {
+    await each.said("Project", "shop", "Ready", within);
+    await counted(each, 0);
+  }
+  expect(accepted()).toEqual([{ why: "Adopted" }]);
+  await adopting.stop();
+  fleet.operators.splice(0);
+  await fleet.addOperator();
+  for (const each of [place, other]) await add(each);
 });
 
 it("a store that says no id, as one that an earlier version wrote, is taken as it is where none was expected", async () => {

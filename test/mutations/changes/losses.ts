@@ -44,6 +44,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/process/lost-data.test.ts"],
   },
   {
+    name: "accepted-loss-goes-unsaid",
+    harm: "Somebody gives up the stored data of a Project, and no log says so",
+    file: "operator/finalize/data-acts.ts",
+    find: "if (before?.project.acceptedDataLoss === loss) return [];",
+    replace: "return [];",
+    caughtBy: ["test/operator/data-lost.test.ts"],
+  },
+  {
     name: "last-replica-goes-unsaid",
     harm: "Projects say that they are available although the last replica has gone",
     file: "operator/wakeups.ts",
