@@ -5,7 +5,7 @@ import type { ProjectConfig, ProjectParts, SigningRing } from "../../core/config
 import type { Project } from "../objects.ts";
 import { type Judged, type Refusal, refuse, type Verdict } from "../verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
-import { compileProjectConfig } from "./compile-project-config.ts";
+import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant } from "./hosts.ts";
 
 export interface ProjectSurroundings {
@@ -37,13 +37,18 @@ export function judgeProject(project: Project, surroundings: ProjectSurroundings
   return { live, verdict: { ...subject, accepted: true, notices: [] } };
 }
 
-/** Hosts are left out that the present spec does not hold: another Project may have them by now. */
+/**
+ * Hosts are left out that the present spec does not hold: another Project may have them by now. Whether a loss of data is accepted is what the
+ * annotation says now: data are refused or served by it, whatever becomes of the spec.
+ */
 export function lastGoodProject(
   project: Project,
   { previous, hosts }: Pick<ProjectSurroundings, "previous" | "hosts">,
 ): ProjectConfig | undefined {
   if (previous?.project.uid !== project.metadata.uid) return undefined;
-  return { ...previous.project, hosts: previous.project.hosts.filter((host) => hosts.granted.includes(host)) };
+  const { acceptedDataLoss: _, ...config } = previous.project;
+  const held = config.hosts.filter((host) => hosts.granted.includes(host));
+  return { ...config, hosts: held, ...acceptedLossMember(project) };
 }
 
 function fallBack(project: Project, surroundings: ProjectSurroundings, refusal: Refusal): JudgedProject {

@@ -52,6 +52,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/operator/data-lost.test.ts"],
   },
   {
+    name: "accepted-loss-waits-for-the-spec",
+    harm: "A suspended Project that accepts a loss stays refused, and says that it is available",
+    file: "operator/compile/judge-project.ts",
+    find: "hosts: held, ...acceptedLossMember(project) }",
+    replace: "hosts: held }",
+    caughtBy: ["test/unit/operator/compile/last-good-project.test.ts"],
+  },
+  {
     name: "last-replica-goes-unsaid",
     harm: "Projects say that they are available although the last replica has gone",
     file: "operator/wakeups.ts",

@@ -1,0 +1,24 @@
+// What is served of a Project whose present spec waits or is refused: as it was, but for what can't wait.
+
+import { expect, it } from "vitest";
+import { acceptLossAnnotation } from "../../../../core/config/store-fields.ts";
+import type { ProjectParts } from "../../../../core/config/types.ts";
+import { noHosts } from "../../../../operator/compile/hosts.ts";
+import { lastGoodProject } from "../../../../operator/compile/judge-project.ts";
+import type { Project } from "../../../../operator/objects.ts";
+import { project, withConfig } from "../../../support/http/projects.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+
+const shop = project("shop");
+
+function keptOf(object: Project, before: ProjectParts) {
+  const previous = withConfig({ uid: object.metadata.uid })(before);
+  return lastGoodProject(object, { previous, hosts: noHosts });
+}
+
+it("that a loss of data was accepted counts at once, and no longer once the annotation is gone", () => {
+  const plain = stored("Project", "shop") as Project;
+  const metadata = { ...plain.metadata, annotations: { [acceptLossAnnotation]: "4f3a" } };
+  expect(keptOf({ ...plain, metadata }, shop)?.acceptedDataLoss).toBe("4f3a");
+  expect(keptOf(plain, withConfig({ acceptedDataLoss: "4f3a" })(shop))).not.toHaveProperty("acceptedDataLoss");
+});
