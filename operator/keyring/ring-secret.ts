@@ -91,6 +91,13 @@ export function newRingSecret(
   return withRingState({ type: "Opaque", metadata }, state);
 }
 
+/** The same Secret for PUT, with these annotations beside its others. */
+export function withAnnotations(secret: KubeObject, notes: Readonly<Record<string, string>>): JsonObject {
+  const annotations = { ...((secret.metadata.annotations ?? {}) as Readonly<Record<string, string>>), ...notes };
+  const metadata = { ...(secret.metadata as unknown as JsonObject), annotations };
+  return { ...(secret as unknown as JsonObject), apiVersion: "v1", kind: "Secret", metadata };
+}
+
 /** The same Secret for PUT, with this state; whatever else it carries stays. */
 export function withRingState(secret: RingHolder, state: RingState): JsonObject {
   const { annotations, ...metadata } = secret.metadata;

@@ -8,7 +8,14 @@ import { secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
 import { ensureRingSecret } from "./fleet-ring.ts";
 import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./next-ring-step.ts";
-import { type RingState, readRingSecret, restingRing, unusableRing, withRingState } from "./ring-secret.ts";
+import {
+  type RingState,
+  readRingSecret,
+  restingRing,
+  unusableRing,
+  withAnnotations,
+  withRingState,
+} from "./ring-secret.ts";
 
 /** The ring that the publisher seals and opens with. */
 export interface HeldRing {
@@ -45,7 +52,7 @@ export interface RotationDeps {
   readonly random: Random;
   readonly clock: Clock;
   readonly ring: HeldRing;
-  /** What else the Secret says, should it be made anew. */
+  /** What else the Secret has to say: said again where it was made anew, or written over by somebody who keeps it elsewhere. */
   readonly annotations?: () => Readonly<Record<string, string>>;
   readonly config: SealedConfig;
   /**
@@ -65,7 +72,7 @@ export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // Somebody deleted it: what is in use comes back, not a new one.
-  const secret = await ensureRingSecret(deps, async () => restingRing(deps.ring.current()));
+  const secret = await annotated(deps, await ensureRingSecret(deps, async () => restingRing(deps.ring.current())));
   const state = readRingSecret(secret);
   await takeOver(deps, secret, state.keyring);
   const step = nextRingStep(state, await factsOf(deps, state));
@@ -78,6 +85,14 @@ export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   else if (!(await write(deps, secret, changed(state, step, deps)))) return "waiting";
   deps.onStep?.(step.step);
   return "advanced";
+}
+
+/** What stands there, whatever it says, stays. */
+async function annotated({ api, annotations }: RotationDeps, secret: KubeObject): Promise<KubeObject> {
+  const notes = Object.entries(annotations?.() ?? {});
+  const missing = notes.filter(([name]) => secret.metadata.annotations?.[name] === undefined);
+  if (missing.length === 0) return secret;
+  return await api.replace(secretType, withAnnotations(secret, Object.fromEntries(missing)));
 }
 
 /** Adopts what the Secret holds, unless something is sealed that it would not open. */

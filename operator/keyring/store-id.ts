@@ -5,6 +5,7 @@ import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
 import type { KubeApi, KubeObject, ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { DataLossPolicy, StoreIdentity } from "../publish/store-identity.ts";
+import { withAnnotations } from "./ring-secret.ts";
 
 export const storeIdAnnotation = "jsonplane.io/store-id";
 
@@ -16,7 +17,7 @@ export interface StoreIdDeps {
 }
 
 export interface KeptStoreId extends StoreIdentity {
-  /** What a Secret that is made anew has to say. */
+  /** What the Secret has to say, also one that is made anew or that somebody wrote over. */
   annotations(): Readonly<Record<string, string>>;
 }
 
@@ -33,7 +34,7 @@ export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId
     async keep(id) {
       const found = await api.get(secretType, secret);
       // Put back by a rotation's next look, with what annotations() says.
-      if (found !== undefined) await api.replace(secretType, withNote(found, storeIdAnnotation, id));
+      if (found !== undefined) await api.replace(secretType, withAnnotations(found, { [storeIdAnnotation]: id }));
       known = id;
     },
     accepted: () => noted(acceptLossAnnotation),
@@ -43,9 +44,4 @@ export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId
 
 function notesOf(secret: KubeObject | undefined): Readonly<Record<string, string>> {
   return (secret?.metadata.annotations ?? {}) as Readonly<Record<string, string>>;
-}
-
-function withNote(secret: KubeObject, name: string, value: string): Parameters<KubeApi["replace"]>[1] {
-  const metadata = { ...secret.metadata, annotations: { ...notesOf(secret), [name]: value } };
-  return { ...secret, apiVersion: "v1", kind: "Secret", metadata } as unknown as Parameters<KubeApi["replace"]>[1];
 }

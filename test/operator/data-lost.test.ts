@@ -88,6 +88,19 @@ it("an id stands in Redis and in the Secret of the key ring from the first start
   await eventually(async () => expect(await gauge()).toBe("0"), within);
 });
 
+it("the id comes back by itself where somebody writes over the Secret, or deletes it", async () => {
+  const id = (await meta("store")) ?? "";
+  const isBack = () =>
+    eventually(async () => {
+      const { metadata } = await system().get("Secret", ring);
+      expect(metadata.annotations?.[idAnnotation]).toBe(id);
+    }, within);
+  await system().patch("Secret", ring, { metadata: { annotations: { [idAnnotation]: null } } });
+  await isBack();
+  await fleet.api.kubectl(["delete", "secret", ring, "--namespace", systemNamespace]);
+  await isBack();
+});
+
 it("emptied, it is refused to readers and writers; Projects, an Event and a metric say so, and logins go on", async () => {
   const loss = await lose();
   for (const each of [place, other]) await refused(each);

@@ -60,6 +60,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/compile/last-good-project.test.ts"],
   },
   {
+    name: "store-id-forgotten-with-the-annotation",
+    harm: "A Secret of the key ring that is kept elsewhere loses the id of the store, and an emptied Redis is served after the next start",
+    file: "operator/keyring/rotate-fleet-ring.ts",
+    find: "if (missing.length === 0) return secret;",
+    replace: "return secret;",
+    caughtBy: ["test/unit/operator/keyring/rotate-fleet-ring.test.ts"],
+  },
+  {
     name: "last-replica-goes-unsaid",
     harm: "Projects say that they are available although the last replica has gone",
     file: "operator/wakeups.ts",

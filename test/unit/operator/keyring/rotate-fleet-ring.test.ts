@@ -25,6 +25,7 @@ let programmed: boolean;
 let unknownReplicas: boolean;
 let steps: string[];
 let adopted: string[] = [];
+let said: Record<string, string>;
 
 beforeEach(async () => {
   server = await startFakeApiServer();
@@ -40,6 +41,7 @@ beforeEach(async () => {
   ring = (await ensureFleetRing({ api, namespace, random: randomBytes })).keyring;
   [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
   unknownReplicas = false;
+  said = {};
 });
 afterEach(async () => {
   await api.close();
@@ -69,6 +71,7 @@ function rotate(): Promise<Rotation> {
       if (unknownReplicas) throw new Error("Redis is away");
       return replicas.map((kids) => ({ kids: [...kids], revision: programmed ? 1 : 0 }));
     },
+    annotations: () => said,
     onStep: (step) => void steps.push(step),
     onAdopted: (kids) => void adopted.push(...kids),
   });
@@ -243,6 +246,21 @@ describe("a rotation of the fleet's ring", () => {
     }
     expect(steps).toEqual(["append", "promote", "reseal", "drop", "append", "promote", "reseal", "drop"]);
     expect(annotations()[ringAnnotations.rotated]).toBe("2");
+  });
+
+  it("says again what the Secret has to say where somebody wrote over it, and leaves what stands there", async () => {
+    said = { "jsonplane.io/store-id": "4f3a", other: "of ours" };
+    annotate("1");
+    expect(await rotate()).toBe("advanced");
+    const { rotate: asked, rotated } = ringAnnotations;
+    const stays = { other: "stays", [asked]: "1", [rotated]: "1" };
+    expect(annotations()).toMatchObject({ ...stays, "jsonplane.io/store-id": "4f3a" });
+    write("no ring");
+    const { metadata, ...rest } = secret();
+    server.objects.replace(at[0], { ...rest, metadata: { ...metadata, annotations: {} } });
+    await expect(rotate()).rejects.toThrow(FleetRingUnusable);
+    expect(annotations()).toEqual(said);
+    expect(secret()["data"]).toEqual({ "keyring.json": Buffer.from("no ring").toString("base64") });
   });
 
   it("does not take it for nobody that replicas can't be asked", async () => {
