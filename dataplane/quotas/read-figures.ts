@@ -2,7 +2,7 @@
 
 import type { ProjectConfig } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { CollectionRef, FiguresStore } from "../store/port.ts";
+import type { CollectionFigures, CollectionRef, FiguresStore } from "../store/port.ts";
 import type { Figures } from "./figures.ts";
 
 export interface ReadFigures {
@@ -15,18 +15,21 @@ type Figured = Pick<FiguresStore, "collectionFigures" | "documentFigures">;
 
 /** Of what is served. */
 export function readFigures(store: Figured, { config, resources, rootKeys }: LiveProject): Promise<ReadFigures> {
-  return readFiguresOf(store, config, { resources: [...resources.keys()], rootKeys: [...rootKeys.keys()] });
+  const names = { resources: [...resources.keys()], rootKeys: [...rootKeys.keys()], areWritten: true };
+  return readFiguresOf(store, config, names);
 }
 
 export interface StoredNames {
   readonly resources: readonly string[];
   readonly rootKeys: readonly string[];
+  /** False where nobody writes any more: then a collection that holds nothing has nothing to be counted. */
+  readonly areWritten: boolean;
 }
 
 export async function readFiguresOf(
   store: Figured,
   config: ProjectConfig,
-  { resources, rootKeys }: StoredNames,
+  { resources, rootKeys, areWritten }: StoredNames,
 ): Promise<ReadFigures> {
   const { objects, bytes, documentKeys } = config.limits.quota ?? {};
   const refs = resources.map((resource): CollectionRef => ({ project: config, resource }));
@@ -36,13 +39,15 @@ export async function readFiguresOf(
     Promise.all(asked.map((collection) => store.collectionFigures(collection))),
     Promise.all(documents.map((rootKey) => store.documentFigures({ project: config, rootKey }))),
   ]);
+  const isUncounted = (each: CollectionFigures | undefined): boolean =>
+    each?.isCounted === false && (areWritten || each.objects > 0);
   return {
     figures: {
       objects: sum(collections.map((each) => each.objects)),
       bytes: sum([...collections, ...values].map((each) => each.bytes)),
       documentKeys: sum(values.map((each) => each.members)),
     },
-    uncounted: bytes === undefined ? [] : asked.filter((_, at) => collections[at]?.isCounted === false),
+    uncounted: bytes === undefined ? [] : asked.filter((_, at) => isUncounted(collections[at])),
   };
 }
 

@@ -2,16 +2,21 @@
 // asked for when the project's configuration changed, and seldom from then on.
 
 import type { Clock } from "../../core/clock.ts";
+import type { UnservedData } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { FiguresStore } from "../store/port.ts";
-import { noFigures } from "./figures.ts";
+import type { CollectionRef, FiguresStore } from "../store/port.ts";
+import { type Figures, noFigures, plus } from "./figures.ts";
 import { type ReadFigures, readFiguresOf } from "./read-figures.ts";
 
 export type UnservedFigures = (project: LiveProject) => Promise<ReadFigures>;
 
 /** A write that was under way while they were withdrawn may have come after the first look. */
 const freshMs = 60_000;
-const nothing: ReadFigures = { figures: noFigures, uncounted: [] };
+/**
+ * Of what is asked for at once, and counted at once: of what went there may be more than of what is there, and a replica that asks for all of it
+ * keeps others waiting.
+ */
+const atOnce = 50;
 
 export function createUnservedFigures(
   store: Pick<FiguresStore, "collectionFigures" | "documentFigures">,
@@ -21,19 +26,32 @@ export function createUnservedFigures(
 
   return async (project) => {
     const { unserved = [] } = project.config;
-    if (unserved.length === 0) return nothing;
+    if (unserved.length === 0) return { figures: noFigures, uncounted: [] };
     const before = known.get(project);
     if (before !== undefined && clock.monotonic() - before.at < freshMs) return before.read;
     const at = clock.monotonic();
-    const read = await readFiguresOf(store, project.config, {
-      resources: unserved.filter(({ what }) => what === "resource").map(({ name }) => name),
-      rootKeys: unserved.filter(({ what }) => what === "rootkey").map(({ name }) => name),
-    });
-    // What is being purged is not written to: counting it could outlive it.
-    const purged = new Set(unserved.filter(({ isPurged }) => isPurged === true).map(({ name }) => name));
-    const uncounted = read.uncounted.filter(({ resource }) => !purged.has(resource));
-    const found = { ...read, uncounted };
+    let [figures, uncounted]: [Figures, readonly CollectionRef[]] = [noFigures, []];
+    for (let from = 0; from < unserved.length; from += atOnce) {
+      const read = await readSome(store, project, unserved.slice(from, from + atOnce));
+      [figures, uncounted] = [plus(figures, read.figures), [...uncounted, ...read.uncounted].slice(0, atOnce)];
+    }
+    const found = { figures, uncounted };
     if (uncounted.length === 0) known.set(project, { read: found, at });
     return found;
   };
+}
+
+async function readSome(
+  store: Pick<FiguresStore, "collectionFigures" | "documentFigures">,
+  { config }: LiveProject,
+  unserved: readonly UnservedData[],
+): Promise<ReadFigures> {
+  const read = await readFiguresOf(store, config, {
+    resources: unserved.filter(({ what }) => what === "resource").map(({ name }) => name),
+    rootKeys: unserved.filter(({ what }) => what === "rootkey").map(({ name }) => name),
+    areWritten: false,
+  });
+  // What is being purged is not written to: counting it could outlive it.
+  const purged = new Set(unserved.filter(({ isPurged }) => isPurged === true).map(({ name }) => name));
+  return { ...read, uncounted: read.uncounted.filter(({ resource }) => !purged.has(resource)) };
 }

@@ -81,6 +81,14 @@ export const storeMutations: readonly Mutation[] = [
     caughtBy: [redisStore],
   },
   {
+    name: "kept-data-asked-for-all-at-once",
+    harm: "A project with thousands of names whose objects went stops every other project of a replica for a second at each change",
+    file: "dataplane/quotas/unserved-figures.ts",
+    find: "const atOnce = 50;",
+    replace: "const atOnce = 50_000;",
+    caughtBy: ["test/unit/dataplane/quotas/unserved-figures.test.ts"],
+  },
+  {
     name: "replace-does-not-count-bytes",
     harm: "A project grows beyond its quota of bytes by PUT",
     file: `${scripts}/replace-object-n.lua`,
