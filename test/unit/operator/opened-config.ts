@@ -104,6 +104,7 @@ export function openedConfig(events: string[], options: Opened) {
       acknowledged = onAcknowledged;
       const config = {
         installation: options.installation ?? onlyInstallation,
+        store: { annotations: () => ({}), accepted: async () => undefined },
         publisher,
         acknowledgements,
         gateway: { disconnect: () => void events.push("disconnect"), read: async () => [] },
