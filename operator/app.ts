@@ -15,6 +15,7 @@ import type { LeaderSession } from "./leader-session.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
 import { createAuditLog } from "./observe/audit-log.ts";
 import { createInterruptionLog } from "./observe/interruption-log.ts";
+import { nothingKept } from "./observe/kept-figures.ts";
 import { createOperatorMetrics } from "./observe/metrics.ts";
 import { objectCounts, unavailableProjects } from "./observe/object-counts.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
@@ -51,8 +52,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   const monotonic = systemMonotonic;
   const random = Math.random;
   let session: LeaderSession | undefined;
-  const leaseName =
-    settings.className === undefined ? "jsonplane-operator" : `jsonplane-operator-${settings.className}`;
+  const leaseName = leaseNameOf(settings);
   const metrics = createOperatorMetrics({
     clock,
     leaseName,
@@ -62,6 +62,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     queue: () => session?.figures(),
     liveReplicas: () => session?.replicas().live ?? 0,
     replicaRefusals: () => session?.replicas().refusals ?? 0,
+    keptData: () => session?.keptData() ?? nothingKept,
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
     objects: () => objectCounts(caches.all()),
@@ -140,6 +141,10 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
       await api.close();
     },
   };
+}
+
+function leaseNameOf({ className }: OperatorSettings): string {
+  return className === undefined ? "jsonplane-operator" : `jsonplane-operator-${className}`;
 }
 
 /** Nobody acts on what a standby sees: whoever comes to lead looks at everything. */

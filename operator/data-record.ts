@@ -2,6 +2,7 @@
 // be, of which object and namespace, and what becomes of them. Kept in Redis beside the configuration, written with it in one
 // step, so that no crash forgets a purge or does one that nobody asked for.
 
+import type { KeptSize } from "../core/config/data-order.ts";
 import type { DeletionPolicy } from "./objects.ts";
 
 export interface DataEntry {
@@ -16,9 +17,16 @@ export interface DataEntry {
   readonly policy?: DeletionPolicy;
   /** Its object has gone and its data were kept: only the Project's own deletion still purges them. */
   readonly retained?: true;
+  /** When it ceased to be served and was kept, RFC 3339; absent while it is served, and where an operator of an earlier version kept it. */
+  readonly retainedAt?: string;
+  /** With `retainedAt` or `retained`: how much was kept, as a replica measured it; absent = none has yet. */
+  readonly size?: KeptSize;
   /** Set once its data are to be purged: the revision from which on nobody serves it; 0 = the one being written. */
   readonly doomedAt?: number;
-  /** With `doomedAt`: UID of the object or Project whose deletion dooms it. While that one is there it can be released. */
+  /**
+   * With `doomedAt`: UID of the object or Project whose deletion dooms it, which can be released while that one is there; or which annotation
+   * asked for it (finalize/deletion-requests.ts), and then it is final.
+   */
   readonly doomedBy?: string;
 }
 
@@ -42,4 +50,10 @@ export interface DataRecord {
 /** Whether anything is to be purged, so that its project is looked after although nothing else is there of it. */
 export function awaitsPurge({ entries, ended = [] }: DataRecord): boolean {
   return ended.length > 0 || entries.some(({ doomedAt }) => doomedAt !== undefined);
+}
+
+/** Whether its data are kept without being served: of an object that has gone, or of a Project that is not there. */
+export function isKept(entry: DataEntry, { hasProject }: { readonly hasProject: boolean }): boolean {
+  if (entry.doomedAt !== undefined) return false;
+  return entry.retained === true || entry.retainedAt !== undefined || !hasProject;
 }

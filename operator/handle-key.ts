@@ -3,6 +3,7 @@
 
 import { projectName, projectOfName } from "../core/config/config-keys.ts";
 import type { ProjectRef } from "../core/config/types.ts";
+import { keptFrom } from "./finalize/kept-data.ts";
 import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
 import type { CustomResource } from "./objects.ts";
@@ -106,7 +107,7 @@ async function leftToOthers(ref: ProjectRef, deps: HandleDeps): Promise<Handled>
   const { publisher } = await begun(deps);
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
-    await publisher.withdraw(ref, data);
+    await publisher.withdraw(ref, data && keptFrom(data, deps.clock.now()));
     deps.onPublished(ref, undefined);
     const { namespace, name, uid } = parts.project;
     deps.audit.record({
@@ -149,6 +150,6 @@ export function isOvertaken(error: unknown): boolean {
 }
 
 /** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */
-function isOurs({ project }: ProjectObjects, { className }: HandleDeps): boolean {
+export function isOurs({ project }: ProjectObjects, { className }: Pick<HandleDeps, "className">): boolean {
   return project === undefined || (project.spec.className ?? undefined) === className;
 }

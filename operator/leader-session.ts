@@ -12,13 +12,15 @@ import { createAbsences } from "./finalize/absences.ts";
 import { createNamespaceUids } from "./finalize/namespace-uids.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
 import { createHostDesk, type HostDesk } from "./host-desk.ts";
+import { createKeptDataCare, type KeptDataCare } from "./kept-data-care.ts";
 import { ringSecretNameOf } from "./keyring/ring-secret.ts";
 import { rotateFleetRing } from "./keyring/rotate-fleet-ring.ts";
 import { createSealedConfig } from "./keyring/sealed-config.ts";
-import type { KubeApi } from "./kube/api.ts";
+import type { KubeApi, KubeObject } from "./kube/api.ts";
 import { fencedApi } from "./lead/fenced-api.ts";
 import type { Leadership } from "./lead/leadership.ts";
 import { createAcknowledgementLog } from "./observe/acknowledgement-log.ts";
+import type { KeptFigures } from "./observe/kept-figures.ts";
 import { lookAtRedis, type RedisServer } from "./observe/redis-servers.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
@@ -48,6 +50,7 @@ export class LeaderSession {
   readonly #recorder: StoppableRecorder;
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
+  readonly #keptData: KeptDataCare;
   readonly #upkeep: Upkeep;
   readonly #resealing = new Set<string>();
   #opened: OpenedConfig | undefined;
@@ -97,6 +100,13 @@ export class LeaderSession {
         this.#upkeep.refused(refusal);
       },
     });
+    this.#keptData = createKeptDataCare({
+      context,
+      api: this.#api,
+      recorder: this.#recorder,
+      wake: (key) => this.#queue.add(key),
+      config: () => this.#opened,
+    });
     this.#upkeep = this.#createUpkeep();
   }
 
@@ -115,6 +125,10 @@ export class LeaderSession {
 
   dataLost(): boolean {
     return this.#opened?.publisher.dataLoss() !== undefined;
+  }
+
+  keptData(): KeptFigures {
+    return this.#keptData.figures();
   }
 
   redisServers(): readonly RedisServer[] {
@@ -254,6 +268,7 @@ export class LeaderSession {
     if (opened === undefined) return;
     const { settings, clock, audit } = this.#context;
     const { publisher, ring, gateway } = opened;
+    let secret: KubeObject | undefined;
     const sealingKid = (): string => ring.current().keys[0].kid;
     // By the project's own worker: nothing else publishes it meanwhile.
     const resealProject = async (ref: { readonly namespace: string; readonly name: string }): Promise<void> => {
@@ -272,7 +287,11 @@ export class LeaderSession {
       config: createSealedConfig({ publisher, resealProject, sealingKid }),
       onStep: (step) => audit.record({ act: "fleet_ring_step", facts: { step } }),
       onAdopted: (kids) => audit.record({ act: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
+      onSecret: (found) => {
+        secret = found;
+      },
     });
+    await this.#keptData.look(secret);
   }
 
   #handleDeps(): HandleDeps {
@@ -303,6 +322,8 @@ export class LeaderSession {
         this.#upkeep.handled(key, published);
       },
       writer: this.#writer,
+      deletions: this.#keptData.deletions,
+      keptSizes: this.#keptData.sizes,
       absences: createAbsences(api),
       namespaces: createNamespaceUids({
         api,

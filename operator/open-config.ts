@@ -121,7 +121,7 @@ async function connectToRedis(deps: OpenConfigDeps): Promise<Gateway> {
 }
 
 /** Whose configuration a Redis holds; undefined = nobody's. */
-async function ownerIn(gateway: Gateway): Promise<string | undefined> {
+export async function ownerIn(gateway: Gateway): Promise<string | undefined> {
   return optionalText(await gateway.read(configKeys.meta, "HGET", configKeys.meta, "owner"));
 }
 
@@ -133,6 +133,6 @@ async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConf
 }
 
 /** Of whoever has this ring's names: they outlive every rotation. Two classes of one cluster can't share a Redis. */
-function ownerOf(ring: Keyring, className: string | undefined): string {
+export function ownerOf(ring: Keyring, className: string | undefined): string {
   return keyedHash(ring, "content", `owner\n${className ?? ""}`).slice(0, 32);
 }

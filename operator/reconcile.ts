@@ -14,6 +14,10 @@ import type { Absences } from "./finalize/absences.ts";
 import { type CarriedOn, type CarryOnDeps, carryOn } from "./finalize/carry-on.ts";
 import { acceptedLossActs, recordedActs } from "./finalize/data-acts.ts";
 import { type DataJudgement, judgeData, planData, withUnserved } from "./finalize/data-plan.ts";
+import type { DeletionInbox } from "./finalize/deletion-inbox.ts";
+import type { DeletionRequest } from "./finalize/deletion-requests.ts";
+import { settleKept } from "./finalize/kept-data.ts";
+import type { KeptSizes } from "./finalize/kept-sizes.ts";
 import type { NamespaceUids } from "./finalize/namespace-uids.ts";
 import { forgetUnrecorded, orderedPurges } from "./finalize/purge-doomed.ts";
 import { withdrawnBy } from "./finalize/withdrawn.ts";
@@ -43,6 +47,8 @@ export interface ReconcileDeps extends CarryOnDeps {
   readonly writer: ConfigWriter;
   readonly absences: Absences;
   readonly namespaces: NamespaceUids;
+  readonly deletions: DeletionInbox;
+  readonly keptSizes: KeptSizes;
   readonly secrets: SecretBook;
   readonly grantOf: (project: Project) => HostGrant;
   /** Told which hosts the project is published with now; undefined = it is withdrawn. */
@@ -101,10 +107,13 @@ export async function reconcile(
   }
 
   const namespaceUid = await namespaceOf(objects, before, deps);
-  const data = await judged({ objects, deleted, before, namespaceUid }, config, deps);
+  const judgement = await judged({ objects, deleted, before, namespaceUid }, config, deps);
   const resolved = await resolve(objects, before, { config, deps });
-  const { parts, verdicts } = compile({ objects, before, data, resolved }, deps);
+  const asked = deps.deletions.of(objects, { isLeft: resolved.rival !== undefined });
+  const compiling = { objects, before, judgement, resolved, namespaceUid, asked };
+  const { parts, verdicts, data } = compile(compiling, deps);
   const published = await publish({ objects, deleted, before, parts, verdicts, data, namespaceUid }, config, deps);
+  deps.deletions.took(asked);
   deps.onPublished(ref, parts);
 
   const { acknowledgements } = config;
@@ -124,7 +133,7 @@ export async function reconcile(
   }))
     deps.recorder.record(subject, note);
   const untold = await tell({ objects, verdicts, resolved, parts, reach, availability, carried }, config, deps);
-  return next({ resolved, reach, availability, carried, revision: published.revision, untold }, deps);
+  return next({ resolved, reach, availability, carried, revision: published.revision, untold, asked }, deps);
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
@@ -213,27 +222,40 @@ async function resolve(
 interface Compiling {
   readonly objects: ProjectObjects;
   readonly before: PublishedProject;
-  readonly data: DataJudgement;
+  readonly judgement: DataJudgement;
   readonly resolved: ProjectResolution;
+  readonly namespaceUid: string | undefined;
+  readonly asked: readonly DeletionRequest[];
 }
 
 interface Compiled {
   readonly parts: ProjectParts | undefined;
   readonly verdicts: readonly Verdict[];
+  readonly data: DataJudgement;
 }
 
-function compile({ objects, before, data, resolved }: Compiling, deps: ReconcileDeps): Compiled {
+function compile(compiling: Compiling, deps: ReconcileDeps): Compiled {
+  const { objects, before, judgement, resolved, namespaceUid, asked } = compiling;
   const { parts, verdicts } = compileProject({
     ...objects,
     signing: resolved.signing,
     credentials: resolved.credentials,
     hosts: objects.project === undefined ? noHosts : deps.grantOf(objects.project),
-    foreignData: data.foreignData,
-    openPurges: data.openPurges,
+    foreignData: judgement.foreignData,
+    openPurges: judgement.openPurges,
     checkSchema: deps.checkSchema,
     ...(before.parts !== undefined && { previous: before.parts }),
   });
-  return { parts: parts && withUnserved(parts, data.record), verdicts };
+  const data = settleKept(judgement, {
+    objects,
+    previous: before.data,
+    parts: namespaceUid === undefined ? undefined : parts,
+    namespaceUid,
+    requests: asked,
+    sizes: deps.keptSizes.of(objects.ref),
+    now: deps.clock.now(),
+  });
+  return { parts: parts && withUnserved(parts, data.record), verdicts, data };
 }
 
 interface Publishing {
@@ -345,11 +367,13 @@ interface Done {
   readonly revision: number;
   /** Milliseconds until a status may be told again that something else keeps changing; 0 = all are told. */
   readonly untold: number;
+  readonly asked: readonly DeletionRequest[];
 }
 
 function next(done: Done, { clock }: ReconcileDeps): Reconciled {
-  const { resolved, reach, availability, carried, revision, untold } = done;
-  const moments: number[] = [];
+  const { resolved, reach, availability, carried, revision, untold, asked } = done;
+  // Of somebody whose clock is ahead of this one.
+  const moments = asked.map(({ until }) => until - clock.now()).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - clock.now()));
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
   if (carried.purged.length > 0) moments.push(0);

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
-import type { PurgeOrder } from "../../core/config/purge-order.ts";
+import type { PurgeOrder } from "../../core/config/data-order.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createLogger, type Fields, type Logger, type LogLevel } from "../../core/log/logger.ts";
 import { wordsOf } from "../../core/log/words-of.ts";

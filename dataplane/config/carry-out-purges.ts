@@ -1,13 +1,22 @@
-// Carries out the operator's purge orders, one replica at a time, in small steps, and notes which are done. An order that is
-// interrupted goes on where it was left: what is gone is gone.
+// Carries out the operator's orders about stored data, one replica at a time, in small steps, and notes which are done: purges first, then
+// measurements of what is kept. An order that is interrupted goes on where it was left: what is gone is gone.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { configKeys } from "../../core/config/config-keys.ts";
-import { type PurgeOrder, readPurgeOrder } from "../../core/config/purge-order.ts";
+import {
+  type DataOrder,
+  type PurgeOrder,
+  readDataOrder,
+  type SizeOrder,
+  writeKeptSize,
+} from "../../core/config/data-order.ts";
+import { WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
+import { type MeasuredStore, measureKept } from "./measure-kept.ts";
 import { createPurgeOrderScripts, type PurgeOrderScripts } from "./purge-order-scripts.ts";
 import {
+  type GoesOn,
   type PurgedCollections,
   type PurgedDocuments,
   type PurgedSessions,
@@ -18,8 +27,8 @@ import {
 
 export interface PurgeDeps {
   readonly gateway: Gateway;
-  readonly store: PurgedCollections & PurgedDocuments & PurgedSessions;
-  /** Told once everything of an order is gone, by the replica that notes so. */
+  readonly store: PurgedCollections & PurgedDocuments & PurgedSessions & MeasuredStore;
+  /** Told once everything of a purge order is gone, by the replica that notes so. */
   readonly onDone: (id: string, order: PurgeOrder) => void;
   readonly onFailed: (error: unknown) => void;
 }
@@ -56,14 +65,9 @@ async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortS
   const open = [...orders].filter(([id]) => !done.has(id));
   if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return;
   const failures: unknown[] = [];
-  for (const [id, text] of open) {
-    const order = readPurgeOrder(text);
+  for (const given of inOrder(open)) {
     try {
-      // One that a newer operator wrote waits for a newer replica.
-      if (order && (await purge(deps, { id, order }, signal)) && (await isOpen(gateway, id))) {
-        await scripts.noteDone(id);
-        deps.onDone(id, order);
-      }
+      await carryOut(deps, given, { scripts, signal });
     } catch (error) {
       // The next one may be of another project, on another node of a Cluster.
       failures.push(error);
@@ -73,6 +77,38 @@ async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortS
   // The lock is left to run out, so that what fails is not tried again at once.
   if (failures.length > 0) throw failures[0];
   await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+}
+
+interface GivenOrder {
+  readonly id: string;
+  readonly order: DataOrder;
+}
+
+/** One that a newer operator wrote waits for a newer replica. */
+function inOrder(open: readonly (readonly [string, string])[]): readonly GivenOrder[] {
+  const orders = open.flatMap(([id, text]): readonly GivenOrder[] => {
+    const order = readDataOrder(text);
+    return order === undefined ? [] : [{ id, order }];
+  });
+  return [
+    ...orders.filter(({ order }) => order.what !== "size"),
+    ...orders.filter(({ order }) => order.what === "size"),
+  ];
+}
+
+interface Round {
+  readonly scripts: PurgeOrderScripts;
+  readonly signal: AbortSignal;
+}
+
+async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, signal }: Round): Promise<void> {
+  if (order.what === "size") {
+    const size = await measure(deps, { id, order }, signal);
+    if (size !== undefined) await scripts.noteDone(id, size);
+  } else if ((await purge(deps, { id, order }, signal)) && (await isOpen(deps.gateway, id))) {
+    await scripts.noteDone(id);
+    deps.onDone(id, order);
+  }
 }
 
 /**
@@ -88,19 +124,39 @@ async function dropStaleMarks(
   if (stale.length > 0) await gateway.write(purged, "HDEL", purged, ...stale);
 }
 
-/** False when it was interrupted before the end. */
+/** Looked at before every step: when this replica stood still, another one may have finished. */
+function stillOrdered({ gateway }: PurgeDeps, id: string, signal: AbortSignal): GoesOn {
+  return async () => {
+    if (signal.aborted || !(await isOpen(gateway, id))) return false;
+    await gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
+    return true;
+  };
+}
+
+/** What a replica notes of it; undefined when it is to go on with the next look. */
+async function measure(
+  deps: PurgeDeps,
+  { id, order }: { readonly id: string; readonly order: SizeOrder },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const goesOn = stillOrdered(deps, id, signal);
+  try {
+    const size = await measureKept(deps.store, order, goesOn);
+    return size !== undefined && (await goesOn()) ? writeKeptSize(size) : undefined;
+  } catch (error) {
+    // Purges, which make room, must not be held up by a sum that finds no room.
+    if (error instanceof WritesRefused) return undefined;
+    throw error;
+  }
+}
+
+/** False when it was interrupted before the end. Should this replica stand still, a step takes nothing that was stored since. */
 async function purge(
   deps: PurgeDeps,
   { id, order }: { readonly id: string; readonly order: PurgeOrder },
   signal: AbortSignal,
 ): Promise<boolean> {
-  // Looked at before every step: when this replica stood still, another one may have finished. Should it stand still after the look, the
-  // step takes nothing that was stored since.
-  const goesOn = async (): Promise<boolean> => {
-    if (signal.aborted || !(await isOpen(deps.gateway, id))) return false;
-    await deps.gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
-    return true;
-  };
+  const goesOn = stillOrdered(deps, id, signal);
   const { project } = order;
   switch (order.what) {
     case "rootkey":

@@ -1,4 +1,4 @@
-// Typed wrappers of the scripts by which a replica takes up purge orders and notes which are done. They run while Redis' memory is used
+// Typed wrappers of the scripts by which a replica takes up orders about stored data and notes which are done. They run while Redis' memory is used
 // up: what is to be removed may be what fills it.
 
 import { randomUUID } from "node:crypto";
@@ -10,7 +10,8 @@ import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 export interface PurgeOrderScripts {
   /** False when another replica holds it. Two that purge the same would be wasteful, not wrong; so the lock needs no owner. */
   takeLock(milliseconds: number): Promise<boolean>;
-  noteDone(id: string): Promise<void>;
+  /** `found` = what the order asked for; default: when. */
+  noteDone(id: string, found?: string): Promise<void>;
 }
 
 export function createPurgeOrderScripts(gateway: Gateway): PurgeOrderScripts {
@@ -23,8 +24,8 @@ export function createPurgeOrderScripts(gateway: Gateway): PurgeOrderScripts {
       const [code] = listOf(await gateway.run(takeLock, [configKeys.purgeLock], [randomUUID(), milliseconds]));
       return numberOf(code) === 0;
     },
-    async noteDone(id) {
-      await gateway.run(notePurged, [configKeys.purged], [id, Date.now()]);
+    async noteDone(id, found = String(Date.now())) {
+      await gateway.run(notePurged, [configKeys.purged], [id, found]);
     },
   };
 }

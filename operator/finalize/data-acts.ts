@@ -1,10 +1,11 @@
-// Says what became of a project's stored data with one pass: kept without their object, taken over from an earlier namespace, ordered to be
-// purged, purged, given up where Redis has lost them. Pure: entries of records in, entries of the audit log out.
+// Says what became of a project's stored data with one pass: kept without their object, taken over from an earlier namespace, asked to be
+// deleted, ordered to be purged, purged, given up where Redis has lost them. Pure: entries of records in, entries of the audit log out.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../data-record.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import { placeOf } from "./data-plan.ts";
+import { isRequestPlace } from "./deletion-requests.ts";
 import type { FollowedPurge } from "./purge-doomed.ts";
 
 export interface RecordChange {
@@ -21,6 +22,10 @@ export function recordedActs({ ref, before, after }: RecordChange): readonly Aud
     const facts = { ...factsOf(ref, entry), uid: entry.uid };
     if (was !== undefined && was.namespaceUid !== entry.namespaceUid && was.doomedAt === undefined) {
       return [{ act: "data_adopted", facts: { ...facts, formerNamespaceUid: was.namespaceUid } }];
+    }
+    if (isRequestPlace(entry.doomedBy) && was?.doomedAt === undefined) {
+      const since = entry.retainedAt !== undefined && { retainedAt: entry.retainedAt };
+      return [{ act: "deletion_requested", facts: { ...facts, ...since, why: entry.doomedBy } }];
     }
     return entry.retained === true && was?.retained !== true ? [{ act: "data_retained", facts }] : [];
   });
@@ -39,9 +44,10 @@ export function acceptedLossActs(
 }
 
 export function purgeAct(act: "purge_ordered" | "purge_done", { id, order, deletedUid }: FollowedPurge): AuditEntry {
+  const why = isRequestPlace(deletedUid) ? { why: deletedUid } : { deletedUid };
   const facts = order.what === "sessions" ? { what: order.what } : { what: order.what, name: order.name };
   const { namespace, name } = order.project;
-  return { act, facts: { namespace, project: name, ...facts, deletedUid, purge: id } };
+  return { act, facts: { namespace, project: name, ...facts, ...why, purge: id } };
 }
 
 function factsOf({ namespace, name }: ProjectRef, entry: DataEntry) {

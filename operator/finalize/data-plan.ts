@@ -191,7 +191,8 @@ function servedEntries(
   return new Map(entries);
 }
 
-function dataParts({ resources, rootKeys }: ProjectParts): readonly Pick<DataEntry, "what" | "name" | "uid">[] {
+/** What of the parts has stored data. */
+export function dataParts({ resources, rootKeys }: ProjectParts): readonly Pick<DataEntry, "what" | "name" | "uid">[] {
   return [
     ...[...resources.values()].map(({ name, uid }) => ({ what: "resource" as const, name, uid })),
     ...[...rootKeys.values()].map(({ key, uid }) => ({ what: "rootkey" as const, name: key, uid })),

@@ -24,11 +24,11 @@ export function judgeEntry(entry: DataEntry, context: DoomContext): DataEntry {
   // or else as it was published.
   const spoke = object ?? context.goneOf(entry.uid);
   const policy = spoke === undefined ? entry.policy : spoke.spec.deletionPolicy;
-  const { what, name, uid, namespaceUid, doomedAt } = entry;
-  const kept: DataEntry = { what, name, uid, namespaceUid, ...(policy !== undefined && { policy }) };
+  const { policy: _, retained: __, doomedAt, doomedBy: ___, ...rest } = entry;
+  const kept: DataEntry = { ...rest, ...(policy !== undefined && { policy }) };
   if (doomedAt !== undefined && !isReleasable(entry, context)) return entry;
-  const doomedBy = doomOf(entry, { object, policy }, context);
-  if (doomedBy !== undefined) return { ...kept, doomedAt: doomedAt ?? 0, doomedBy };
+  const by = doomOf(entry, { object, policy }, context);
+  if (by !== undefined) return { ...kept, doomedAt: doomedAt ?? 0, doomedBy: by };
   return object === undefined ? { ...kept, retained: true } : kept;
 }
 

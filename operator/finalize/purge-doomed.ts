@@ -2,7 +2,7 @@
 // replica serves them any more, struck off the record once a replica has removed them. It may be cut off anywhere: an entry leaves the
 // record last, so that a pass which was cut off is made again, and until then nobody is served under that name.
 
-import type { PurgeOrder } from "../../core/config/purge-order.ts";
+import type { PurgeOrder } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord, EndedProject } from "../data-record.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
@@ -28,7 +28,7 @@ export interface PurgeInput {
 export interface FollowedPurge {
   readonly id: string;
   readonly order: PurgeOrder;
-  /** UID of the object or Project whose deletion brought it. */
+  /** UID of the object or Project whose deletion brought it, or which annotation did (deletion-requests.ts). */
   readonly deletedUid: string;
 }
 

@@ -63,6 +63,8 @@ export interface RotationDeps {
   readonly onStep?: (step: RingStep["step"]) => void;
   /** Told of a ring that somebody put into the Secret, and that is in use from now on: its key ids. */
   readonly onAdopted?: (kids: readonly string[]) => void;
+  /** Told on every call of the Secret as it was found. */
+  readonly onSecret?: (secret: KubeObject) => void;
   /** Told on every call that has to wait; no secret in it. */
   readonly onWaiting?: (why: string) => void;
 }
@@ -73,6 +75,7 @@ export type Rotation = "idle" | "waiting" | "advanced";
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // Somebody deleted it: what is in use comes back, not a new one.
   const secret = await annotated(deps, await ensureRingSecret(deps, async () => restingRing(deps.ring.current())));
+  deps.onSecret?.(secret);
   const state = readRingSecret(secret);
   await takeOver(deps, secret, state.keyring);
   const step = nextRingStep(state, await factsOf(deps, state));

@@ -17,6 +17,7 @@ export const auditMessages = {
   data_retained: "Data retained",
   data_adopted: "Data adopted",
   data_loss_accepted: "Data loss accepted",
+  deletion_requested: "Deletion of kept data requested",
   purge_ordered: "Purge ordered",
   purge_done: "Purge done",
   fleet_ring_step: "Fleet key ring renewed by a step",

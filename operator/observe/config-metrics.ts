@@ -1,6 +1,7 @@
 // What comes of the work: configuration published and taken up, objects and their conditions, data and Secrets removed.
 
 import type { Instruments } from "./instruments.ts";
+import type { KeptFigures } from "./kept-figures.ts";
 import type { RedisServer } from "./redis-servers.ts";
 
 export interface ConfigGauges {
@@ -9,6 +10,8 @@ export interface ConfigGauges {
   readonly replicaRefusals: () => number;
   /** Whether requests for data are refused because Redis lost them. */
   readonly dataLost: () => boolean;
+  /** Stored data that nobody serves. */
+  readonly keptData: () => KeptFigures;
   /** As of the last look; none where this process does not lead, or Redis is away. */
   readonly redisServers: () => readonly RedisServer[];
   /** How many objects have a condition in a status; counts, so that no object makes a series. */
@@ -105,6 +108,7 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
     },
     () => [{ value: dataLost() ? 1 : 0 }],
   );
+  readKept(read, gauges.keptData);
   readRedis(read, redisServers);
   read(
     {
@@ -117,6 +121,37 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
         labels: { kind, condition, status },
         value: count,
       })),
+  );
+}
+
+function readKept(read: Instruments["read"], keptData: ConfigGauges["keptData"]): void {
+  read(
+    {
+      name: "jsonplane_retained_projects",
+      help: "Projects, there or gone, of which stored data are kept that nobody serves",
+    },
+    () => [{ value: keptData().projects }],
+  );
+  read(
+    {
+      name: "jsonplane_retained_data",
+      help: "Collections and root keys whose data are kept without being served, by whether a replica has measured them yet",
+      labels: ["measured"],
+    },
+    () => {
+      const { measured, unmeasured } = keptData();
+      return [
+        { labels: { measured: "true" }, value: measured },
+        { labels: { measured: "false" }, value: unmeasured },
+      ];
+    },
+  );
+  read(
+    {
+      name: "jsonplane_retained_data_bytes",
+      help: "Bytes of JSON that the measured ones hold; Redis takes more memory for them",
+    },
+    () => [{ value: keptData().bytes }],
   );
 }
 

@@ -14,19 +14,26 @@ const recordsPerStep = 1_000;
 /** By `<namespace>/<name>`; without those that can't be read, for the others' sake. */
 export async function readDataRecords(gateway: Gateway): Promise<Map<string, DataRecord>> {
   const records = new Map<string, DataRecord>();
+  for await (const page of dataRecordPages(gateway)) for (const [name, record] of page) records.set(name, record);
+  return records;
+}
+
+/** The same, some at a time. One that is written meanwhile may come twice. */
+export async function* dataRecordPages(gateway: Gateway): AsyncIterable<ReadonlyMap<string, DataRecord>> {
   let cursor = "0";
   do {
     const reply = await gateway.read(configKeys.data, "HSCAN", configKeys.data, cursor, "COUNT", recordsPerStep);
     const [next, pairs] = listOf(reply);
     cursor = textOf(next);
     const texts = textsOf(pairs);
+    const page = new Map<string, DataRecord>();
     for (let at = 0; at < texts.length; at += 2) {
       const [name = "", text = ""] = [texts[at], texts[at + 1]];
       const record = parseRecord(text);
-      if (record !== undefined) records.set(name, record);
+      if (record !== undefined) page.set(name, record);
     }
+    yield page;
   } while (cursor !== "0");
-  return records;
 }
 
 /** Throws RecordUnreadable. */

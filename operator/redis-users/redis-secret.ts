@@ -58,6 +58,12 @@ export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUser
   };
 }
 
+/** The operator's URL as the Secret says, for whoever makes none; undefined when there is no such Secret. */
+export async function operatorRedisUrl(api: Pick<KubeApi, "get">, name: ObjectName): Promise<string | undefined> {
+  const secret = await api.get(secretType, name);
+  return secret && entryOf(secret, redisEntries.operatorUrl);
+}
+
 async function ensured(deps: RedisSecretDeps): Promise<KubeObject> {
   const { api, secret } = deps;
   const found = await api.get(secretType, secret);

@@ -2,7 +2,8 @@
 // were taken over from an earlier namespace.
 
 import type { DataEntry, DataRecord } from "../data-record.ts";
-import type { CustomResource } from "../objects.ts";
+import { deletionAnnotation, isRequestPlace } from "../finalize/deletion-requests.ts";
+import type { CustomResource, Project } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import type { EventNote } from "../record/event-recorder.ts";
 import type { Subject } from "../verdict.ts";
@@ -30,7 +31,8 @@ export function dataEventsOf({ objects, deleted, record, purged, adopted }: Data
   const events = purged.flatMap((entry): readonly DataEvent[] => {
     // Of an object that went long ago its Project tells, where there is one.
     const owner = owners.find(({ metadata }) => metadata.uid === entry.uid) ?? project;
-    return owner === undefined ? [] : [event(owner, "DataPurged", `${dataOf(entry)} deleted, as deletionPolicy says`)];
+    const why = isRequestPlace(entry.doomedBy) ? "an annotation asked for" : "deletionPolicy says";
+    return owner === undefined ? [] : [event(owner, "DataPurged", `${dataOf(entry)} deleted, as ${why}`)];
   });
   for (const object of deleted) {
     const note = keptNote(object, entries);
@@ -42,6 +44,11 @@ export function dataEventsOf({ objects, deleted, record, purged, adopted }: Data
     );
   }
   return events;
+}
+
+/** The Project's annotation asks for something that can't be read. */
+export function deletionRefused(project: Project, fault: string): DataEvent {
+  return event(project, "DeletionRefused", `${deletionAnnotation}: ${fault}`);
 }
 
 function keptNote(object: CustomResource, entries: readonly DataEntry[]): string | undefined {
@@ -60,7 +67,7 @@ function dataOf({ what, name }: DataEntry): string {
 
 function event(
   { kind, metadata: { namespace, name, uid } }: CustomResource,
-  reason: "DataPurged" | "DataRetained" | "DataAdopted",
+  reason: "DataPurged" | "DataRetained" | "DataAdopted" | "DeletionRefused",
   note: string,
 ): DataEvent {
   const { type, action } = statusEventCatalogue[reason];

@@ -14,11 +14,20 @@ export const statusEventCatalogue = {
     action: "Reconcile",
     meaning: "80 % of a quota of the Project are used, or more",
   },
-  DataPurged: { type: "Normal", action: "Purge", meaning: "Stored data were deleted, as deletionPolicy says" },
+  DataPurged: {
+    type: "Normal",
+    action: "Purge",
+    meaning: "Stored data were deleted, as deletionPolicy or an annotation says",
+  },
   DataRetained: {
     type: "Normal",
     action: "Purge",
     meaning: "The object has gone and its data were kept, as deletionPolicy says",
+  },
+  DeletionRefused: {
+    type: "Warning",
+    action: "Purge",
+    meaning: "The annotation `jsonplane.io/delete-kept-data` names something that can't be read",
   },
   DataAdopted: {
     type: "Normal",

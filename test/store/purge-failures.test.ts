@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
-import { writePurgeOrder } from "../../core/config/purge-order.ts";
+import { writeDataOrder } from "../../core/config/data-order.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
@@ -34,7 +34,7 @@ const booksOf = (namespace: string) => ({ project: { namespace, name: "shop" }, 
 it("a purge that fails holds up no other, and is carried out once it can be", async () => {
   for (const namespace of tenants) {
     await store.create(booksOf(namespace), objectOf(1, {}), 10);
-    const order = writePurgeOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
+    const order = writeDataOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
     await gateway.write(configKeys.purges, "HSET", configKeys.purges, namespace, order);
   }
   let fails = true;

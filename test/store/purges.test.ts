@@ -355,6 +355,7 @@ function cutOff(at: number, when: "before" | "after"): Purges {
     isDone: cut(purges.isDone),
     forget: cut(purges.forget),
     ordered: cut(purges.ordered),
+    sizes: purges.sizes,
   };
 }
 

@@ -56,6 +56,16 @@ export const operator: Dashboard = {
             legend: "{{status}}",
           },
         ]),
+        lines(
+          "Kept without being served",
+          "bytes",
+          "Stored JSON of objects and Projects that went; jsonplane data orphans says which.",
+          [{ expr: "max(jsonplane_retained_data_bytes)", legend: "measured" }],
+        ),
+        lines("Projects with kept data", "short", "There or gone; data that no replica has measured yet beside them.", [
+          { expr: "max(jsonplane_retained_projects)", legend: "Projects" },
+          { expr: 'max(jsonplane_retained_data{measured="false"})', legend: "not measured yet" },
+        ]),
       ],
     },
     {

@@ -61,6 +61,7 @@ const joiners: ReadonlySet<string> = new Set([
   "upkeep.ts",
   "wakeups.ts",
   "host-desk.ts",
+  "kept-data-care.ts",
   "open-config.ts",
   "leader-session.ts",
   "serve-terms.ts",

@@ -1,10 +1,10 @@
--- Purpose: notes that a purge order was carried out.
+-- Purpose: notes that an order about stored data was carried out.
 -- KEYS: 1 orders that were carried out
--- ARGV: 1 order's id, 2 when, in Unix milliseconds
+-- ARGV: 1 order's id, 2 when, in Unix milliseconds, or what was asked for
 -- Returns: {done}
 local code = { done = 0 }
 local purged = KEYS[1]
-local id, now = ARGV[1], ARGV[2]
+local id, mark = ARGV[1], ARGV[2]
 
-redis.call("HSET", purged, id, now)
+redis.call("HSET", purged, id, mark)
 return { code.done }

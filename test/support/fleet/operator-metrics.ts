@@ -1,5 +1,6 @@
 // The operator's metrics with readings that a test can change, and what Prometheus would read.
 
+import { nothingKept } from "../../../operator/observe/kept-figures.ts";
 import {
   createOperatorMetrics,
   type OperatorMetrics,
@@ -23,6 +24,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     liveReplicas: () => 0,
     replicaRefusals: () => 0,
     dataLost: () => false,
+    keptData: () => nothingKept,
     redisServers: () => [],
     objects: () => [],
     unavailableProjects: () => 0,

@@ -123,6 +123,8 @@ function leader(world: World = {}) {
       },
     },
     namespaces: { of: async () => undefined },
+    deletions: { of: () => [], took: () => undefined, look: async () => undefined },
+    keptSizes: { of: () => new Map(), look: async () => undefined },
     secrets: {
       prepare: async () => ({ find: () => undefined }),
       write: async () => undefined,

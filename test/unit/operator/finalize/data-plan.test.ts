@@ -56,6 +56,17 @@ function serving(projectUid: string, ...uids: readonly string[]): ProjectParts {
   return { ...bare, resources: new Map(resources) as unknown as ProjectParts["resources"] };
 }
 
+it("what is kept goes on saying since when, and how much it is, until it is served again", () => {
+  const since = { retained: true, retainedAt: "2026-11-20T00:00:00.000Z", size: { objects: 2, bytes: 30 } } as const;
+  const kept = judged(shop("there", "Retain"), record("Retain", entry(since)));
+  expect(kept.record?.entries).toEqual([entry(since)]);
+  const objects = projectObjects("shop", ...shop("there", "Retain"), ...books("anew", undefined));
+  const parts = serving("Project shop", "ApiResource books, anew");
+  expect(planData(kept, { objects, parts, namespaceUid })?.entries).toEqual([
+    entry({ uid: "ApiResource books, anew" }),
+  ]);
+});
+
 type Fate = "purged" | "kept";
 
 describe("when an ApiResource ends, its data", () => {

@@ -1,0 +1,73 @@
+// An order of the operator about stored data, carried out by a replica, for only they reach data: to remove them for good, or to say how much
+// there is of what is kept without being served.
+
+import type { ProjectRef } from "./types.ts";
+
+interface Named {
+  readonly project: ProjectRef;
+  readonly name: string;
+}
+
+export type PurgeOrder =
+  | ({ readonly what: "resource" } & Named)
+  | ({ readonly what: "rootkey" } & Named)
+  /** Of the Project with this UID alone: another one may have its name. */
+  | { readonly what: "sessions"; readonly project: ProjectRef; readonly projectUid: string };
+
+export interface SizeOrder extends Named {
+  readonly what: "size";
+  readonly of: "resource" | "rootkey";
+}
+
+export type DataOrder = PurgeOrder | SizeOrder;
+
+/** What a replica notes of a SizeOrder once it is carried out. */
+export interface KeptSize {
+  /** Objects of a collection; 0 of a root key. */
+  readonly objects: number;
+  /** Of the stored JSON, as a quota counts them. */
+  readonly bytes: number;
+}
+
+export function writeDataOrder(order: DataOrder): string {
+  return JSON.stringify(order);
+}
+
+/** Undefined when the text is no order that this version knows. */
+export function readDataOrder(text: string): DataOrder | undefined {
+  const order = parsed(text) as Partial<Record<"what" | "of" | "name" | "projectUid", unknown>> & {
+    readonly project?: unknown;
+  };
+  const project = projectOf(order?.project);
+  if (project === undefined) return undefined;
+  const { what, of, name, projectUid } = order;
+  if (what === "sessions" && typeof projectUid === "string") return { what, project, projectUid };
+  if (typeof name !== "string") return undefined;
+  if (what === "resource" || what === "rootkey") return { what, project, name };
+  if (what === "size" && (of === "resource" || of === "rootkey")) return { what, of, project, name };
+  return undefined;
+}
+
+export function writeKeptSize({ objects, bytes }: KeptSize): string {
+  return JSON.stringify({ objects, bytes });
+}
+
+/** Undefined when the text is the mark of another order. */
+export function readKeptSize(text: string): KeptSize | undefined {
+  const { objects, bytes } = (parsed(text) ?? {}) as Partial<Record<keyof KeptSize, unknown>>;
+  return typeof objects === "number" && typeof bytes === "number" ? { objects, bytes } : undefined;
+}
+
+function projectOf(value: unknown): ProjectRef | undefined {
+  const { namespace, name } = (value ?? {}) as Partial<Record<keyof ProjectRef, unknown>>;
+  return typeof namespace === "string" && typeof name === "string" ? { namespace, name } : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Said as "no order" by the caller, who has the text.
+    return undefined;
+  }
+}

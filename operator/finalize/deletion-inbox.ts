@@ -1,0 +1,124 @@
+// What people ask to be deleted of kept data, by annotations of Projects and of the key ring's Secret. What the Secret says is handed to the
+// Projects that it names, and taken away once they have it on record, or have nothing that it means; a Project's own stays where it is.
+// The Secret is looked at with each look at the key ring.
+
+import { projectName } from "../../core/config/config-keys.ts";
+import { type DataRecord, isKept } from "../data-record.ts";
+import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
+import { secretType } from "../kube/resource-types.ts";
+import type { Project } from "../objects.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+import {
+  type DeletionRequest,
+  deletionAnnotation,
+  isMeant,
+  readProjectRequests,
+  readSecretRequests,
+  requestPlaces,
+} from "./deletion-requests.ts";
+
+export interface DeletionInbox {
+  /** What is asked of the project now. Where `isLeft` to another installation, its own annotation speaks of that one's data. */
+  of(
+    objects: Pick<ProjectObjects, "ref" | "project">,
+    options: { readonly isLeft: boolean },
+  ): readonly DeletionRequest[];
+  /** The project has been looked at with these: what they meant is on record. */
+  took(requests: readonly DeletionRequest[]): void;
+  /** Takes up what the Secret says, as it was just read. */
+  look(secret: KubeObject): Promise<void>;
+}
+
+export interface DeletionInboxDeps {
+  /** Bound to leadership. */
+  readonly api: Pick<KubeApi, "replace">;
+  readonly now: () => number;
+  readonly records: () => ReadonlyMap<string, DataRecord>;
+  /** False of a project that is never looked at: its namespace is not known, or its Project is of another class. */
+  readonly looksAt: (key: string) => boolean;
+  /** Has the project looked at. */
+  readonly wake: (key: string) => void;
+  /** Told once of what the Secret says that can't be read, and of names under which nothing is kept. */
+  readonly warn: (message: string, facts: Readonly<Record<string, string>>) => void;
+  /** Told once of what a Project's annotation says that can't be read. */
+  readonly onFault: (project: Project, fault: string) => void;
+}
+
+export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
+  const { api, now, records, looksAt, wake, warn, onFault } = deps;
+  let byProject: ReadonlyMap<string, readonly DeletionRequest[]> = new Map();
+  /** Texts of requests that were taken, until they are out of the annotation. */
+  const taken = new Set<string>();
+  let warned: string | undefined;
+  /** Annotations of Projects with faults that were told of. */
+  const told = new WeakMap<Project, true>();
+
+  const ownRequests = (project: Project): readonly DeletionRequest[] => {
+    const { requests, faults } = readProjectRequests(annotationOf(project), project.metadata, now());
+    if (faults.length > 0 && !told.has(project)) {
+      told.set(project, true);
+      for (const fault of faults) onFault(project, fault);
+    }
+    return requests;
+  };
+
+  /** One that concerns a project which is never looked at stays: that may change. */
+  const isDone = (request: DeletionRequest): boolean => {
+    if (taken.has(request.text)) return true;
+    if (request.until > now()) return false;
+    // A Project that is there has its own entries guarded; whether it is, whoever works on it knows.
+    const entries = records().get(projectName(request.project))?.entries ?? [];
+    if (entries.some((entry) => isKept(entry, { hasProject: false }) && isMeant(entry, request))) return false;
+    warn("Nothing is kept under a name whose deletion was asked for", { name: request.text });
+    return true;
+  };
+
+  const secretRequests = (annotation: string | undefined): readonly DeletionRequest[] => {
+    const { requests, faults } = readSecretRequests(annotation, now());
+    const isNews = annotation !== warned;
+    warned = annotation;
+    if (isNews) for (const fault of faults) warn("What was asked to be deleted can't be read", { fault });
+    return requests;
+  };
+
+  const takeAway = async (secret: KubeObject, done: ReadonlySet<string>): Promise<void> => {
+    try {
+      await api.replace(secretType, without(secret, done));
+      for (const text of done) taken.delete(text);
+    } catch (error) {
+      // Somebody else wrote the Secret: the next look finds it.
+      if (!isConflict(error)) throw error;
+    }
+  };
+
+  return {
+    of({ ref, project }, { isLeft }) {
+      const own = project === undefined || isLeft ? [] : ownRequests(project);
+      return [...own, ...(byProject.get(projectName(ref)) ?? [])];
+    },
+    took(requests) {
+      for (const { text, place, until } of requests)
+        if (place === requestPlaces.installation && until <= now()) taken.add(text);
+    },
+    async look(secret) {
+      const requests = secretRequests(annotationOf(secret));
+      const done = new Set(requests.filter(isDone).map(({ text }) => text));
+      const open = requests.filter(({ text }) => !done.has(text));
+      byProject = Map.groupBy(open, ({ project }) => projectName(project));
+      for (const [key, each] of byProject) if (looksAt(key) && each.some(({ until }) => until <= now())) wake(key);
+      if (done.size > 0) await takeAway(secret, done);
+    },
+  };
+}
+
+function annotationOf({ metadata }: KubeObject | Project): string | undefined {
+  return (metadata.annotations as Readonly<Record<string, string>> | undefined)?.[deletionAnnotation];
+}
+
+function without(secret: KubeObject, texts: ReadonlySet<string>): Parameters<KubeApi["replace"]>[1] {
+  const { [deletionAnnotation]: text = "", ...others } = (secret.metadata.annotations ?? {}) as Record<string, string>;
+  const left = text.split(/[\s,]+/).filter((word) => word !== "" && !texts.has(word));
+  const annotations = { ...others, ...(left.length > 0 && { [deletionAnnotation]: left.join("\n") }) };
+  const metadata = { ...secret.metadata, annotations };
+  return { ...secret, apiVersion: "v1", kind: "Secret", metadata } as unknown as Parameters<KubeApi["replace"]>[1];
+}

@@ -1,0 +1,140 @@
+// Reads what people ask to be deleted of kept data, from an annotation of a Project or of the key ring's Secret. Each name says a time, and
+// only what was kept until then is meant: an annotation that stays where it is, in Git too, deletes nothing that is kept later.
+
+import { projectName } from "../../core/config/config-keys.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { DataEntry } from "../data-record.ts";
+
+export const deletionAnnotation = "jsonplane.io/delete-kept-data";
+
+/** Where a request stands, as records and the audit log say it. */
+export const requestPlaces = {
+  project: "Annotation of the Project",
+  installation: "Annotation of the key ring's Secret",
+} as const;
+
+export type RequestPlace = (typeof requestPlaces)[keyof typeof requestPlaces];
+
+export function isRequestPlace(doomedBy: string | undefined): doomedBy is RequestPlace {
+  return Object.values<string | undefined>(requestPlaces).includes(doomedBy);
+}
+
+export interface DeletionRequest {
+  /** As it stands in the annotation. */
+  readonly text: string;
+  readonly project: ProjectRef;
+  /** Absent = all that is kept of the Project. */
+  readonly data?: Pick<DataEntry, "what" | "name">;
+  /** Unix milliseconds: what was kept later is not meant. */
+  readonly until: number;
+  readonly place: RequestPlace;
+}
+
+export interface ReadRequests {
+  readonly requests: readonly DeletionRequest[];
+  /** What was read over, each with what to write instead. */
+  readonly faults: readonly string[];
+}
+
+/** Half of what the API server lets all annotations of an object have together. */
+export const maxAnnotationBytes = 128 * 1024;
+/** A request of tomorrow would take up data that nobody has kept yet; a clock may be ahead by less. */
+export const maxAheadMs = 300_000;
+/** More would only repeat the same. */
+const maxFaults = 5;
+const maxQuoted = 80;
+
+/** Of the Secret: `NAMESPACE/PROJECT@TIME`, `NAMESPACE/PROJECT/KIND/NAME@TIME`, with spaces, commas or line breaks between. */
+export function readSecretRequests(annotation: string | undefined, now: number): ReadRequests {
+  return read(
+    annotation,
+    { now, place: requestPlaces.installation, example: "shop/store/ApiResource/books" },
+    (name) => {
+      const [namespace = "", project = "", ...data] = name.split("/");
+      return { project: { namespace, name: project }, data };
+    },
+  );
+}
+
+/** Of a Project: `all@TIME`, `KIND/NAME@TIME`. */
+export function readProjectRequests(annotation: string | undefined, project: ProjectRef, now: number): ReadRequests {
+  return read(annotation, { now, place: requestPlaces.project, example: "ApiResource/books" }, (name) => ({
+    project,
+    data: name === "all" ? [] : name.split("/"),
+  }));
+}
+
+/** As the Secret's annotation has it. */
+export function requestName(project: ProjectRef, data?: Pick<DataEntry, "what" | "name">): string {
+  return data === undefined ? projectName(project) : `${projectName(project)}/${kindOf(data)}/${data.name}`;
+}
+
+export function kindOf({ what }: Pick<DataEntry, "what">): "ApiResource" | "RootKey" {
+  return what === "resource" ? "ApiResource" : "RootKey";
+}
+
+/** Whether the request means what was kept so. Data of an earlier version say no time: they were kept before anybody could ask. */
+export function isMeant(entry: DataEntry, { data, until }: Pick<DeletionRequest, "data" | "until">): boolean {
+  if (data !== undefined && (data.what !== entry.what || data.name !== entry.name)) return false;
+  return entry.retainedAt === undefined || Date.parse(entry.retainedAt) <= until;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ reading
+
+interface Reading {
+  readonly now: number;
+  readonly place: RequestPlace;
+  readonly example: string;
+}
+
+interface Named {
+  readonly project: ProjectRef;
+  /** Nothing, or kind and name. */
+  readonly data: readonly string[];
+}
+
+function read(annotation: string | undefined, reading: Reading, named: (name: string) => Named): ReadRequests {
+  if (annotation === undefined) return { requests: [], faults: [] };
+  if (Buffer.byteLength(annotation) > maxAnnotationBytes) {
+    const fault = `${deletionAnnotation} has more than ${maxAnnotationBytes} bytes: name whole Projects, or fewer at once`;
+    return { requests: [], faults: [fault] };
+  }
+  const requests: DeletionRequest[] = [];
+  const faults: string[] = [];
+  for (const text of new Set(annotation.split(/[\s,]+/).filter((word) => word !== ""))) {
+    const request = readOne(text, reading, named);
+    if (typeof request !== "string") requests.push(request);
+    else if (faults.length < maxFaults) faults.push(request);
+  }
+  return { requests, faults };
+}
+
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/;
+const whats = new Map<string, DataEntry["what"]>([
+  ["apiresource", "resource"],
+  ["rootkey", "rootkey"],
+]);
+
+/** A text is what is wrong with it. */
+function readOne(
+  text: string,
+  { now, place, example }: Reading,
+  named: (name: string) => Named,
+): DeletionRequest | string {
+  const [name = "", time, ...more] = text.split("@");
+  const quoted = JSON.stringify(text.slice(0, maxQuoted));
+  const until = time !== undefined && timePattern.test(time) ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(until) || more.length > 0) {
+    return `${quoted} says no time until which data were kept, such as ${example}@${new Date(now).toISOString()}`;
+  }
+  if (until > now + maxAheadMs) return `${quoted} is of the future: name a time until which data were kept already`;
+  const { project, data } = named(name);
+  const [kind = "", of = "", ...rest] = data;
+  const what = whats.get(kind.toLowerCase());
+  const isOne = what !== undefined && namePattern.test(of) && rest.length === 0;
+  if (!namePattern.test(project.namespace) || !namePattern.test(project.name) || (data.length > 0 && !isOne)) {
+    return `${quoted} names no kept data: write for example ${example}@${time}`;
+  }
+  return { text, project, until, place, ...(what !== undefined && { data: { what, name: of } }) };
+}

@@ -1,0 +1,69 @@
+// What the leader does about stored data that are kept although nobody serves them: has them measured, takes up what people ask to be deleted,
+// and counts them for metrics.
+
+import type { Clock } from "../core/clock.ts";
+import { projectOfName } from "../core/config/config-keys.ts";
+import { createDeletionInbox, type DeletionInbox } from "./finalize/deletion-inbox.ts";
+import { createKeptSizes, type KeptSizes } from "./finalize/kept-sizes.ts";
+import { isOurs } from "./handle-key.ts";
+import type { KubeApi, KubeObject } from "./kube/api.ts";
+import { type KeptFigures, keptFigures, nothingKept } from "./observe/kept-figures.ts";
+import type { OperatorContext } from "./operator-context.ts";
+import type { OpenConfig } from "./publish/config-writer.ts";
+import type { EventRecorder } from "./record/event-recorder.ts";
+import { deletionRefused } from "./status/data-events.ts";
+
+export interface KeptDataCareDeps {
+  readonly context: Pick<OperatorContext, "caches" | "settings" | "logger"> & { readonly clock: Clock };
+  /** Bound to leadership. */
+  readonly api: KubeApi;
+  readonly recorder: EventRecorder;
+  /** Has the project looked at. */
+  readonly wake: (key: string) => void;
+  /** Undefined before Redis was reached. */
+  readonly config: () => OpenConfig | undefined;
+}
+
+export interface KeptDataCare {
+  readonly deletions: DeletionInbox;
+  readonly sizes: KeptSizes;
+  figures(): KeptFigures;
+  /** `secret` = the key ring's, as it was just read. */
+  look(secret: KubeObject | undefined): Promise<void>;
+}
+
+export function createKeptDataCare({ context, api, recorder, wake, config }: KeptDataCareDeps): KeptDataCare {
+  const { caches, settings, logger, clock } = context;
+  const records = () => config()?.publisher.dataRecords() ?? new Map();
+  const hasProject = (key: string) => caches.index.projectOf(projectOfName(key)) !== undefined;
+  const looksAt = (key: string): boolean => {
+    const ref = projectOfName(key);
+    return caches.knows(ref.namespace) && isOurs(caches.index.objectsOf(ref), settings);
+  };
+  const deletions = createDeletionInbox({
+    api,
+    now: () => clock.now(),
+    records,
+    looksAt,
+    wake,
+    warn: logger.warn,
+    onFault: (project, fault) => {
+      const { subject, note } = deletionRefused(project, fault);
+      recorder.record(subject, note);
+    },
+  });
+  const sizes = createKeptSizes({ hasProject, looksAt, wake });
+  return {
+    deletions,
+    sizes,
+    figures: () => (config() === undefined ? nothingKept : keptFigures(records(), hasProject)),
+    async look(secret) {
+      if (secret !== undefined) await deletions.look(secret);
+      const opened = config();
+      if (opened === undefined) return;
+      const { purges, publisher, acknowledgements } = opened;
+      const reach = acknowledgements.reachOf(publisher.newest());
+      await sizes.look({ purges, records: records(), reach });
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
+import { createDeletionInbox } from "../../../../operator/finalize/deletion-inbox.ts";
+import { deletionAnnotation } from "../../../../operator/finalize/deletion-requests.ts";
+import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+import { manualClock } from "../../../support/time/manual-clock.ts";
+
+const at = "2025-10-01T00:00:00Z";
+const ref = { namespace: "shop", name: "store" };
+const books: DataEntry = { what: "resource", name: "books", uid: "u", namespaceUid: "n", retained: true };
+
+/** The Secret as it is at the API server, and an inbox that looks at it. */
+function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => boolean; entries?: DataEntry[] } = {}) {
+  const clock = manualClock();
+  const records = new Map<string, DataRecord>([["shop/store", { policy: "Retain", projectUid: "p", entries }]]);
+  let [annotations, refused]: [Record<string, string>, boolean] = [{ other: "stays" }, false];
+  const [woken, warnings, faults]: [string[], string[], string[]] = [[], [], []];
+  const inbox = createDeletionInbox({
+    api: {
+      async replace(_, object) {
+        if (refused) throw new ApiFailure(409, { reason: "Conflict", message: "It has changed" });
+        annotations = (object as unknown as KubeObject).metadata.annotations as Record<string, string>;
+        return object as unknown as KubeObject;
+      },
+    },
+    now: clock.now,
+    records: () => records,
+    looksAt,
+    wake: (key) => void woken.push(key),
+    warn: (message, facts) => void warnings.push(`${message}: ${Object.values(facts).join()}`),
+    onFault: (project, fault) => void faults.push(`${project.metadata.name}: ${fault}`),
+  });
+  return {
+    inbox,
+    clock,
+    records,
+    woken,
+    warnings,
+    faults,
+    asks: () => inbox.of({ ref }, { isLeft: false }).map(({ text }) => text),
+    write: (text: string) => {
+      annotations = { ...annotations, [deletionAnnotation]: text };
+    },
+    conflict: (isOn: boolean) => {
+      refused = isOn;
+    },
+    annotations: () => annotations,
+    look: () =>
+      inbox.look({
+        metadata: { namespace: "s", name: "ring", uid: "r", resourceVersion: "1", annotations },
+      } as KubeObject),
+  };
+}
+
+describe("what the Secret asks for", () => {
+  it("is handed to its Project, and taken away once that has it on record; other annotations stay", async () => {
+    const { inbox, asks, write, look, woken, annotations } = world();
+    const text = `shop/store/ApiResource/books@${at}`;
+    write(`${text} shop/other@2025-10-02T00:00:00Z`);
+    await look();
+    expect(woken).toEqual(["shop/store"]);
+    expect(asks()).toEqual([text]);
+    expect(annotations()[deletionAnnotation]).toBe(text);
+    inbox.took(inbox.of({ ref }, { isLeft: false }));
+    await look();
+    expect(annotations()).toEqual({ other: "stays" });
+    expect(asks()).toEqual([]);
+  });
+
+  it("is kept until it was taken, however often it is looked at, and while somebody else writes the Secret", async () => {
+    const { inbox, write, look, asks, annotations, conflict } = world();
+    write(`shop/store@${at}`);
+    await look();
+    await look();
+    expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
+    inbox.took(inbox.of({ ref }, { isLeft: false }));
+    conflict(true);
+    await look();
+    expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
+    conflict(false);
+    await look();
+    expect(annotations()).toEqual({ other: "stays" });
+    // The same name, written once more, is asked anew.
+    write(`shop/store@${at}`);
+    await look();
+    expect(asks()).toEqual([`shop/store@${at}`]);
+  });
+
+  it("goes with a line in the log where nothing is kept so", async () => {
+    const { write, look, warnings, annotations, woken } = world({
+      entries: [{ ...books, retainedAt: "2025-10-05T00:00:00Z" }],
+    });
+    write(`shop/store@${at}`);
+    await look();
+    expect(annotations()).toEqual({ other: "stays" });
+    expect([warnings, woken]).toEqual([
+      [`Nothing is kept under a name whose deletion was asked for: shop/store@${at}`],
+      [],
+    ]);
+  });
+
+  it("waits for its time, and for a Project that is not looked at", async () => {
+    const { write, look, woken, clock, annotations, inbox } = world();
+    const soon = new Date(clock.now() + 60_000).toISOString();
+    write(`shop/store@${soon}`);
+    await look();
+    inbox.took(inbox.of({ ref }, { isLeft: false }));
+    await look();
+    expect([woken, annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${soon}`]);
+    clock.advance(60_000);
+    await look();
+    expect(woken).toEqual(["shop/store"]);
+    const unseen = world({ looksAt: () => false });
+    unseen.write(`shop/store@${at}`);
+    await unseen.look();
+    expect([unseen.woken, unseen.annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${at}`]);
+  });
+
+  it("stays where it can't be read, and is told of once", async () => {
+    const { write, look, warnings, annotations } = world();
+    write("shop/store");
+    await look();
+    await look();
+    expect(warnings).toEqual([expect.stringContaining('"shop/store" says no time')]);
+    expect(annotations()[deletionAnnotation]).toBe("shop/store");
+  });
+});
+
+describe("what a Project's annotation asks for", () => {
+  const project = (text: string) =>
+    stored("Project", "store", { metadata: { ...ref, annotations: { [deletionAnnotation]: text } } });
+
+  it("is its own data, also after it was taken; nothing where another installation looks after the Project", () => {
+    const { inbox } = world();
+    const objects = { ref, project: project(`all@${at}`) };
+    inbox.took(inbox.of(objects, { isLeft: false }));
+    expect(inbox.of(objects, { isLeft: false })).toMatchObject([{ text: `all@${at}`, project: ref }]);
+    expect(inbox.of(objects, { isLeft: true })).toEqual([]);
+  });
+
+  it("is told of once where it can't be read", () => {
+    const { inbox, faults } = world();
+    const objects = { ref, project: project("books") };
+    for (let time = 0; time < 3; time += 1) expect(inbox.of(objects, { isLeft: false })).toEqual([]);
+    expect(faults).toEqual([expect.stringContaining('store: "books" says no time')]);
+  });
+});

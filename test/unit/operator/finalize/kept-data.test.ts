@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
+import { readProjectRequests, requestPlaces } from "../../../../operator/finalize/deletion-requests.ts";
+import { type KeptInput, keptFrom, withKept } from "../../../../operator/finalize/kept-data.ts";
+import { project, withResource } from "../../../support/http/projects.ts";
+import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
+
+const now = Date.parse("2026-11-23T12:00:00Z");
+const earlier = "2026-11-20T00:00:00.000Z";
+const before = "2026-11-19T00:00:00Z";
+const namespaceUid = "namespace 1";
+const all = (time: string) => readProjectRequests(`all@${time}`, { namespace: "default", name: "shop" }, now).requests;
+
+function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {
+  return { what: "resource", name, uid: `ApiResource ${name}`, namespaceUid, ...more };
+}
+
+function kept(entries: readonly DataEntry[], input: Partial<KeptInput> = {}): readonly DataEntry[] {
+  const record: DataRecord = { policy: "Retain", projectUid: "p", entries };
+  const usual = { objects: projectObjects("shop"), namespaceUid, requests: [], sizes: new Map(), now };
+  return withKept(record, { ...usual, ...input }).entries;
+}
+
+const serving = (...names: readonly string[]): ProjectParts =>
+  project("shop", ...names.map((name) => withResource(name)));
+const recordOf = (...entries: readonly DataEntry[]): DataRecord => ({ policy: "Retain", projectUid: "p", entries });
+
+describe("data that are served no more", () => {
+  it("say since when, from the first look on that finds them so", () => {
+    const [books] = kept([entry("books", { retained: true })], { previous: recordOf(entry("books")) });
+    expect(books).toMatchObject({ retained: true, retainedAt: "2026-11-23T12:00:00.000Z" });
+    const [later] = kept([books as DataEntry], { previous: recordOf(books as DataEntry), now: now + 60_000 });
+    expect(later).toEqual(books);
+  });
+
+  it("and were kept by an earlier version say no time: nobody knows it", () => {
+    const old = entry("books", { retained: true });
+    expect(kept([old], { previous: recordOf(old) })).toEqual([old]);
+  });
+
+  it("say it also where a Project of another class has taken the name", () => {
+    const doomed = entry("films", { doomedAt: 7 });
+    const { entries } = keptFrom(recordOf(entry("books"), doomed), now);
+    expect(entries).toEqual([entry("books", { retainedAt: "2026-11-23T12:00:00.000Z" }), doomed]);
+  });
+
+  it("have the size that was measured, once", () => {
+    const sizes = new Map([["resource:books", { objects: 3, bytes: 70 }]]);
+    const old = entry("books", { retained: true, retainedAt: earlier });
+    const [measured] = kept([old], { sizes });
+    expect(measured?.size).toEqual({ objects: 3, bytes: 70 });
+    const again = new Map([["resource:books", { objects: 0, bytes: 0 }]]);
+    expect(kept([measured as DataEntry], { sizes: again })).toEqual([measured]);
+  });
+});
+
+describe("a request to delete", () => {
+  const old = entry("books", { retained: true, retainedAt: earlier });
+
+  it("has what was kept until its time purged, and says where it stood", () => {
+    const films = entry("films", { retained: true, retainedAt: "2026-11-22T00:00:00.000Z" });
+    expect(kept([old, films], { requests: all("2026-11-21T00:00:00Z") })).toEqual([
+      { ...old, doomedAt: 0, doomedBy: requestPlaces.project },
+      films,
+    ]);
+    expect(kept([old], { requests: all(before) })).toEqual([old]);
+  });
+
+  it("never concerns what is served, whatever it says", () => {
+    const served = entry("books", { retainedAt: earlier });
+    expect(kept([served], { parts: serving("books"), requests: all("2026-11-23T11:00:00Z") })).toEqual([served]);
+  });
+
+  it("never concerns what ceases to be served with this very look", () => {
+    const [books] = kept([entry("books")], {
+      previous: recordOf(entry("books")),
+      requests: all("2026-11-23T11:59:59.999Z"),
+    });
+    expect(books?.doomedAt).toBeUndefined();
+  });
+
+  it("never concerns what is kept after it was made, though the clock of whoever made it is ahead", () => {
+    const ahead = all("2026-11-23T12:00:01Z");
+    const previous = recordOf(entry("books"));
+    const [books] = kept([entry("books", { retained: true })], { previous, requests: ahead });
+    expect(books?.retainedAt).toBe("2026-11-23T12:00:01.001Z");
+    expect(kept([books as DataEntry], { requests: ahead, now: now + 60_000 })).toEqual([books]);
+  });
+
+  it("waits for a time that is still to come", () => {
+    const ahead = readProjectRequests("all@2026-11-23T12:00:01Z", { namespace: "default", name: "shop" }, now).requests;
+    expect(kept([old], { requests: ahead })).toEqual([old]);
+    expect(kept([old], { requests: ahead, now: now + 1_000 })[0]?.doomedAt).toBe(0);
+  });
+
+  it.each([
+    ["of its Project that is gone", []],
+    ["that is refused in its Project", [stored("Project", "shop")]],
+  ])("leaves alone what an object of this namespace names %s", (_, projects) => {
+    const objects = projectObjects("shop", ...projects, stored("ApiResource", "books"));
+    expect(kept([old], { objects, requests: all("2026-11-23T11:00:00Z") })).toEqual([old]);
+  });
+
+  it("leaves alone what an object names by its resourceName", () => {
+    const tomes = stored("ApiResource", "tomes", { spec: { resourceName: "books" } });
+    expect(kept([old], { objects: projectObjects("shop", tomes), requests: all("2026-11-23T11:00:00Z") })).toEqual([
+      old,
+    ]);
+  });
+
+  it("has data of an earlier namespace purged although an object of this one has their name: none of them are its own", () => {
+    const foreign = { ...old, namespaceUid: "namespace 0" };
+    const objects = projectObjects("shop", stored("Project", "shop"), stored("ApiResource", "books"));
+    expect(kept([foreign], { objects, requests: all("2026-11-23T11:00:00Z") })[0]?.doomedAt).toBe(0);
+  });
+
+  it("changes nothing of what is to be purged already", () => {
+    const doomed = { ...old, doomedAt: 7, doomedBy: "ApiResource books" };
+    expect(kept([doomed], { requests: all("2026-11-23T11:00:00Z") })).toEqual([doomed]);
+  });
+});
