@@ -68,7 +68,8 @@ function parseWords(command: Command, words: readonly string[]): ParsedWords {
     if (fault !== undefined) faults.push(fault);
     else flags.set(token.name, token.value ?? "true");
   }
-  return { flags, argument: positionals[0] ?? "", faults: [...faults, ...argumentFaults(command, positionals)] };
+  const argument = command.argument?.isList ? positionals.join(" ") : (positionals[0] ?? "");
+  return { flags, argument, faults: [...faults, ...argumentFaults(command, positionals)] };
 }
 
 interface OptionToken {
@@ -93,6 +94,7 @@ function optionFault({ name, rawName, value }: OptionToken, settings: readonly S
 }
 
 function argumentFaults({ argument }: Command, positionals: readonly string[]): readonly string[] {
+  if (argument?.isList) return [];
   const [first, ...more] = argument === undefined ? [undefined, ...positionals] : positionals;
   if (argument !== undefined && first === undefined) return [`${argument.name} is missing: ${argument.help}`];
   return more.map((word) => `${JSON.stringify(word)} is one word too many`);

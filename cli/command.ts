@@ -13,6 +13,8 @@ export interface CommandArgument {
   /** As the help shows it, `DIR`. */
   readonly name: string;
   readonly help: string;
+  /** Any number of words, none too; they are handed over with a space between. */
+  readonly isList?: true;
 }
 
 export interface CommandDefinition<T extends SettingTable> {

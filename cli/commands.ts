@@ -4,6 +4,7 @@ import type { Command } from "./command.ts";
 import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
+import { dataOrphansCommand } from "./kept-data/command.ts";
 import { operatorCommand } from "./operator/command.ts";
 import { validate } from "./validate-command.ts";
 
@@ -13,4 +14,5 @@ export const commands: readonly Command[] = [
   operatorCommand,
   dataplaneCommand,
   clearFinalizersCommand,
+  dataOrphansCommand,
 ];

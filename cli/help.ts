@@ -38,7 +38,8 @@ export function commandHelp(command: Command): string {
 }
 
 function usage({ name, argument }: Command): string {
-  return argument === undefined ? name : `${name} ${argument.name}`;
+  if (argument === undefined) return name;
+  return argument.isList ? `${name} [${argument.name}…]` : `${name} ${argument.name}`;
 }
 
 function columns(rows: readonly (readonly [string, string])[]): readonly string[] {

@@ -233,7 +233,7 @@ export const force = {
   read: readSwitch,
 } as const satisfies Setting<boolean>;
 
-const labelPattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+export const labelPattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 function readKind(text: string): Kind {
   const wanted = text.toLowerCase();
@@ -242,7 +242,7 @@ function readKind(text: string): Kind {
   throw new InvalidSetting(`must be one of ${kinds.join(", ")}, not ${JSON.stringify(text)}`);
 }
 
-function readSwitch(text: string): boolean {
+export function readSwitch(text: string): boolean {
   if (text === "true" || text === "false") return text === "true";
   throw new InvalidSetting(`must be true or false, not ${JSON.stringify(text)}`);
 }

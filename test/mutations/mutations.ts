@@ -2,6 +2,7 @@
 
 import { accessMutations } from "./changes/access.ts";
 import { installationMutations } from "./changes/installations.ts";
+import { keptDataMutations } from "./changes/kept-data.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
 import { storeMutations } from "./changes/store.ts";
@@ -12,5 +13,6 @@ export const mutations: readonly Mutation[] = [
   ...accessMutations,
   ...operatorMutations,
   ...installationMutations,
+  ...keptDataMutations,
   ...lossMutations,
 ];

@@ -1,0 +1,30 @@
+// `jsonplane data orphans`: what is kept of stored data although nobody serves them, and the way to have them deleted.
+
+import { all, deleteData, output, project, timeout, yes } from "../../core/env/kept-data-settings.ts";
+import { className, kubeconfig, namespace, operatorNamespace, redis, redisSecret } from "../../core/env/settings.ts";
+import { defineCommand } from "../command.ts";
+
+export const dataOrphansCommand = defineCommand({
+  name: "data orphans",
+  summary: "List stored data that are kept although nobody serves them; with --delete have them deleted",
+  argument: { name: "NAMESPACE/PROJECT[/KIND/NAME]", help: "Only these; what --delete deletes", isList: true },
+  settings: {
+    namespace: { ...namespace, help: "Only data of this namespace" },
+    project,
+    output,
+    deleteData,
+    all,
+    yes,
+    timeout,
+    redis,
+    redisSecret: { ...redisSecret, help: "Secret of the operator's namespace with the users of the Redis at --redis" },
+    kubeconfig,
+    operatorNamespace,
+    className: { ...className, help: "Class of the operator; default: none" },
+  },
+  needs: ["redis"],
+  run: async (settings, argument) => {
+    const { runOrphans } = await import("./run-orphans.ts");
+    return await runOrphans(settings, argument);
+  },
+});

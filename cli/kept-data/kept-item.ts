@@ -1,0 +1,70 @@
+// One collection or root key whose data are kept although nobody serves them, as the list shows it, and the words that choose some of them.
+
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { DataEntry } from "../../operator/data-record.ts";
+import { kindOf, requestName } from "../../operator/finalize/deletion-requests.ts";
+
+/** Why nobody serves them. */
+export type KeptBecause =
+  | "ObjectDeleted"
+  | "ProjectDeleted"
+  /** The namespace is gone, or another one has its name. */
+  | "EarlierNamespace"
+  /** A Project of another class has the name. */
+  | "OtherClass"
+  /** The operator's account may not look into the namespace, so the operator doesn't either. */
+  | "NamespaceNotWatched"
+  /** The object is there, and is refused or not served for another reason. */
+  | "ObjectNotServed";
+
+export interface KeptItem {
+  readonly project: ProjectRef;
+  readonly entry: DataEntry;
+  readonly because: KeptBecause;
+  /** `Deleting`: it is ordered, or was; `Guarded`: an object of this namespace names them, and has to go first. */
+  readonly state: "Kept" | "Deleting" | "Guarded";
+}
+
+/** `NAMESPACE/PROJECT/KIND/NAME`. */
+export function nameOf({ project, entry }: KeptItem): string {
+  return requestName(project, entry);
+}
+
+/** Whether it may be deleted on request. */
+export function isDeletable({ state, because }: KeptItem): boolean {
+  return state === "Kept" && because !== "OtherClass" && because !== "NamespaceNotWatched";
+}
+
+export interface Choice {
+  readonly namespace: string | undefined;
+  readonly project: string | undefined;
+  /** `NAMESPACE/PROJECT` or `NAMESPACE/PROJECT/KIND/NAME`; none = all. */
+  readonly names: readonly string[];
+}
+
+/** The words of `names` that choose it, `""` where there are none; nothing when it is not chosen. */
+export function chosenBy(item: KeptItem, { namespace, project, names }: Choice): readonly string[] {
+  const { project: ref, entry } = item;
+  if (namespace !== undefined && ref.namespace !== namespace) return [];
+  if (project !== undefined && ref.name !== project) return [];
+  if (names.length === 0) return [""];
+  const own = [requestName(ref), nameOf(item), `${requestName(ref)}/${kindOf(entry)}s/${entry.name}`].map(
+    withLowerKind,
+  );
+  return names.filter((name) => own.includes(withLowerKind(name)));
+}
+
+/** Kinds in any case, as kubectl takes them. */
+function withLowerKind(name: string): string {
+  const [namespace = "", project = "", kind = "", ...rest] = name.split("/");
+  return [namespace, project, kind.toLowerCase(), ...rest].join("/");
+}
+
+const namePattern = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+(\/(apiresource|rootkey)s?\/[A-Za-z0-9._-]+)?$/i;
+
+/** What is wrong with the first word that can't be a name; undefined when all can. */
+export function nameFault(names: readonly string[]): string | undefined {
+  const wrong = names.find((name) => !namePattern.test(name));
+  if (wrong === undefined) return undefined;
+  return `${JSON.stringify(wrong)} is no name of kept data: write NAMESPACE/PROJECT, or NAMESPACE/PROJECT/ApiResource/NAME, NAMESPACE/PROJECT/RootKey/KEY`;
+}

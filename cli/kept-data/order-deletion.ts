@@ -1,0 +1,132 @@
+// Has the operator delete what was chosen: names go into the annotation of the key ring's Secret, some at a time, each with the time until which
+// its data were kept, and are waited for until the operator has taken them up and replicas have deleted the data.
+
+import type { Timers } from "../../core/timers.ts";
+import { pause } from "../../core/timers.ts";
+import type { DataRecord } from "../../operator/data-record.ts";
+import { deletionAnnotation, maxAnnotationBytes, requestName } from "../../operator/finalize/deletion-requests.ts";
+import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../../operator/kube/api.ts";
+import { secretType } from "../../operator/kube/resource-types.ts";
+import { StartRefused } from "../start-refused.ts";
+import { type KeptItem, nameOf } from "./kept-item.ts";
+
+export interface OrderDeps {
+  readonly api: Pick<KubeApi, "get" | "replace">;
+  readonly secret: ObjectName;
+  /** The operator's record of a project, as it is now. */
+  readonly recordOf: (project: KeptItem["project"]) => Promise<DataRecord | undefined>;
+  readonly timers: Timers;
+  readonly now: () => number;
+  readonly monotonic: () => number;
+  /** Takes one line at a time. */
+  readonly out: (line: string) => void;
+  readonly timeoutMs: number;
+}
+
+/** Of the annotation, so that others' requests have room beside them. */
+const maxBatchBytes = maxAnnotationBytes / 2;
+const lookMs = 500;
+const maxConflicts = 10;
+
+interface Ordered {
+  readonly item: KeptItem;
+  readonly text: string;
+}
+
+/** Says of each what became of it; answers with the exit code, 1 when something is not deleted. */
+export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps): Promise<number> {
+  const until = deps.monotonic() + deps.timeoutMs;
+  let isAll = true;
+  for (const batch of batchesOf(items, new Date(deps.now()).toISOString())) {
+    await write(batch, deps);
+    if (!(await follow(batch, until, deps))) isAll = false;
+  }
+  return isAll ? 0 : 1;
+}
+
+/** What was kept at that very time, and nothing that is kept later. */
+function* batchesOf(items: readonly KeptItem[], now: string): Iterable<readonly Ordered[]> {
+  let batch: Ordered[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const text = `${requestName(item.project, item.entry)}@${item.entry.retainedAt ?? now}`;
+    if (bytes + text.length >= maxBatchBytes) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push({ item, text });
+    bytes += text.length + 1;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function write(batch: readonly Ordered[], { api, secret }: OrderDeps): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await api.get(secretType, secret);
+    if (found === undefined) throw new StartRefused(`There is no Secret ${secret.namespace}/${secret.name}`);
+    const names = new Set([...namesIn(found), ...batch.map(({ text }) => text)]);
+    const annotations = { ...annotationsOf(found), [deletionAnnotation]: [...names].join("\n") };
+    const metadata = { ...found.metadata, annotations };
+    try {
+      const changed = { ...found, apiVersion: "v1", kind: "Secret", metadata };
+      await api.replace(secretType, changed as unknown as Parameters<KubeApi["replace"]>[1]);
+      return;
+    } catch (error) {
+      if (!isConflict(error) || attempt >= maxConflicts) throw error;
+    }
+  }
+}
+
+/** True when all of them are deleted. */
+async function follow(batch: readonly Ordered[], until: number, deps: OrderDeps): Promise<boolean> {
+  const { api, secret, out, timers, monotonic } = deps;
+  let open = batch;
+  let isAll = true;
+  for (;;) {
+    const untaken = new Set(namesIn(await api.get(secretType, secret)));
+    const states = await Promise.all(open.map((ordered) => stateOf(ordered, untaken, deps)));
+    for (const [at, { item }] of open.entries()) sayDone(item, states[at], out);
+    isAll &&= !states.includes("left");
+    open = open.filter((_, at) => states[at] === "waiting");
+    if (open.length === 0) return isAll;
+    if (monotonic() >= until) return sayOpen(open, untaken, out);
+    await pause(timers, lookMs);
+  }
+}
+
+function sayDone(item: KeptItem, state: "deleted" | "left" | "waiting" | undefined, out: OrderDeps["out"]): void {
+  if (state === "deleted") out(`${nameOf(item)}: deleted`);
+  if (state === "left") out(`${nameOf(item)}: not deleted, an object names them by now, or they are kept anew`);
+}
+
+function sayOpen(open: readonly Ordered[], untaken: ReadonlySet<string>, out: OrderDeps["out"]): false {
+  for (const { item, text } of open) {
+    const why = untaken.has(text)
+      ? "the operator has not taken it up yet: does it run, and lead?"
+      : "replicas have not deleted the data yet: does one run?";
+    out(`${nameOf(item)}: ordered, ${why} The order stands`);
+  }
+  return false;
+}
+
+async function stateOf(
+  { item: { project, entry }, text }: Ordered,
+  waiting: ReadonlySet<string>,
+  { recordOf }: OrderDeps,
+): Promise<"deleted" | "left" | "waiting"> {
+  const entries = (await recordOf(project))?.entries ?? [];
+  const now = entries.find(({ what, name }) => what === entry.what && name === entry.name);
+  // Taken up by another object, it is not what was chosen.
+  if (now === undefined || now.uid !== entry.uid) return "deleted";
+  return now.doomedAt !== undefined || waiting.has(text) ? "waiting" : "left";
+}
+
+function annotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> {
+  return (metadata.annotations ?? {}) as Readonly<Record<string, string>>;
+}
+
+function namesIn(secret: KubeObject | undefined): readonly string[] {
+  const text = secret === undefined ? "" : (annotationsOf(secret)[deletionAnnotation] ?? "");
+  return text.split(/[\s,]+/).filter((word) => word !== "");
+}

@@ -1,0 +1,128 @@
+// Reads what is kept, page by page of the operator's records in Redis, and says of each why nobody serves it, by what the API server says of its
+// namespace and Project. Of those only names stay in memory.
+
+import { projectOfName } from "../../core/config/config-keys.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { Gateway } from "../../core/redis/gateway.ts";
+import { type DataEntry, type DataRecord, isKept } from "../../operator/data-record.ts";
+import { isForbidden, isNotFound, type KubeReader } from "../../operator/kube/api.ts";
+import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
+import { dataRecordPages } from "../../operator/publish/data-records.ts";
+import type { KeptBecause, KeptItem } from "./kept-item.ts";
+
+export interface KeptSources {
+  readonly gateway: Gateway;
+  readonly api: Pick<KubeReader, "get" | "list">;
+  /** The operator's; undefined = Projects without one. */
+  readonly className: string | undefined;
+  /** Absent = all. */
+  readonly namespace: string | undefined;
+}
+
+/** One page of records at a time, each in the order of names. */
+export async function* keptPages(sources: KeptSources): AsyncIterable<readonly KeptItem[]> {
+  const namespaces = createNamespaces(sources.api);
+  /** A record that the operator writes meanwhile may come twice. */
+  const seen = new Set<string>();
+  for await (const page of dataRecordPages(sources.gateway)) {
+    const items: KeptItem[] = [];
+    for (const [key, record] of [...page].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const ref = projectOfName(key);
+      if (seen.has(key) || (sources.namespace !== undefined && ref.namespace !== sources.namespace)) continue;
+      seen.add(key);
+      if (mayKeep(record)) items.push(...itemsOf(ref, record, await namespaces.of(ref.namespace), sources));
+    }
+    yield items;
+  }
+}
+
+/** What the record of one project says is kept now. */
+export function itemsOf(
+  ref: ProjectRef,
+  { entries }: DataRecord,
+  found: FoundNamespace | undefined,
+  { className }: Pick<KeptSources, "className">,
+): readonly KeptItem[] {
+  const classOf = found?.projects.get(ref.name);
+  const hasProject = classOf !== undefined;
+  const because = (entry: DataEntry): KeptBecause => {
+    if (found === undefined) return "NamespaceNotWatched";
+    if (isForeign(entry, found)) return "EarlierNamespace";
+    if (!hasProject) return "ProjectDeleted";
+    if (classOf !== (className ?? "")) return "OtherClass";
+    return entry.retained === true ? "ObjectDeleted" : "ObjectNotServed";
+  };
+  const isListed = (entry: DataEntry): boolean =>
+    entry.doomedAt !== undefined ||
+    isForeign(entry, found) ||
+    isKept(entry, { hasProject: hasProject || found === undefined });
+  return entries
+    .filter(isListed)
+    .map((entry) => ({ project: ref, entry, because: because(entry), state: stateOf(entry, found) }));
+}
+
+/** Of another namespace than what is there now. */
+function isForeign(entry: DataEntry, found: FoundNamespace | undefined): boolean {
+  return found !== undefined && found.uid !== entry.namespaceUid;
+}
+
+/** Its object is gone, or can't be theirs; else an object stands before them. */
+function stateOf(entry: DataEntry, found: FoundNamespace | undefined): KeptItem["state"] {
+  if (entry.doomedAt !== undefined) return "Deleting";
+  return entry.retained === true || isForeign(entry, found) ? "Kept" : "Guarded";
+}
+
+/** Records of what is only served spare the API server a question; of a Project that is gone none may be marked yet. */
+function mayKeep({ entries }: DataRecord): boolean {
+  return entries.length > 0;
+}
+
+// --------------------------------------------------------------------------------------------------------------- namespaces
+
+export interface FoundNamespace {
+  /** Undefined when there is none of the name. */
+  readonly uid: string | undefined;
+  /** Projects by name, with their class; "" = none. */
+  readonly projects: ReadonlyMap<string, string>;
+}
+
+const pageSize = 500;
+
+function createNamespaces(api: KeptSources["api"]): { of(name: string): Promise<FoundNamespace | undefined> } {
+  const known = new Map<string, FoundNamespace | undefined>();
+  return {
+    async of(name) {
+      if (!known.has(name)) known.set(name, await findNamespace(api, name));
+      return known.get(name);
+    },
+  };
+}
+
+/** Undefined where nobody lets this account look. */
+async function findNamespace(api: KeptSources["api"], name: string): Promise<FoundNamespace | undefined> {
+  try {
+    const uid = (await api.get(namespaceType, { namespace: "", name }))?.metadata.uid;
+    return { uid, projects: uid === undefined ? new Map() : await projectsOf(api, name) };
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}
+
+async function projectsOf(api: KeptSources["api"], namespace: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  let next: string | undefined;
+  try {
+    do {
+      const page = await api.list(customTypes.Project, { namespace, limit: pageSize, ...(next && { continue: next }) });
+      for (const { metadata, ["spec"]: spec } of page.items) {
+        found.set(metadata.name, (spec as { readonly className?: string } | undefined)?.className ?? "");
+      }
+      next = page.continue;
+    } while (next !== undefined && next !== "");
+  } catch (error) {
+    // Without the CRD there is no Project.
+    if (!isNotFound(error)) throw error;
+  }
+  return found;
+}

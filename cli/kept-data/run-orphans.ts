@@ -1,0 +1,238 @@
+// Connects to Redis and to the API server as the operator does, lists what is kept, and orders the deletion of what was chosen. What a person
+// must mend is a sentence and exit code 1; a command line that leaves open what is meant is refused with 2.
+
+import type { OutputFormat } from "../../core/env/kept-data-settings.ts";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { connect } from "../../core/redis/connect.ts";
+import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { systemMonotonic, systemTimers } from "../../core/timers.ts";
+import { FleetRingUnusable, readRingSecret, ringSecretNameOf } from "../../operator/keyring/ring-secret.ts";
+import { ApiFailure, ApiUnreachable, type KubeApi } from "../../operator/kube/api.ts";
+import { createKubeApi, namespaceOf } from "../../operator/kube/connect.ts";
+import { NoCluster } from "../../operator/kube/credentials.ts";
+import { secretType } from "../../operator/kube/resource-types.ts";
+import { ownerIn, ownerOf } from "../../operator/open-config.ts";
+import { readDataRecord } from "../../operator/publish/data-records.ts";
+import { RecordUnreadable } from "../../operator/publish/refusals.ts";
+import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-users/redis-secret.ts";
+import { StartRefused } from "../start-refused.ts";
+import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";
+import { orderDeletion } from "./order-deletion.ts";
+import { createPrinter } from "./print-kept.ts";
+import { keptPages } from "./read-kept.ts";
+
+export interface OrphansSettings {
+  readonly namespace: string | undefined;
+  readonly project: string | undefined;
+  readonly output: OutputFormat;
+  readonly deleteData: boolean;
+  readonly all: boolean;
+  readonly yes: boolean;
+  /** Seconds. */
+  readonly timeout: number;
+  readonly redis: string | undefined;
+  readonly redisSecret: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly operatorNamespace: string | undefined;
+  readonly className: string | undefined;
+}
+
+interface Connected {
+  readonly api: KubeApi;
+  readonly gateway: Gateway;
+  readonly secret: { readonly namespace: string; readonly name: string };
+}
+
+const commandTimeoutMs = 5_000;
+
+export async function runOrphans(settings: OrphansSettings, argument: string): Promise<number> {
+  const names = argument.split(" ").filter((word) => word !== "");
+  const fault = nameFault(names) ?? choiceFault(settings, names);
+  if (fault !== undefined) return refuse(fault, 2);
+  try {
+    return await withConnections(settings, (connected) => listAndDelete(settings, names, connected));
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return refuse(refusal, 1);
+  }
+}
+
+function choiceFault({ deleteData, all, yes }: OrphansSettings, names: readonly string[]): string | undefined {
+  if (!deleteData) return all || yes ? "--all and --yes say what --delete deletes: add --delete" : undefined;
+  if (all && names.length > 0) return "--delete takes either names or --all";
+  return undefined;
+}
+
+async function listAndDelete(
+  settings: OrphansSettings,
+  names: readonly string[],
+  connected: Connected,
+): Promise<number> {
+  const { deleteData, all, yes, output, timeout } = settings;
+  const isOrder = deleteData && (names.length > 0 || (all && yes));
+  const printer = createPrinter(output, write);
+  const chosen: KeptItem[] = [];
+  const sums: Sums = { items: 0, bytes: 0, unmeasured: 0 };
+  const missing = new Set(names);
+  for await (const page of chosenPages(settings, missing, connected)) {
+    for (const { entry } of page) add(sums, entry);
+    if (isOrder) chosen.push(...page);
+    else printer.page(page);
+  }
+  if (missing.size > 0) return refuse(`Nothing is kept under ${[...missing].join(", ")}; nothing was deleted`, 1);
+  if (isOrder) return await deleteChosen(chosen, { hasNames: names.length > 0, timeoutMs: timeout * 1_000, connected });
+  say(summary(sums));
+  if (!deleteData) return 0;
+  return refuse("Nothing was deleted: name what is to be deleted, or add --all --yes to delete all of these", 2);
+}
+
+/** `missing` = the names; those that choose something are taken out of it. */
+async function* chosenPages(
+  { namespace, project, className }: OrphansSettings,
+  missing: Set<string>,
+  { api, gateway }: Connected,
+): AsyncIterable<readonly KeptItem[]> {
+  const choice: Choice = { namespace, project, names: [...missing] };
+  for await (const page of keptPages({ api, gateway, className, namespace })) {
+    const chosen = page.map((item) => ({ item, by: chosenBy(item, choice) })).filter(({ by }) => by.length > 0);
+    for (const { by } of chosen) for (const name of by) missing.delete(name);
+    yield chosen.map(({ item }) => item);
+  }
+}
+
+interface Deleting {
+  readonly hasNames: boolean;
+  readonly timeoutMs: number;
+  readonly connected: Connected;
+}
+
+async function deleteChosen(
+  chosen: readonly KeptItem[],
+  { hasNames, timeoutMs, connected: { api, gateway, secret } }: Deleting,
+): Promise<number> {
+  for (const item of chosen) if (!isDeletable(item)) say(`${nameOf(item)}: ${whyNot(item)}`);
+  const isRefused = chosen.some((item) => !isDeletable(item) && item.state !== "Deleting");
+  // Who names something wants that very thing deleted, and nothing else without it.
+  if (hasNames && isRefused) return refuse("Nothing was deleted", 1);
+  const code = await orderDeletion(chosen.filter(isDeletable), {
+    api,
+    secret,
+    recordOf: (project) => readDataRecord(gateway, project),
+    timers: systemTimers,
+    now: Date.now,
+    monotonic: systemMonotonic,
+    out: write,
+    timeoutMs,
+  });
+  return isRefused ? 1 : code;
+}
+
+interface Sums {
+  items: number;
+  bytes: number;
+  unmeasured: number;
+}
+
+function add(sums: Sums, { size }: KeptItem["entry"]): void {
+  sums.items += 1;
+  sums.bytes += size?.bytes ?? 0;
+  sums.unmeasured += size === undefined ? 1 : 0;
+}
+
+function whyNot({ state, because, entry }: KeptItem): string {
+  if (state === "Deleting") return "is being deleted already";
+  if (because === "OtherClass")
+    return "a Project of another class has the name: delete it first, or rename it, then these data";
+  if (because === "NamespaceNotWatched") return "the operator's account may not look into the namespace: let it";
+  const kind = entry.what === "resource" ? "ApiResource" : "RootKey";
+  return `the ${kind} that they belong to is there: delete it first, or say deletionPolicy Delete in it before`;
+}
+
+function summary({ items, bytes, unmeasured }: Sums): string {
+  if (items === 0) return "Nothing is kept without being served";
+  const unknown = unmeasured === 0 ? "" : `; ${unmeasured} not measured yet`;
+  return `${items} kept, ${bytes} bytes of JSON${unknown}`;
+}
+
+// --------------------------------------------------------------------------------------------------------------- connections
+
+async function withConnections(
+  settings: OrphansSettings,
+  work: (connected: Connected) => Promise<number>,
+): Promise<number> {
+  const { kubeconfig, className } = settings;
+  const reach = {
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    environment: process.env,
+    monotonic: systemMonotonic,
+  };
+  const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && kubeconfig === undefined;
+  const own = settings.operatorNamespace ?? (inPod ? await namespaceOf(reach) : "jsonplane-system");
+  const { api } = await createKubeApi({ ...reach, observe: () => undefined });
+  try {
+    const secret = { namespace: own, name: ringSecretNameOf(className) };
+    const gateway = await connectToRedis(settings, api, own);
+    try {
+      await requireOwn(api, secret, { gateway, className });
+      return await work({ api, gateway, secret });
+    } finally {
+      gateway.disconnect();
+    }
+  } finally {
+    await api.close();
+  }
+}
+
+async function connectToRedis(
+  { redis = "", redisSecret }: OrphansSettings,
+  api: KubeApi,
+  namespace: string,
+): Promise<Gateway> {
+  const found = redisSecret === undefined ? redis : await operatorRedisUrl(api, { namespace, name: redisSecret });
+  if (found === undefined)
+    throw new StartRefused(`There is no Secret ${namespace}/${redisSecret}: is it the operator's namespace?`);
+  const target = parseRedisUrl(found);
+  return createGateway(await connect({ target, name: "jsonplane-orphans", commandTimeout: commandTimeoutMs }));
+}
+
+/** What is listed is what the operator of this Secret keeps. */
+async function requireOwn(
+  api: KubeApi,
+  secret: Connected["secret"],
+  { gateway, className }: { readonly gateway: Gateway; readonly className: string | undefined },
+): Promise<void> {
+  const found = await api.get(secretType, secret);
+  const name = `${secret.namespace}/${secret.name}`;
+  const advice = "name the operator's namespace with --operator-namespace, and its class with --class-name";
+  if (found === undefined) throw new StartRefused(`There is no Secret ${name} with a key ring: ${advice}`);
+  const owner = await ownerIn(gateway);
+  if (owner === undefined || owner === ownerOf(readRingSecret(found).keyring, className)) return;
+  throw new StartRefused(`This Redis is another installation's than that of the Secret ${name}: ${advice}`);
+}
+
+function refusalOf(error: unknown): string | undefined {
+  if (error instanceof NoCluster) return `There is no way to an API server: ${error.message}`;
+  if (error instanceof ApiUnreachable) return `The API server can't be reached: ${error.message}`;
+  if (error instanceof ApiFailure) {
+    const needs =
+      "it takes get on namespaces, list on projects of jsonplane.io, and get and update on secrets of the operator's namespace";
+    return error.status === 401 || error.status === 403 ? `${error.message}; ${needs}` : error.message;
+  }
+  const told = [StoreUnavailable, StartRefused, FleetRingUnusable, RedisSecretUnusable, RecordUnreadable];
+  return told.some((kind) => error instanceof kind) ? (error as Error).message : undefined;
+}
+
+function write(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function refuse(why: string, code: number): number {
+  say(`jsonplane: ${why}`);
+  return code;
+}

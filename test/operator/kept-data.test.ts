@@ -1,0 +1,226 @@
+// Stored data that are kept although nobody serves them can be found, and deleted by whoever asks for it: by the command, and by an annotation
+// alone. Nothing else is deleted with them, and nothing that is kept later.
+
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Fleet } from "../support/fleet/fleet.ts";
+import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
+import { runCommand } from "../support/process/run-command.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { firstOf } from "./edited-shop.ts";
+
+const within = { withinMs: 60_000 };
+const annotation = "jsonplane.io/delete-kept-data";
+let fleet: Fleet;
+let redis: Redis;
+let kubeconfig: string;
+
+beforeAll(async () => {
+  fleet = await sharedFleet();
+  redis = new Redis(fleet.redis.url);
+  kubeconfig = await fleet.api.kubeconfig();
+});
+afterAll(() => redis?.disconnect());
+
+const orphans = (...words: readonly string[]) =>
+  runCommand(["data", "orphans", "--redis", fleet.redis.url, "--kubeconfig", kubeconfig, ...words]);
+
+interface Listed {
+  readonly project: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly keptSince: string | null;
+  readonly bytes: number | null;
+  readonly objects: number | null;
+  readonly because: string;
+  readonly state: string;
+}
+
+async function listed({ namespace }: Place): Promise<readonly Listed[]> {
+  const { code, out, error } = await orphans("--namespace", namespace, "--output", "json");
+  expect([code, error]).toEqual([0, expect.any(String)]);
+  const lines = out.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line)).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** How many objects of the resource Redis holds, whoever serves them. */
+const stored = ({ namespace }: Place, resource: string) => redis.zcard(`jp:{${namespace}/shop/${resource}}:ids`);
+
+const films = declared("ApiResource", "films", { ...(openBooks().spec as object) });
+const flags = declared("RootKey", "flags", { initialValue: { on: true }, access: { read: "Anyone" } });
+
+async function add({ namespace }: Place, resource: string): Promise<void> {
+  await eventually(async () => {
+    const sent = { method: "POST", body: { title: "Emma" } };
+    expect((await firstOf(fleet).send(`/${namespace}/shop/api/${resource}`, sent)).status).toBe(201);
+  }, within);
+}
+
+/** A Project whose ApiResources `books` and `films` have one object each, and both are gone: their data are kept. */
+async function shopThatKeeps(): Promise<Place> {
+  const place = await newPlace(fleet);
+  await place.create(declared("Project", "shop"), openBooks(), films, flags);
+  await fleet.ready(place.namespace);
+  await add(place, "books");
+  await add(place, "films");
+  await remove(place, "books", "films");
+  return place;
+}
+
+async function remove(place: Place, ...names: readonly string[]): Promise<void> {
+  for (const name of names) await place.remove("ApiResource", name);
+  for (const name of names) await place.gone("ApiResource", name);
+  await place.everywhere(`/api/${names[0]}`, {}, (reply) => expect(reply.status).toBe(404));
+}
+
+describe.concurrent("what is kept although nobody serves it", () => {
+  it("is listed with its size and since when, and goes by its name alone", async () => {
+    const begun = Date.now();
+    const place = await shopThatKeeps();
+    const books = await eventually(async () => {
+      const kept = await listed(place);
+      expect(kept.map(({ kind, name, objects, state }) => [kind, name, objects, state])).toEqual([
+        ["ApiResource", "books", 1, "Kept"],
+        ["ApiResource", "films", 1, "Kept"],
+      ]);
+      return kept[0];
+    }, within);
+    expect(books?.because).toBe("ObjectDeleted");
+    expect(books?.bytes).toBeGreaterThan('{"title":"Emma"}'.length);
+    expect(Date.parse(books?.keptSince ?? "")).toBeGreaterThanOrEqual(begun);
+    expect(Date.parse(books?.keptSince ?? "")).toBeLessThanOrEqual(Date.now());
+    const table = await orphans("--namespace", place.namespace, "--project", "shop");
+    expect(table.out).toMatch(
+      new RegExp(
+        `^${place.namespace}/shop/ApiResource/books +${books?.keptSince} +${books?.bytes} +1 +ObjectDeleted +Kept$`,
+        "m",
+      ),
+    );
+    const metrics = await fleet.operators[0]?.metrics();
+    expect(Number(/^jsonplane_retained_data_bytes (\d+)$/m.exec(metrics ?? "")?.[1])).toBeGreaterThanOrEqual(
+      books?.bytes ?? 0,
+    );
+
+    const deleted = await orphans("--delete", `${place.namespace}/shop/ApiResource/books`);
+    expect(deleted).toEqual({ code: 0, out: `${place.namespace}/shop/ApiResource/books: deleted\n`, error: "" });
+    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([0, 1]);
+    expect((await listed(place)).map(({ name }) => name)).toEqual(["films"]);
+    await place.everywhere("/json/flags", {}, (reply) => expect(reply.json()).toEqual({ on: true }));
+    const audited = fleet.operators[0]
+      ?.log()
+      .split("\n")
+      .filter((line) => line.includes(`"namespace":"${place.namespace}"`));
+    const requested = audited?.find((line) => line.includes("Deletion of kept data requested")) ?? "{}";
+    expect(JSON.parse(requested)).toMatchObject({
+      audit: true,
+      name: "books",
+      why: "Annotation of the key ring's Secret",
+    });
+  });
+
+  it("is not deleted while somebody only asks what would be, or names what is served", async () => {
+    const place = await shopThatKeeps();
+    const asked = await orphans("--delete", "--all", "--namespace", place.namespace);
+    expect(asked.code).toBe(2);
+    expect(asked.out).toContain(`${place.namespace}/shop/ApiResource/books`);
+    expect(asked.error).toContain("Nothing was deleted");
+    const served = await orphans("--delete", `${place.namespace}/shop/RootKey/flags`, `${place.namespace}/shop`);
+    expect(served).toMatchObject({ code: 1, out: "" });
+    expect(served.error).toContain(`Nothing is kept under ${place.namespace}/shop/RootKey/flags; nothing was deleted`);
+    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([1, 1]);
+    const all = await orphans("--delete", "--all", "--yes", "--namespace", place.namespace);
+    expect(all.code).toBe(0);
+    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([0, 0]);
+    await place.everywhere("/json/flags", {}, (reply) => expect(reply.json()).toEqual({ on: true }));
+  });
+
+  it("of a Project that is gone is listed and deleted; what an object still names waits until that is gone, too", async () => {
+    const place = await newPlace(fleet);
+    await place.create(declared("Project", "shop"), openBooks(), films);
+    await fleet.ready(place.namespace);
+    await add(place, "books");
+    await add(place, "films");
+    await remove(place, "films");
+    await place.remove("Project", "shop");
+    await place.gone("Project", "shop");
+    await place.said("ApiResource", "books", "ProjectNotFound", within);
+    const states = (await listed(place)).map(({ name, because, state }) => [name, because, state]);
+    expect(states).toEqual([
+      ["books", "ProjectDeleted", "Guarded"],
+      ["films", "ProjectDeleted", "Kept"],
+    ]);
+    const whole = await orphans("--delete", `${place.namespace}/shop`);
+    expect(whole.code).toBe(1);
+    expect(whole.error).toContain("the ApiResource that they belong to is there: delete it first");
+    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([1, 1]);
+    await place.remove("ApiResource", "books");
+    await eventually(
+      async () => expect((await listed(place)).map(({ state }) => state)).toEqual(["Kept", "Kept"]),
+      within,
+    );
+    expect((await orphans("--delete", `${place.namespace}/shop`)).code).toBe(0);
+    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([0, 0]);
+    expect(await listed(place)).toEqual([]);
+  });
+
+  it("of an earlier namespace is deleted without being adopted, and the new one begins empty", async () => {
+    const place = await namespaceThatCameBack(fleet);
+    await place.create(declared("Project", "shop"), openBooks());
+    await place.said("Project", "shop", "RetainedDataFound", within);
+    expect((await listed(place)).map(({ because, state }) => [because, state])).toEqual([["EarlierNamespace", "Kept"]]);
+    expect((await orphans("--delete", `${place.namespace}/shop/ApiResource/books`)).code).toBe(0);
+    await place.said("ApiResource", "books", "Ready", within);
+    await bookCount(place, 0);
+  });
+
+  it("goes by the Project's annotation alone, which stays there and deletes nothing that is kept later", async () => {
+    const place = await shopThatKeeps();
+    const names = "ApiResource/books@";
+    await place.patch("Project", "shop", {
+      metadata: { annotations: { [annotation]: names + new Date().toISOString() } },
+    });
+    await eventually(async () => expect(await stored(place, "books")).toBe(0), within);
+    expect(await stored(place, "films")).toBe(1);
+
+    await place.create(openBooks());
+    await place.said("ApiResource", "books", "Ready", within);
+    await add(place, "books");
+    await remove(place, "books");
+    // Whatever the Project does now, the operator has looked at it with the annotation.
+    await place.create(films);
+    await place.said("ApiResource", "films", "Ready", within);
+    await eventually(async () => expect((await listed(place)).map(({ name }) => name)).toEqual(["books"]), within);
+    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([1, 1]);
+    expect((await place.get("Project", "shop")).metadata.annotations?.[annotation]).toMatch(/^ApiResource\/books@/);
+  });
+
+  it("is not deleted by an annotation that says no time, and an Event says what to write", async () => {
+    const place = await shopThatKeeps();
+    await place.patch("Project", "shop", { metadata: { annotations: { [annotation]: "ApiResource/books" } } });
+    await eventually(async () => {
+      const event = (await place.events("Project", "shop")).find(({ reason }) => reason === "DeletionRefused");
+      expect(event?.note).toContain(
+        '"ApiResource/books" says no time until which data were kept, such as ApiResource/books@20',
+      );
+    }, within);
+    expect(await stored(place, "books")).toBe(1);
+  });
+
+  it("is not listed where Redis or the API server is away, or is another installation's: the command says so", async () => {
+    const noRedis = await runCommand(["data", "orphans", "--redis", "redis://127.0.0.1:1", "--kubeconfig", kubeconfig]);
+    expect(noRedis).toMatchObject({
+      code: 1,
+      out: "",
+      error: expect.stringContaining("Redis at 127.0.0.1:1 can't be reached"),
+    });
+    const noApi = await runCommand(["data", "orphans", "--redis", fleet.redis.url, "--kubeconfig", "/nowhere/config"]);
+    expect(noApi).toMatchObject({ code: 1, error: expect.stringContaining("There is no way to an API server") });
+    const other = await orphans("--class-name", "other");
+    expect(other).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("There is no Secret jsonplane-system/jsonplane-keyring-other"),
+    });
+  });
+});

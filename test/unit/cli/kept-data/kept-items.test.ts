@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault } from "../../../../cli/kept-data/kept-item.ts";
+import { type FoundNamespace, itemsOf } from "../../../../cli/kept-data/read-kept.ts";
+import type { DataEntry } from "../../../../operator/data-record.ts";
+
+const ref = { namespace: "shop", name: "store" };
+const entry = (more: Partial<DataEntry> = {}): DataEntry => ({
+  ...{ what: "resource", name: "books", uid: "u", namespaceUid: "n1" },
+  ...more,
+});
+const retained = entry({ retained: true });
+const found = (className?: string, uid: string | undefined = "n1"): FoundNamespace => ({
+  uid,
+  projects: new Map(className === undefined ? [] : [["store", className]]),
+});
+
+function itemOf(one: DataEntry, namespace: FoundNamespace | undefined, className?: string): KeptItem | undefined {
+  return itemsOf(ref, { policy: "Retain", projectUid: "p", entries: [one] }, namespace, { className })[0];
+}
+
+describe("what the record and the cluster say together", () => {
+  it.each([
+    ["of an object that went", retained, found(""), "ObjectDeleted Kept deletable"],
+    ["of a Project that went, with its object", retained, found(), "ProjectDeleted Kept deletable"],
+    ["of a Project that went, whose object is there", entry(), found(), "ProjectDeleted Guarded"],
+    ["of an earlier namespace", entry(), found("", "n2"), "EarlierNamespace Kept deletable"],
+    [
+      "of a namespace that is gone",
+      entry(),
+      { uid: undefined, projects: new Map() },
+      "EarlierNamespace Kept deletable",
+    ],
+    ["under a name of another class", retained, found("internal"), "OtherClass Kept"],
+    ["of a refused object", entry({ retainedAt: "2026-11-20T00:00:00.000Z" }), found(""), "ObjectNotServed Guarded"],
+    ["where nobody may look", retained, undefined, "NamespaceNotWatched Kept"],
+    ["that are being deleted", entry({ doomedAt: 3 }), found(""), "ObjectNotServed Deleting"],
+  ] as const)("data %s are told so", (_, one, namespace, expected) => {
+    const item = itemOf(one, namespace) as KeptItem;
+    const told = [item.because, item.state, ...(isDeletable(item) ? ["deletable"] : [])];
+    expect(told.join(" ")).toBe(expected);
+  });
+
+  it("what is served is not listed, nor what nobody may look at and no record says is kept", () => {
+    expect(itemOf(entry(), found(""))).toBeUndefined();
+    expect(itemOf(entry(), undefined)).toBeUndefined();
+  });
+
+  it("the operator's class is the one that Projects have", () => {
+    expect(itemOf(retained, found("internal"), "internal")?.because).toBe("ObjectDeleted");
+    expect(itemOf(retained, found(""), "internal")?.because).toBe("OtherClass");
+  });
+});
+
+describe("a choice", () => {
+  const item = itemOf(retained, found("")) as KeptItem;
+  const by = (choice: Partial<Choice>) =>
+    chosenBy(item, { namespace: undefined, project: undefined, names: [], ...choice });
+
+  it("is by namespace, Project and names, whole Projects or single data, kinds as kubectl takes them", () => {
+    expect([by({}), by({ namespace: "shop", project: "store" })]).toEqual([[""], [""]]);
+    expect([by({ namespace: "bank" }), by({ project: "other" })]).toEqual([[], []]);
+    const names = [
+      "shop/store",
+      "shop/store/apiresources/books",
+      "shop/store/ApiResource/books",
+      "shop/store/RootKey/books",
+    ];
+    expect(by({ names })).toEqual(names.slice(0, 3));
+    expect(by({ names: ["shop/store/ApiResource/Books", "shop/storeroom"] })).toEqual([]);
+  });
+
+  it.each(["shop", "shop/store/ApiKey/web", "shop/store/ApiResource", "shop/store/ApiResource/a/b", "shop/*"])(
+    "by %s is refused with what to write",
+    (name) => {
+      expect(nameFault([name])).toContain("write NAMESPACE/PROJECT");
+      expect(nameFault(["shop/store", "shop/store/RootKey/flags"])).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import type { KeptItem } from "../../../../cli/kept-data/kept-item.ts";
+import { orderDeletion } from "../../../../cli/kept-data/order-deletion.ts";
+import { systemTimers } from "../../../../core/timers.ts";
+import type { DataEntry } from "../../../../operator/data-record.ts";
+import { deletionAnnotation, maxAnnotationBytes } from "../../../../operator/finalize/deletion-requests.ts";
+import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
+
+const since = "2026-11-20T00:00:00.000Z";
+
+function kept(name: string, more: Partial<DataEntry> = {}): KeptItem {
+  const entry: DataEntry = { what: "resource", name, uid: `u-${name}`, namespaceUid: "n", retained: true, ...more };
+  return { project: { namespace: "shop", name: "store" }, entry, because: "ObjectDeleted", state: "Kept" };
+}
+
+/** An operator that does with each look at the Secret what a test says. */
+function world(items: readonly KeptItem[], operator: (name: string) => "deletes" | "leaves" | "sleeps" | "orders") {
+  let entries = items.map(({ entry }) => entry);
+  let annotations: Record<string, string> = { other: "stays" };
+  let conflicts = 0;
+  const written: string[] = [];
+  const lines: string[] = [];
+  const act = (): void => {
+    const names = (annotations[deletionAnnotation] ?? "").split("\n").filter((name) => name !== "");
+    const left = names.filter((name) => operator(name) === "sleeps");
+    for (const name of names) {
+      const is = ({ name: of }: DataEntry) => name.includes(`/${of}@`);
+      if (operator(name) === "deletes") entries = entries.filter((entry) => !is(entry));
+      if (operator(name) === "orders")
+        entries = entries.map((entry) => (is(entry) ? { ...entry, doomedAt: 7 } : entry));
+    }
+    annotations = { other: "stays", ...(left.length > 0 && { [deletionAnnotation]: left.join("\n") }) };
+  };
+  const run = () =>
+    orderDeletion(items, {
+      api: {
+        async get() {
+          act();
+          const metadata = { namespace: "s", name: "ring", uid: "r", resourceVersion: "1", annotations };
+          return { metadata } as unknown as KubeObject;
+        },
+        async replace(_, object) {
+          if (conflicts-- > 0) throw new ApiFailure(409, { reason: "Conflict", message: "It has changed" });
+          annotations = (object as unknown as KubeObject).metadata.annotations as Record<string, string>;
+          written.push(annotations[deletionAnnotation] ?? "");
+          return object as unknown as KubeObject;
+        },
+      },
+      secret: { namespace: "s", name: "ring" },
+      recordOf: async () => ({ policy: "Retain", projectUid: "p", entries }),
+      timers: systemTimers,
+      now: () => Date.parse("2026-11-23T00:00:00Z"),
+      monotonic: () => 0,
+      out: (line) => void lines.push(line),
+      timeoutMs: 0,
+    });
+  return {
+    run,
+    lines,
+    written,
+    annotations: () => annotations,
+    conflict: (times: number) => {
+      conflicts = times;
+    },
+  };
+}
+
+describe("an order", () => {
+  it("names each with the time since when it is kept, now where nobody knows it, beside other annotations", async () => {
+    const { run, lines, written, annotations, conflict } = world(
+      [kept("books", { retainedAt: since }), kept("films")],
+      () => "deletes",
+    );
+    conflict(2);
+    expect(await run()).toBe(0);
+    expect(written).toEqual([
+      `shop/store/ApiResource/books@${since}\nshop/store/ApiResource/films@2026-11-23T00:00:00.000Z`,
+    ]);
+    expect(lines).toEqual(["shop/store/ApiResource/books: deleted", "shop/store/ApiResource/films: deleted"]);
+    expect(annotations()).toEqual({ other: "stays" });
+  });
+
+  it("says what an object took up meanwhile, and fails", async () => {
+    const { run, lines } = world([kept("books"), kept("films")], (name) =>
+      name.includes("books") ? "leaves" : "deletes",
+    );
+    expect(await run()).toBe(1);
+    expect(lines).toEqual([
+      "shop/store/ApiResource/books: not deleted, an object names them by now, or they are kept anew",
+      "shop/store/ApiResource/films: deleted",
+    ]);
+  });
+
+  it.each([
+    ["no operator", "sleeps", "the operator has not taken it up yet: does it run, and lead?"],
+    ["no replica", "orders", "replicas have not deleted the data yet: does one run?"],
+  ] as const)("that waits for %s says so when its time is over, and that it stands", async (_, does, why) => {
+    const { run, lines } = world([kept("books")], () => does);
+    expect(await run()).toBe(1);
+    expect(lines).toEqual([`shop/store/ApiResource/books: ordered, ${why} The order stands`]);
+  });
+
+  it("of very many is written some at a time", async () => {
+    const { run, written, lines } = world(
+      Array.from({ length: 3_000 }, (_, at) => kept(`resource-${at}`, { retainedAt: since })),
+      () => "deletes",
+    );
+    expect(await run()).toBe(0);
+    expect(written.length).toBeGreaterThan(2);
+    expect(Math.max(...written.map(({ length }) => length))).toBeLessThan(maxAnnotationBytes);
+    expect(new Set(lines).size).toBe(3_000);
+  });
+});
