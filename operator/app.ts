@@ -5,11 +5,13 @@ import type { Clock } from "../core/clock.ts";
 import type { FollowedToken } from "../core/http/second-port-access.ts";
 import type { Logger } from "../core/log/logger.ts";
 import { wordsOf } from "../core/log/words-of.ts";
+import type { Kind } from "../core/manifests/object.ts";
 import { systemMonotonic, systemTimers } from "../core/timers.ts";
 import { isNotFound } from "./kube/api.ts";
 import type { ConnectedApi } from "./kube/connect.ts";
 import type { CallObserved } from "./kube/wire.ts";
 import { createElector } from "./lead/elector.ts";
+import type { LeadObservation } from "./lead/lead-observation.ts";
 import { leaseTimesOf } from "./lead/lease-times.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
@@ -67,6 +69,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     redisServers: () => session?.redisServers() ?? [],
     objects: () => objectCounts(caches.all()),
     unavailableProjects: () => unavailableProjects(caches.all()),
+    heldDeletions: () => session?.held() ?? [],
   });
   const { api, account } = await options.connect(metrics.observeCall);
   const interrupted = createInterruptionLog(logger, monotonic);
@@ -84,6 +87,8 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
         interrupted(kind, observation);
       };
     },
+    // The right to ask for definitions is one in the whole cluster.
+    ...(settings.watchNamespaces.length === 0 && { onDefinitionUnread: definitionLog(logger) }),
   });
   const audit = createAuditLog(logger);
   const context: OperatorContext = { settings, api, caches, metrics, logger, audit, clock, timers, monotonic, random };
@@ -111,9 +116,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     times: leaseTimesOf(settings.leaseDurationMs),
     observe(observation) {
       metrics.observeLead(observation);
-      if (observation.kind === "acquired") logger.info("Leading");
-      if (observation.kind === "failed") logger.warn("Lease not reached", leaseFailure(observation.error, settings));
-      if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
+      logLead(observation, options);
     },
   });
   const turns = serveTerms({
@@ -156,9 +159,23 @@ function whoever(listener: () => CacheListener | undefined): CacheListener {
   };
 }
 
+function definitionLog(logger: Logger): (kind: Kind, error: unknown) => void {
+  return (kind, error) =>
+    logger.warn("Failed to read a CustomResourceDefinition; deletions of its kind wait", {
+      kind,
+      error: wordsOf(error),
+    });
+}
+
 function isHealthy(caches: Caches): boolean {
   const idle = caches.informers().map(({ idleMs }) => idleMs ?? 0);
   return Math.max(...idle) < silentMs || Math.min(...idle) > heardMs;
+}
+
+function logLead(observation: LeadObservation, { logger, settings }: OperatorOptions): void {
+  if (observation.kind === "acquired") logger.info("Leading");
+  if (observation.kind === "failed") logger.warn("Lease not reached", leaseFailure(observation.error, settings));
+  if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
 }
 
 function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {

@@ -4,11 +4,12 @@
 import { randomBytes } from "node:crypto";
 import { projectName, projectOfName } from "../core/config/config-keys.ts";
 import { userField } from "../core/config/fields.ts";
-import { acceptLossAnnotation } from "../core/config/store-fields.ts";
 import { wordsOf } from "../core/log/words-of.ts";
 import { hashPassword, isPasswordOf } from "../core/password/hash-password.ts";
 import { createSchemaCheck } from "./compile/schema-check.ts";
+import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createAbsences } from "./finalize/absences.ts";
+import { createHeldObjects, type HeldObjects } from "./finalize/held-objects.ts";
 import { createNamespaceUids } from "./finalize/namespace-uids.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
 import { createHostDesk, type HostDesk } from "./host-desk.ts";
@@ -25,7 +26,6 @@ import { lookAtRedis, type RedisServer } from "./observe/redis-servers.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
-import type { Publisher } from "./publish/publisher.ts";
 import { RedisRefused } from "./publish/refusals.ts";
 import { liveReplicas } from "./publish/replicas.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "./queue/work-queue.ts";
@@ -38,6 +38,7 @@ import { createStatusTeller } from "./status/status-teller.ts";
 import { createUpkeep, type Upkeep } from "./upkeep.ts";
 import { createWakeups, type Wakeups } from "./wakeups.ts";
 import type { CacheListener } from "./watch/caches.ts";
+import type { HeldKind } from "./watch/held-deletions.ts";
 
 export class LeaderSession {
   readonly #context: OperatorContext;
@@ -52,6 +53,7 @@ export class LeaderSession {
   readonly #writer: ConfigWriter;
   readonly #keptData: KeptDataCare;
   readonly #upkeep: Upkeep;
+  readonly #heldObjects: HeldObjects;
   readonly #resealing = new Set<string>();
   #opened: OpenedConfig | undefined;
   #redisServers: readonly RedisServer[] = [];
@@ -85,6 +87,7 @@ export class LeaderSession {
       api: this.#api,
       own: caches.ownSecrets,
       objects: caches.objects,
+      isHeld: (...object) => this.#heldObjects.isHeld(...object),
       now: () => clock.now(),
       monotonic,
       audit: context.audit,
@@ -108,6 +111,17 @@ export class LeaderSession {
       config: () => this.#opened,
     });
     this.#upkeep = this.#createUpkeep();
+    this.#heldObjects = createHeldObjects({
+      caches,
+      noted: async (name) => await this.#opened?.store.noted(name),
+      note: async (name, value) => await this.#opened?.store.note(name, value),
+      publisher: async () => (await this.#writer.begun()).publisher,
+      onReleased: () => this.#lookAtAll(),
+      adopt: settings.adopt,
+      ringSecret: { namespace: settings.namespace, name: ringSecretNameOf(settings.className) },
+      recorder: this.#recorder,
+      logger: context.logger,
+    });
   }
 
   /** For what changes in the caches from now on. */
@@ -117,6 +131,10 @@ export class LeaderSession {
 
   figures(): QueueFigures {
     return this.#queue.figures();
+  }
+
+  held(): readonly HeldKind[] {
+    return this.#heldObjects.held();
   }
 
   replicas(): { readonly live: number; readonly refusals: number } {
@@ -157,7 +175,7 @@ export class LeaderSession {
       },
     });
     // Whatever Redis says, everything is looked at: what can't be published is said in the statuses.
-    for (const key of caches.index.keys()) this.#queue.add(key, "bulk");
+    this.#lookAtAll();
     this.#running = Promise.all([workers, this.#upkeep.run()]);
   }
 
@@ -200,6 +218,7 @@ export class LeaderSession {
   /** Incumbents first: whoever is published with a host keeps it, in whatever order Projects are looked at. */
   async #begun({ publisher }: OpenConfig): Promise<void> {
     const { caches, logger } = this.#context;
+    await this.#heldObjects.begin();
     const published = await publisher.published();
     for (const { hosts, namespace, name } of published) {
       const uid = caches.index.projectOf({ namespace, name })?.metadata.uid;
@@ -208,34 +227,21 @@ export class LeaderSession {
     }
     const lost = publisher.lostFrom(published);
     logger.info("Writing configuration");
-    this.#logDataLoss(publisher);
+    reportDataLoss(publisher, this.#context);
     if (lost.length > 0) logger.warn("Redis lost what was published, which comes first now", { projects: lost.length });
     this.#upkeep.begun(lost);
-  }
-
-  #logDataLoss(publisher: Publisher): void {
-    const { logger, audit, settings } = this.#context;
-    const loss = publisher.dataLoss();
-    const advice = `Restore Redis from a backup, or accept the loss: ${acceptLossAnnotation}: "${loss}" on the Secret of the key ring`;
-    if (loss !== undefined)
-      logger.error("Redis lost the stored data, and requests for data are refused", { loss, advice });
-    else if (publisher.hasOtherStore()) {
-      logger.warn("Redis lost the stored data, and is served as it is");
-      audit.record({
-        act: "data_loss_accepted",
-        facts: { why: settings.onDataLoss === "Serve" ? "Serve" : "Adopted" },
-      });
-    }
   }
 
   /** Nothing but this look tells of the Secret. */
   async #verify(): Promise<void> {
     await this.#writer.verify();
+    await this.#heldObjects.look();
     const { publisher } = await this.#writer.begun();
-    const loss = publisher.dataLoss();
-    if (loss === undefined || (await this.#opened?.store.accepted()) !== loss) return;
-    await publisher.acceptLoss();
-    this.#context.audit.record({ act: "data_loss_accepted", facts: { loss, why: "Annotated" } });
+    const { store } = this.#opened ?? {};
+    if (store !== undefined && (await acceptAnnotatedLoss(publisher, store, this.#context))) this.#lookAtAll();
+  }
+
+  #lookAtAll(): void {
     for (const key of this.#context.caches.index.keys()) this.#queue.add(key, "bulk");
   }
 
@@ -324,7 +330,8 @@ export class LeaderSession {
       writer: this.#writer,
       deletions: this.#keptData.deletions,
       keptSizes: this.#keptData.sizes,
-      absences: createAbsences(api),
+      absences: createAbsences(api, this.#heldObjects),
+      isReplaced: this.#heldObjects.isReplaced,
       namespaces: createNamespaceUids({
         api,
         watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
@@ -352,6 +359,7 @@ export class LeaderSession {
       random: randomBytes,
       sweep: this.#sweep,
       repairs: createRepairs(this.#context.monotonic),
+      isHeld: ({ kind, metadata }) => caches.isHeld(kind, metadata.namespace ?? "", metadata.name),
       audit: this.#context.audit,
       onPurged: (entries) => {
         for (let count = 0; count < entries; count += 1) metrics.observeConfig({ kind: "purged" });

@@ -1,7 +1,7 @@
 // One Project with all objects that refer to it, each structurally valid and with its defaults filled in.
 
 import type { ProjectRef } from "../core/config/types.ts";
-import type { ApiKey, ApiResource, Child, Project, ProjectUser, RootKey } from "./objects.ts";
+import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "./objects.ts";
 
 export interface ProjectObjects {
   readonly ref: ProjectRef;
@@ -11,6 +11,13 @@ export interface ProjectObjects {
   readonly rootKeys: readonly RootKey[];
   readonly users: readonly ProjectUser[];
   readonly keys: readonly ApiKey[];
+}
+
+/** What the watches know of a Project at one moment. */
+export interface Seen {
+  readonly objects: ProjectObjects;
+  /** Objects of the Project whose DELETED event came since they were last taken. */
+  readonly deleted: readonly CustomResource[];
 }
 
 /** ApiResources, RootKeys, ProjectUsers, ApiKeys, each by name. */

@@ -6,6 +6,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../core/config/types.ts";
 import { OutcomeUnknown } from "../core/errors/store-errors.ts";
+import type { Kind } from "../core/manifests/object.ts";
 import { compileProject } from "./compile/compile-project.ts";
 import { type HostGrant, noHosts } from "./compile/hosts.ts";
 import type { CheckSchema } from "./compile/schema-check.ts";
@@ -25,7 +26,7 @@ import type { Installation } from "./installation.ts";
 import { isForbidden } from "./kube/api.ts";
 import type { CustomResource, Project } from "./objects.ts";
 import type { AuditEntry } from "./observe/audit-log.ts";
-import type { ProjectObjects } from "./project-objects.ts";
+import type { ProjectObjects, Seen } from "./project-objects.ts";
 import type { Reach } from "./publish/acknowledgements.ts";
 import type { Availability } from "./publish/availability.ts";
 import type { ConfigWriter, OpenConfig } from "./publish/config-writer.ts";
@@ -37,6 +38,7 @@ import type { Random } from "./resolve/mint.ts";
 import { followProject } from "./resolve/recall-project.ts";
 import { type ProjectResolution, resolveProject } from "./resolve/resolve-project.ts";
 import { writeSecrets } from "./resolve/write-secrets.ts";
+import { revokeDeleted } from "./revoke-deleted.ts";
 import type { SecretBook } from "./secrets/secret-book.ts";
 import { dataEventsOf } from "./status/data-events.ts";
 import type { StatusTeller } from "./status/status-teller.ts";
@@ -46,6 +48,8 @@ import type { Awaited } from "./wakeups.ts";
 export interface ReconcileDeps extends CarryOnDeps {
   readonly writer: ConfigWriter;
   readonly absences: Absences;
+  /** Kinds whose objects went with a former CustomResourceDefinition. */
+  readonly isReplaced: (kind: Kind) => boolean;
   readonly namespaces: NamespaceUids;
   readonly deletions: DeletionInbox;
   readonly keptSizes: KeptSizes;
@@ -86,13 +90,6 @@ const ringAgainMs = 500;
 /** Whether the other installation is still there. */
 const rivalAgainMs = 60_000;
 
-/** What the watches know of a Project at one moment. */
-export interface Seen {
-  readonly objects: ProjectObjects;
-  /** Objects of the Project whose DELETED event came since they were last taken. */
-  readonly deleted: readonly CustomResource[];
-}
-
 export async function reconcile(
   { objects, deleted }: Seen,
   deps: ReconcileDeps,
@@ -103,6 +100,7 @@ export async function reconcile(
   const before = await config.publisher.load(ref);
   const deletedUids = new Set(deleted.map(({ metadata }) => metadata.uid));
   if (!(await deps.absences.proven(objects, before, deletedUids))) {
+    await revokeDeleted({ objects, deleted }, before, config.publisher, deps.audit);
     return { againAfterMs: unprovenAgainMs, unproven: true };
   }
 
@@ -160,13 +158,14 @@ interface Judging {
 async function judged(
   { objects, deleted, before, namespaceUid }: Judging,
   { purges }: OpenConfig,
-  { adopt }: ReconcileDeps,
+  { adopt, isReplaced }: ReconcileDeps,
 ): Promise<DataJudgement> {
   await forgetUnrecorded(objects.ref, before.data, purges);
   return judgeData({
     objects,
     deleted,
     adopt,
+    isReplaced,
     ordered: await orderedPurges(before.data, purges),
     ...(before.data !== undefined && { previous: before.data }),
     ...(before.parts !== undefined && { previousParts: before.parts }),

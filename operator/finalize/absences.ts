@@ -1,5 +1,5 @@
 // Proves that what is published and has no custom resource any more has really gone, before anything of it is withdrawn: a
-// whole project by a live GET, many children at once by a second look. Remembers suspicions between two looks.
+// whole project by a live GET, many children or all of a kind at once by a second look. Remembers suspicions between two looks.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { DataRecord } from "../data-record.ts";
@@ -7,6 +7,7 @@ import type { KubeReader } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import type { PublishedProject } from "../published-project.ts";
+import type { ReplacedDefinitions } from "./replaced-definitions.ts";
 import { judgeAbsence, presentChildren, publishedChildren } from "./vanished.ts";
 
 export interface Absences {
@@ -14,7 +15,7 @@ export interface Absences {
   proven(objects: ProjectObjects, published: PublishedProject, deleted: ReadonlySet<string>): Promise<boolean>;
 }
 
-export function createAbsences(api: Pick<KubeReader, "get">): Absences {
+export function createAbsences(api: Pick<KubeReader, "get">, { lacks }: Pick<ReplacedDefinitions, "lacks">): Absences {
   const suspicions = new Map<string, ReadonlySet<string>>();
 
   const childrenProven = (
@@ -23,13 +24,14 @@ export function createAbsences(api: Pick<KubeReader, "get">): Absences {
     deleted: ReadonlySet<string>,
   ): boolean => {
     const key = keyOf(objects.ref);
-    const published = publishedChildren(parts, data);
-    const { suspected } = judgeAbsence({
-      published,
-      present: presentChildren(objects),
-      deleted,
-      suspected: suspicions.get(key) ?? new Set(),
-    });
+    const before = suspicions.get(key) ?? new Set();
+    const present = presentChildren(objects);
+    const kinds = Object.values(publishedChildren(parts, data));
+    // All together, and those of each kind.
+    const groups = [new Set(kinds.flatMap((uids) => [...uids])), ...kinds];
+    const suspected = new Set(
+      groups.flatMap((published) => [...judgeAbsence({ published, present, deleted, suspected: before }).suspected]),
+    );
     if (suspected.size === 0) suspicions.delete(key);
     else suspicions.set(key, suspected);
     return suspected.size === 0;
@@ -38,6 +40,7 @@ export function createAbsences(api: Pick<KubeReader, "get">): Absences {
   return {
     async proven(objects, published, deleted) {
       const { parts, data } = published;
+      if (lacks(objects, parts, deleted)) return false;
       const uid = parts?.project.uid ?? (data !== undefined && isUnsettled(data) ? data.projectUid : undefined);
       const gone = objects.project === undefined && uid !== undefined && !deleted.has(uid);
       if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;

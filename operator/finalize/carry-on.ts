@@ -26,6 +26,8 @@ export interface CarryOnDeps {
   readonly secrets: Pick<SecretBook, "installation" | "rivalNamed">;
   /** Take over what another installation made: disaster recovery, or a move to another namespace. */
   readonly adopt: boolean;
+  /** It goes with the CustomResourceDefinition of its kind, which no finalizer is to hold up: its data stay all the same. */
+  readonly isHeld: (object: CustomResource) => boolean;
   /** Of finalizers that something takes away. */
   readonly repairs: Repairs;
   /** Takes over what an own write was answered with. */
@@ -162,13 +164,13 @@ interface Settling {
 async function settleFinalizer(
   object: CustomResource,
   { objects, records, rivalNamed }: Settling,
-  { api, mode, className, secrets, adopt, repairs, note }: CarryOnDeps,
+  { api, mode, className, secrets, adopt, repairs, isHeld, note }: CarryOnDeps,
 ): Promise<"settled" | "gone" | number | Installation> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();
   const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
   const effectivePolicy = policyOf(object, objects);
-  const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own });
+  const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own, isHeld: isHeld(object) });
   if (isAsWanted(object, wanted, own)) return "settled";
   // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
   const setter = setterOf(object, finalizerOf(className)) ?? "";

@@ -3,6 +3,7 @@
 // ever planned against data of another namespace unless a person said that they are to be adopted.
 
 import type { ProjectParts } from "../../core/config/types.ts";
+import type { Kind } from "../../core/manifests/object.ts";
 import { adoptAnnotation } from "../compile/judge-project.ts";
 import type { DataEntry, DataRecord } from "../data-record.ts";
 import type { ApiResource, CustomResource, Project, RootKey } from "../objects.ts";
@@ -10,12 +11,15 @@ import type { ProjectObjects } from "../project-objects.ts";
 import { type DoomContext, judgeEntry } from "./doom.ts";
 import { endedProjects } from "./ended-projects.ts";
 import { purgeId } from "./purge-doomed.ts";
+import { withSuccessors } from "./successors.ts";
 
 export interface DataInput {
   /** Of a synced cache, and what is absent in it known to have gone (see vanished.ts). */
   readonly objects: ProjectObjects;
   /** As they were seen last, of those that have gone: theirs may differ from what was published. */
   readonly deleted?: readonly CustomResource[];
+  /** Kinds whose objects went with a former CustomResourceDefinition; absent = none. */
+  readonly isReplaced?: (kind: Kind) => boolean;
   readonly previous?: DataRecord;
   /** What is published; data of it that no record names are taken for this namespace's. */
   readonly previousParts?: ProjectParts;
@@ -39,7 +43,9 @@ export interface DataJudgement {
 
 /** Before compile. */
 export function judgeData(input: DataInput): DataJudgement {
-  const known = knownRecord(input);
+  const { objects, deleted = [], isReplaced } = input;
+  const published = knownRecord(input);
+  const known = published && isReplaced ? withSuccessors(published, { objects, deleted, isReplaced }) : published;
   if (known === undefined) return { foreignData: false, openPurges: new Set(), adopted: false };
   const adopted = mayAdopt(input) && known.entries.some((entry) => isForeign(entry, input));
   const own = adopted ? adopt(known, input) : known;

@@ -1,9 +1,12 @@
 // Says which published objects may be taken for gone although nobody was told of their deletion: at a cold start, or after a
-// list. A mass absence, more than half and more than ten, waits until a second pass sees it too: it may be a fault of ours.
+// list. A mass absence, more than half and more than ten, or all of a kind, waits until a second pass sees it too: it may be a fault
+// of ours.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { DataRecord } from "../data-record.ts";
+import type { DataEntry, DataRecord } from "../data-record.ts";
+import type { Child } from "../objects.ts";
 import { childrenOf, type ProjectObjects } from "../project-objects.ts";
+import { isMassAbsence } from "../watch/mass-absence.ts";
 
 export interface Absence {
   /** UIDs, or keys of Projects. */
@@ -21,30 +24,32 @@ export interface AbsenceJudgement {
   readonly suspected: ReadonlySet<string>;
 }
 
-const fewest = 10;
-
 export function judgeAbsence({ published, present, deleted, suspected }: Absence): AbsenceJudgement {
   const absent = published.difference(present);
   const untold = absent.difference(deleted);
-  if (!isMass(untold.size, published.size)) return { gone: absent, suspected: new Set() };
+  if (!isMassAbsence(untold.size, published.size)) return { gone: absent, suspected: new Set() };
   const waiting = untold.difference(suspected);
   return { gone: absent.difference(waiting), suspected: waiting };
 }
 
-function isMass(absent: number, of: number): boolean {
-  return absent > fewest && absent * 2 > of;
-}
-
-/** UIDs of the children that are published, or whose data are on record and not yet settled. */
+/** UIDs of the children of each kind that are published, or whose data are on record and not yet settled. */
 export function publishedChildren(
   parts: ProjectParts | undefined,
   record: DataRecord | undefined,
-): ReadonlySet<string> {
-  const maps = parts === undefined ? [] : [parts.resources, parts.rootKeys, parts.users, parts.keys];
-  const served = maps.flatMap((map: ReadonlyMap<string, { readonly uid: string }>) => [...map.values()]);
+): Readonly<Record<Child["kind"], ReadonlySet<string>>> {
   const open = (record?.entries ?? []).filter((entry) => entry.retained !== true && entry.doomedAt === undefined);
-  return new Set([...served, ...open].map(({ uid }) => uid));
+  const recorded = (what: DataEntry["what"]) => open.filter((entry) => entry.what === what);
+  const uids = (served: Published, ...more: readonly { readonly uid: string }[]): ReadonlySet<string> =>
+    new Set([...(served?.values() ?? []), ...more].map(({ uid }) => uid));
+  return {
+    ApiResource: uids(parts?.resources, ...recorded("resource")),
+    RootKey: uids(parts?.rootKeys, ...recorded("rootkey")),
+    ProjectUser: uids(parts?.users),
+    ApiKey: uids(parts?.keys),
+  };
 }
+
+type Published = ReadonlyMap<string, { readonly uid: string }> | undefined;
 
 export function presentChildren(objects: ProjectObjects): ReadonlySet<string> {
   return new Set(childrenOf(objects).map((child) => child.metadata.uid));

@@ -17,28 +17,36 @@ export interface StoreIdDeps {
 }
 
 export interface KeptStoreId extends StoreIdentity {
+  /** Writes an annotation of the Secret, and remembers it for a Secret that is made anew. */
+  note(name: string, value: string): Promise<void>;
+  /** What an annotation of the Secret says now. */
+  noted(name: string): Promise<string | undefined>;
   /** What the Secret has to say, also one that is made anew or that somebody wrote over. */
   annotations(): Readonly<Record<string, string>>;
 }
 
 export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId {
   /** The Secret may be deleted while this process runs, and is made anew by it. */
-  let known: string | undefined;
+  const known = new Map<string, string>();
   const noted = async (name: string): Promise<string | undefined> => notesOf(await api.get(secretType, secret))[name];
+  const note = async (name: string, value: string): Promise<void> => {
+    const found = await api.get(secretType, secret);
+    // Put back by a rotation's next look, with what annotations() says.
+    if (found !== undefined) await api.replace(secretType, withAnnotations(found, { [name]: value }));
+    known.set(name, value);
+  };
   return {
     policy,
+    note,
+    noted,
     async expected() {
-      known ??= await noted(storeIdAnnotation);
-      return known;
+      const id = known.get(storeIdAnnotation) ?? (await noted(storeIdAnnotation));
+      if (id !== undefined) known.set(storeIdAnnotation, id);
+      return id;
     },
-    async keep(id) {
-      const found = await api.get(secretType, secret);
-      // Put back by a rotation's next look, with what annotations() says.
-      if (found !== undefined) await api.replace(secretType, withAnnotations(found, { [storeIdAnnotation]: id }));
-      known = id;
-    },
+    keep: (id) => note(storeIdAnnotation, id),
     accepted: () => noted(acceptLossAnnotation),
-    annotations: () => (known === undefined ? {} : { [storeIdAnnotation]: known }),
+    annotations: () => Object.fromEntries(known),
   };
 }
 

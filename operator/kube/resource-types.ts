@@ -23,3 +23,9 @@ export const leaseType: ResourceType = {
   kind: "Lease",
 };
 export const eventType: ResourceType = { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event" };
+export const definitionType: ResourceType = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+};

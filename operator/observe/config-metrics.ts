@@ -1,5 +1,6 @@
 // What comes of the work: configuration published and taken up, objects and their conditions, data and Secrets removed.
 
+import { type Kind, kinds } from "../../core/manifests/object.ts";
 import type { Instruments } from "./instruments.ts";
 import type { KeptFigures } from "./kept-figures.ts";
 import type { RedisServer } from "./redis-servers.ts";
@@ -18,6 +19,8 @@ export interface ConfigGauges {
   readonly objects: () => Iterable<ObjectCount>;
   /** How many Projects are Ready, and not known to be served by a live replica. */
   readonly unavailableProjects: () => number;
+  /** How many objects went with the CustomResourceDefinition of their kind, and are served as they were last. */
+  readonly heldDeletions: () => Iterable<{ readonly kind: Kind; readonly projects: readonly unknown[] }>;
 }
 
 export interface ObjectCount {
@@ -86,7 +89,7 @@ export function configMetrics(
 }
 
 function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
-  const { liveReplicas, replicaRefusals, dataLost, redisServers, objects, unavailableProjects } = gauges;
+  const { liveReplicas, replicaRefusals, dataLost, redisServers, objects, unavailableProjects, heldDeletions } = gauges;
   read(
     { name: "jsonplane_replicas_live", help: "Data-plane replicas with a recent heartbeat, as of the last look" },
     () => [{ value: liveReplicas() }],
@@ -109,6 +112,18 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
     () => [{ value: dataLost() ? 1 : 0 }],
   );
   readKept(read, gauges.keptData);
+  read(
+    {
+      name: "jsonplane_deletions_held",
+      help: "Objects that went with the CustomResourceDefinition of their kind, and are served until they are back or their deletion is confirmed",
+      labels: ["kind"],
+    },
+    () => {
+      const held = [...heldDeletions()];
+      const of = (kind: Kind) => held.reduce((sum, each) => sum + (each.kind === kind ? each.projects.length : 0), 0);
+      return kinds.map((kind) => ({ labels: { kind }, value: of(kind) }));
+    },
+  );
   readRedis(read, redisServers);
   read(
     {

@@ -26,6 +26,8 @@ export interface SecretSweepDeps {
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   readonly objects: Readonly<Record<Kind, Watched>>;
+  /** Its object went with the CustomResourceDefinition of its kind, and counts as there. */
+  readonly isHeld: (kind: Kind, namespace: string, name: string) => boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Milliseconds that only grow. */
@@ -36,7 +38,7 @@ export interface SecretSweepDeps {
 export const orphanAgeMs = 3_600_000;
 
 export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
-  const { api, own, objects, now, monotonic } = deps;
+  const { api, own, objects, isHeld, now, monotonic } = deps;
   /** UID of a Secret → when it was first seen without its object. */
   const alone = new Map<string, number>();
 
@@ -45,7 +47,9 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
 
   const isOrphan = (secret: KubeObject): boolean => {
     const owner = ownerOf(secret);
-    return owner !== undefined && objects[owner.kind].get(owner.namespace, owner.name) === undefined;
+    if (owner === undefined) return false;
+    const { kind, namespace, name } = owner;
+    return objects[kind].get(namespace, name) === undefined && !isHeld(kind, namespace, name);
   };
 
   /** A namespace that took the operator's rights along holds up no other one. */

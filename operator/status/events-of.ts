@@ -14,6 +14,12 @@ export const statusEventCatalogue = {
     action: "Reconcile",
     meaning: "80 % of a quota of the Project are used, or more",
   },
+  DeletionHeld: {
+    type: "Warning",
+    action: "Reconcile",
+    meaning:
+      "A CustomResourceDefinition was deleted, and objects of the Project with it; they are served as before until they are applied again, or their deletion is confirmed",
+  },
   DataPurged: {
     type: "Normal",
     action: "Purge",

@@ -2,12 +2,14 @@
 // its own Secrets, the metadata of all other Secrets, and, where it may see them, of namespaces. Says what has changed; decides
 // nothing.
 
-import { type Kind, kinds } from "../../core/manifests/object.ts";
+import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { KubeObject, KubeReader, ListScope, ResourceType } from "../kube/api.ts";
 import { customTypes, namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../objects.ts";
 import { managedBy, managedByLabel } from "../secret-names.ts";
+import { createDefinitionLook } from "./definitions.ts";
+import { HeldDeletions, type HeldKind } from "./held-deletions.ts";
 import { concerns, createProjectIndex, customResource, type ProjectIndex } from "./project-index.ts";
 import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
 import type { ReflectorObservation } from "./reflector.ts";
@@ -41,8 +43,15 @@ export interface Caches {
    * may only be unseen.
    */
   knows(namespace: string): boolean;
-  /** All objects of the five kinds. */
+  /** All objects of the five kinds, those that are held too. */
   all(): Iterable<CustomResource>;
+  /** Objects that went with the CustomResourceDefinition of their kind, and are kept as they were last. */
+  held(): readonly HeldKind[];
+  isHeld(kind: Kind, namespace: string, name: string): boolean;
+  /** UID of the CustomResourceDefinition that stood at the last look; undefined when none did, or nobody may look. */
+  definitionOf(kind: Kind): string | undefined;
+  /** Takes what is held of a kind for deleted. */
+  releaseHeld(kind: Kind): void;
   /** For each kind, milliseconds since the server was last heard of it; undefined = never. */
   informers(): readonly { readonly kind: string; readonly idleMs: number | undefined }[];
 }
@@ -56,6 +65,8 @@ export interface CachesOptions {
   readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly observe: (kind: string) => (observation: ReflectorObservation) => void;
+  /** Absent where CustomResourceDefinitions can't be asked for: then every deletion counts at once. */
+  readonly onDefinitionUnread?: (kind: Kind, error: unknown) => void;
 }
 
 export function createCaches(options: CachesOptions): Caches {
@@ -64,17 +75,25 @@ export function createCaches(options: CachesOptions): Caches {
   const reflectors = new Map<string, NamespacesReflector>();
   const reflect = (name: string, what: Reflected): Watched => {
     const { type, scope, sink } = what;
-    const common = { reader, type, scope, sink, timers, monotonic, random, observe: options.observe(name) };
+    const observe = what.observe ?? options.observe(name);
+    const common = { reader, type, scope, sink, timers, monotonic, random, observe };
     const reflector = reflectNamespaces({ ...common, namespaces: what.everywhere === true ? [] : namespaces });
     reflectors.set(name, reflector);
     return reflector.watched;
   };
 
+  const guards = guardsOf(options, (kind) => objectSink(kind, index, listener));
   const objects = Object.fromEntries(
-    kinds.map((kind) => [
-      kind,
-      reflect(kind, { type: customTypes[kind], scope: {}, sink: objectSink(kind, index, listener) }),
-    ]),
+    kinds.map((kind) => {
+      const guard = guards.get(kind);
+      const observe = options.observe(kind);
+      const told = (observation: ReflectorObservation): void => {
+        observe(observation);
+        if (observation.what === "listed") guard?.learn();
+      };
+      const sink = guard ?? objectSink(kind, index, listener);
+      return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink, observe: told })];
+    }),
   ) as Record<Kind, Watched>;
   const secrets = secretSink(listener);
   const own = `${managedByLabel}=${managedBy}`;
@@ -86,6 +105,11 @@ export function createCaches(options: CachesOptions): Caches {
     sink: secrets,
   });
   const seesNamespaces = namespaces.length === 0;
+  /** Of a kind without its definition nobody can say more than is kept. */
+  const confirmed = async (name: string, signal: AbortSignal): Promise<void> => {
+    const guard = isKind(name) ? guards.get(name) : undefined;
+    if ((await guard?.isDefinitionGone(signal)) !== true) await reflectors.get(name)?.confirm(signal);
+  };
   return {
     index,
     objects,
@@ -98,15 +122,18 @@ export function createCaches(options: CachesOptions): Caches {
       for (const reflector of reflectors.values()) reflector.start();
     },
     async stop() {
+      for (const guard of guards.values()) guard.stop();
       await Promise.all([...reflectors.values()].map((reflector) => reflector.stop()));
     },
-    *all() {
-      for (const kind of kinds) for (const object of objects[kind].all()) yield customResource(kind, object);
-    },
+    all: () => index.all(),
+    held: () => [...guards.values()].map((guard) => guard.held()).filter((held) => held !== undefined),
+    isHeld: (kind, namespace, name) => guards.get(kind)?.isHeld(namespace, name) ?? false,
+    definitionOf: (kind) => guards.get(kind)?.standing(),
+    releaseHeld: (kind) => guards.get(kind)?.release(),
     async confirm(signal) {
       const [first, rest] = [[...credentialKinds], [...reflectors.keys()].filter((kind) => !credentialKinds.has(kind))];
       for (const part of [first, rest]) {
-        await Promise.all(part.map((kind) => reflectors.get(kind)?.confirm(signal)));
+        await Promise.all(part.map((kind) => confirmed(kind, signal)));
       }
     },
     synced: () => [...reflectors.values()].every(({ watched }) => watched.synced()),
@@ -119,11 +146,26 @@ export function createCaches(options: CachesOptions): Caches {
   };
 }
 
+function guardsOf(
+  { reader, timers, onDefinitionUnread }: CachesOptions,
+  sinkOf: (kind: Kind) => WatchSink,
+): ReadonlyMap<Kind, HeldDeletions> {
+  if (onDefinitionUnread === undefined) return new Map();
+  const look = createDefinitionLook(reader);
+  return new Map(
+    kinds.map((kind) => {
+      const onLookFailed = (error: unknown) => onDefinitionUnread(kind, error);
+      return [kind, new HeldDeletions({ kind, look, sink: sinkOf(kind), timers, onLookFailed })];
+    }),
+  );
+}
+
 interface Reflected {
   readonly type: ResourceType;
   readonly scope: Omit<ListScope, "namespace">;
   readonly sink: WatchSink;
   readonly everywhere?: boolean;
+  readonly observe?: (observation: ReflectorObservation) => void;
 }
 
 /** Of what decides whether a key or a password is accepted. */

@@ -14,6 +14,7 @@ export interface ProjectIndex {
   objectsOf(ref: ProjectRef): ProjectObjects;
   projectOf(ref: ProjectRef): Project | undefined;
   keys(): Iterable<string>;
+  all(): Iterable<CustomResource>;
 }
 
 interface Entry {
@@ -64,6 +65,12 @@ export function createProjectIndex(): ProjectIndex {
     },
     projectOf: (ref) => entries.get(`${ref.namespace}/${ref.name}`)?.project,
     keys: () => entries.keys(),
+    *all() {
+      for (const { project, children } of entries.values()) {
+        if (project !== undefined) yield project;
+        for (const objects of Object.values(children)) yield* objects.values();
+      }
+    },
   };
 }
 
@@ -72,8 +79,14 @@ function isEmpty({ project, children }: Entry): boolean {
 }
 
 function keyOf(object: CustomResource): string {
-  const name = object.kind === "Project" ? object.metadata.name : object.spec.projectRef.name;
-  return `${object.metadata.namespace}/${name}`;
+  const { namespace, name } = projectRefOf(object);
+  return `${namespace}/${name}`;
+}
+
+/** The Project that it belongs to, or is. */
+export function projectRefOf(object: CustomResource): ProjectRef {
+  const { namespace = "", name } = object.metadata;
+  return { namespace, name: object.kind === "Project" ? name : object.spec.projectRef.name };
 }
 
 /** The API server has checked the object against its CRD and filled in defaults; items of a list come without their kind. */

@@ -6,6 +6,7 @@ import {
   ApiFailure,
   ApiUnreachable,
   isForbidden,
+  isNotFound,
   type KubeReader,
   type ListScope,
   type ResourceType,
@@ -14,6 +15,7 @@ import {
 import { joinSignals } from "../kube/deadline.ts";
 import { type Comparison, createComparison } from "./comparison.ts";
 import { isGone, listPages, readPages } from "./list-pages.ts";
+import { isMassAbsence } from "./mass-absence.ts";
 import { type CompleteList, ObjectCache } from "./object-cache.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
 import { type Backoff, createBackoff, usualWatchTimes, type WatchTimes } from "./watch-times.ts";
@@ -28,7 +30,7 @@ export type ReflectorObservation =
   /** Not a byte for too long; the watch is replaced. */
   | { readonly what: "silent" }
   | { readonly what: "failed"; readonly error: unknown; readonly pauseMs: number }
-  /** A list lacks most of what is known: nothing is taken out before a second one says the same. */
+  /** A list lacks most or all of what is known: nothing is taken out before a second one says the same. */
   | { readonly what: "massAbsence"; readonly absent: number; readonly known: number }
   /** Looked at on purpose; so many objects were `behind` what the server has, and no watch had told of them. */
   | { readonly what: "compared"; readonly behind: number }
@@ -66,7 +68,6 @@ export interface Reflector {
   confirm(signal: AbortSignal): Promise<boolean>;
 }
 
-const fewObjects = 10;
 const lookMs = 20;
 
 export function createReflector(options: ReflectorOptions): Reflector {
@@ -245,15 +246,14 @@ class Reflection {
     this.#options.observe({ what: "listed", objects: this.cache.size, differences, first });
   }
 
-  /** A list whose absences are few, or were seen by the list before it, too. */
+  /** A list whose absences are no mass, or were seen by the list before it, too. */
   async #confirmedList(signal: AbortSignal): Promise<CompleteList> {
     let doubted: ReadonlySet<string> = new Set();
     for (;;) {
       const complete = await this.#list(signal);
       const absent = this.cache.absentFrom(complete);
       const known = this.cache.size;
-      const many = absent.length > fewObjects && absent.length * 2 > known;
-      if (!many || absent.every((key) => doubted.has(key))) return complete;
+      if (!isMassAbsence(absent.length, known) || absent.every((key) => doubted.has(key))) return complete;
       this.#options.observe({ what: "massAbsence", absent: absent.length, known });
       doubted = new Set(absent);
       await this.#pause(this.#times.confirmMs, signal);
@@ -324,6 +324,8 @@ class Reflection {
     } else if (isGone(error) && this.#mayRelistAtOnce()) observe({ what: "gone" });
     else {
       if (isForbidden(error)) this.forbidden = true;
+      // Without its definition there is nothing to be heard of a kind, which is no fault of this process.
+      if (isNotFound(error)) this.#heard();
       if (isUnusable(error)) this.#position = undefined;
       const pauseMs = this.#backoff.next(retryAfterMs(error));
       observe({ what: "failed", error, pauseMs });

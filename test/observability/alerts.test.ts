@@ -9,6 +9,7 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { installCrds } from "../support/kubernetes/api-server/api-server.ts";
 import { makeRedisCertificate } from "../support/redis/redis-certificate.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -78,6 +79,8 @@ function manifests(): string {
     object("Project", "web", { limits: { quota: { objects: 10 } } }),
     object("ApiResource", "items", { projectRef, schema: {}, access: { read: "Anyone", create: "Anyone" } }),
     object("ProjectUser", "ann", { projectRef }),
+    object("ApiKey", "one", { projectRef }),
+    object("ApiKey", "two", { projectRef }),
   ].join("\n---\n");
 }
 
@@ -119,6 +122,24 @@ it("eight of ten objects: JsonplaneQuotaNearlyFull", async () => {
     expect((await send("/api/items", { method: "POST", body: {} })).status).toBe(201);
   }
   await fires("JsonplaneQuotaNearlyFull");
+});
+
+it("all objects of a kind deleted: JsonplaneKindDeleted", async () => {
+  await isQuiet("JsonplaneKindDeleted");
+  await fleet.api.kubectl(["delete", "apikeys.jsonplane.io", "--all", "--namespace", namespace]);
+  await fires("JsonplaneKindDeleted");
+  await fleet.api.apply(manifests(), { namespace });
+  await fleet.ready(namespace);
+});
+
+it("a definition deleted: JsonplaneDeletionsHeld", async () => {
+  await isQuiet("JsonplaneDeletionsHeld");
+  await fleet.api.kubectl(["delete", "crd", "apikeys.jsonplane.io"]);
+  await fires("JsonplaneDeletionsHeld");
+  await installCrds(fleet.api);
+  await fleet.api.apply(manifests(), { namespace });
+  await fleet.ready(namespace);
+  await isQuiet("JsonplaneDeletionsHeld");
 });
 
 it("more logins at once than a replica can check: JsonplaneLoginsBusy", async () => {

@@ -113,6 +113,7 @@ describe("the rights of an operator for some namespaces", () => {
     const [few, many] = [await grantedToOperator(["shop"]), await grantedToOperator("cluster")];
     expect([...few].filter((verb) => !many.has(verb))).toEqual([]);
     expect([...many].filter((verb) => !few.has(verb)).sort()).toEqual([
+      "get customresourcedefinitions.apiextensions.k8s.io",
       "list namespaces",
       "patch apiresources.jsonplane.io",
       "patch projects.jsonplane.io",

@@ -67,7 +67,15 @@ beforeEach(async () => {
   monotonic = 0;
   audited = [];
   const { own, objects } = watched;
-  sweep = createSecretSweep({ api, own, objects, now: () => now, monotonic: () => monotonic, audit });
+  sweep = createSecretSweep({
+    api,
+    own,
+    objects,
+    isHeld: () => false,
+    now: () => now,
+    monotonic: () => monotonic,
+    audit,
+  });
 });
 
 const manifests = `
@@ -301,6 +309,7 @@ describe("Secrets of objects that are gone", () => {
       api: { ...api, get },
       own,
       objects,
+      isHeld: () => false,
       now: () => now,
       monotonic: () => monotonic,
       audit,

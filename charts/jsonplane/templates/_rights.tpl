@@ -19,6 +19,12 @@
 - apiGroups: [""]
   resources: [namespaces]
   verbs: [{{ ternary "get" "get, list, watch" (gt (len (default list .Values.operator.watchNamespaces)) 0) }}]
+{{- if not .Values.operator.watchNamespaces }}
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
+  resourceNames: [{{ range $i, $kind := $kinds }}{{ if $i }}, {{ end }}{{ $kind }}.jsonplane.io{{ end }}]
+  verbs: [get]
+{{- end }}
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]

@@ -143,6 +143,8 @@ function leader(world: World = {}) {
       tellTaken: async (_, { message }, rival) => void calls.push(["tellTaken", message, rival]),
     },
     repairs: createRepairs(() => 0),
+    isHeld: () => false,
+    isReplaced: () => false,
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
     recorder: { record: () => undefined },
     observePublish({ kind }) {

@@ -104,7 +104,12 @@ export function openedConfig(events: string[], options: Opened) {
       acknowledged = onAcknowledged;
       const config = {
         installation: options.installation ?? onlyInstallation,
-        store: { annotations: () => ({}), accepted: async () => undefined },
+        store: {
+          annotations: () => ({}),
+          accepted: async () => undefined,
+          noted: async () => undefined,
+          note: async () => undefined,
+        },
         publisher,
         acknowledgements,
         gateway: { disconnect: () => void events.push("disconnect"), read: async () => [] },

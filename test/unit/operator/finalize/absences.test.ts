@@ -6,8 +6,8 @@ import { createAbsences } from "../../../../operator/finalize/absences.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { ProjectObjects } from "../../../../operator/project-objects.ts";
 import type { PublishedProject } from "../../../../operator/published-project.ts";
-import { project } from "../../../support/http/projects.ts";
-import { stored } from "../../../support/kubernetes/stored-crs.ts";
+import { project, withKey, withResource } from "../../../support/http/projects.ts";
+import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const parts = project("shop");
 const { uid } = parts.project;
@@ -22,7 +22,7 @@ const withdrawn = (policy: "Retain" | "Delete", of: DataEntry = entry): Publishe
 
 /** The API server has the Project, or not; `asked` counts. */
 function server(found: boolean) {
-  const answers = { asked: 0, absences: createAbsences({ get }) };
+  const answers = { asked: 0, absences: createAbsences({ get }, { lacks: () => false }) };
   async function get(): Promise<KubeObject | undefined> {
     answers.asked += 1;
     return found ? (stored("Project", "shop") as unknown as KubeObject) : undefined;
@@ -41,6 +41,24 @@ it("one whose deletion was told is gone, and nobody is asked", async () => {
   const told = server(true);
   expect(await told.absences.proven(unseen, served, new Set([uid]))).toBe(true);
   expect(told.asked).toBe(0);
+});
+
+it("all keys that are missing, if only two, are looked for twice, also where other children are there", async () => {
+  const { absences } = server(true);
+  const resources = ["books", "films", "notes"];
+  const objects = resources.map((name) =>
+    stored("ApiResource", name, { metadata: { uid: `uid-of-resource-${name}` } }),
+  );
+  const seen = projectObjects("shop", stored("Project", "shop"), ...objects);
+  const children = [...resources.map((name) => withResource(name)), withKey("ci"), withKey("web")];
+  const two: PublishedProject = { parts: project("shop", ...children), revision: 1 };
+  expect(await absences.proven(seen, two, none)).toBe(false);
+  expect(await absences.proven(seen, two, none)).toBe(true);
+});
+
+it("a Project that lacks what went with its definition is gone neither at the second look, nor by the API server's answer", async () => {
+  const absences = createAbsences({ get: async () => undefined }, { lacks: () => true });
+  for (let look = 0; look < 3; look += 1) expect(await absences.proven(unseen, served, none)).toBe(false);
 });
 
 it("one that was withdrawn is asked for as long as its absence would delete data, those that were kept too", async () => {

@@ -27,6 +27,7 @@ const deps: Omit<CarryOnDeps, "repairs"> = {
   onPurged: () => undefined,
   onSwept: () => undefined,
   audit: { record: () => undefined },
+  isHeld: () => false,
 };
 
 async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly string[]): Promise<number> {

@@ -13,9 +13,21 @@ describe("published objects that are absent", () => {
     expect(found).toEqual({ gone: ids(0, 50), suspected: none });
   });
 
-  it("are gone when there never were many", () => {
-    const found = judgeAbsence({ published: ids(0, 10), present: none, deleted: none, suspected: none });
-    expect(found).toEqual({ gone: ids(0, 10), suspected: none });
+  it("are gone when they are most of a few, or the only one", () => {
+    for (const [published, present] of [
+      [ids(0, 10), ids(9, 10)],
+      [ids(0, 1), none],
+    ] as const) {
+      const found = judgeAbsence({ published, present, deleted: none, suspected: none });
+      expect(found).toEqual({ gone: published.difference(present), suspected: none });
+    }
+  });
+
+  it("wait for a second look when they are all that there was, if only two", () => {
+    const first = judgeAbsence({ published: ids(0, 2), present: none, deleted: none, suspected: none });
+    expect(first).toEqual({ gone: none, suspected: ids(0, 2) });
+    const second = judgeAbsence({ published: ids(0, 2), present: none, deleted: none, suspected: first.suspected });
+    expect(second).toEqual({ gone: ids(0, 2), suspected: none });
   });
 
   it("wait for a second look when they are most of many", () => {
@@ -55,9 +67,9 @@ describe("published children", () => {
       { ...data, uid: "doomed", doomedAt: 5 },
     ];
     const found = publishedChildren(parts, { policy: "Retain", projectUid: "p", entries });
-    expect(found.size).toBe(5);
-    expect(found.has("open")).toBe(true);
-    expect(publishedChildren(undefined, undefined)).toEqual(new Set());
+    expect(Object.values(found).map(({ size }) => size)).toEqual([2, 1, 1, 1]);
+    expect(found.ApiResource.has("open")).toBe(true);
+    expect(publishedChildren(undefined, undefined)).toMatchObject({ ApiKey: none, RootKey: none });
   });
 
   it("are looked for among all children", () => {

@@ -1,0 +1,159 @@
+// Knows under which CustomResourceDefinition the objects of each kind were published, across restarts: it stands on the Secret of the
+// fleet's key ring. Where another definition stands now, what is published and has no object went with the former one, and is held.
+
+import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
+import type { ProjectObjects } from "../project-objects.ts";
+import type { Publisher } from "../publish/publisher.ts";
+import type { HeldKind } from "../watch/held-deletions.ts";
+
+/** On the Secret of the fleet's key ring: JSON, UIDs by kind. */
+export const definitionsAnnotation = "jsonplane.io/definitions";
+
+export interface ReplacedDefinitions {
+  /** Reads what is remembered; to be called before anything is published. */
+  begin(): Promise<void>;
+  isReplaced(kind: Kind): boolean;
+  /** Whether the Project lacks an object that went with a former definition. `deleted` = UIDs whose deletion was seen. */
+  lacks(objects: ProjectObjects, parts: ProjectParts | undefined, deleted: ReadonlySet<string>): boolean;
+  /** As of the last look. */
+  held(): readonly HeldKind[];
+  /** Takes what is held of a kind for deleted. */
+  release(kind: Kind): Promise<void>;
+  /** Looks what is held, and remembers the present definitions of kinds of which nothing is. To be called every few seconds. */
+  look(): Promise<void>;
+}
+
+export interface ReplacedDefinitionsDeps {
+  /** UID of the definition that stands, as of the last look at it. */
+  readonly standing: (kind: Kind) => string | undefined;
+  /** Whether objects are held whose deletion this process has seen. */
+  readonly isHolding: (kind: Kind) => boolean;
+  /** Take over what another installation, or an earlier cluster, left. */
+  readonly adopt: boolean;
+  readonly remembered: () => Promise<string | undefined>;
+  /** False when somebody else was writing: then the next look tries again. */
+  readonly remember: (text: string) => Promise<boolean>;
+  readonly publisher: () => Promise<Pick<Publisher, "published" | "load">>;
+  readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
+}
+
+export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): ReplacedDefinitions {
+  const { standing, isHolding, adopt, remembered, remember, publisher, objectsOf } = deps;
+  let known: ReadonlyMap<Kind, string> = new Map();
+  let held: readonly HeldKind[] = [];
+
+  const isReplaced = (kind: Kind): boolean => {
+    const [was, is] = [known.get(kind), standing(kind)];
+    return was !== undefined && is !== undefined && was !== is;
+  };
+  const replaced = (): readonly Kind[] => kinds.filter(isReplaced);
+
+  const learn = async (learned: readonly Kind[]): Promise<void> => {
+    const found = learned.flatMap((kind) => {
+      const uid = standing(kind);
+      return uid === undefined || uid === known.get(kind) ? [] : [[kind, uid] as const];
+    });
+    if (found.length === 0) return;
+    const next = new Map([...known, ...found]);
+    if (await remember(JSON.stringify(Object.fromEntries(next)))) known = next;
+  };
+
+  const publishedProjects = async (): Promise<readonly Found[]> => {
+    const config = await publisher();
+    const refs = (await config.published()).map(({ namespace, name }) => ({ namespace, name }));
+    return await Promise.all(
+      refs.map(async (ref) => ({ objects: objectsOf(ref), parts: (await config.load(ref)).parts })),
+    );
+  };
+
+  return {
+    async begin() {
+      known = definitionsIn(await remembered());
+      // A person says that what is here now is what there is, as after a restore into another cluster.
+      if (adopt) await learn(kinds);
+    },
+    isReplaced,
+    lacks: (objects, parts, deleted) =>
+      replaced().some((kind) => absentOf(kind, objects, parts).some((uid) => !deleted.has(uid))),
+    held: () => held,
+    async release(kind) {
+      await learn([kind]);
+      held = held.filter((each) => each.kind !== kind);
+    },
+    async look() {
+      const sought = replaced();
+      const found = sought.length === 0 ? [] : await publishedProjects();
+      held = sought.flatMap((kind) => heldOf(kind, known.get(kind) ?? "", found));
+      const unsettled = new Set(sought.filter((kind) => found.some((each) => isUnsettled(kind, each))));
+      await learn(kinds.filter((kind) => !(isHolding(kind) || unsettled.has(kind))));
+    },
+  };
+}
+
+/** A Project that is published. */
+interface Found {
+  readonly objects: ProjectObjects;
+  readonly parts: ProjectParts | undefined;
+}
+
+function heldOf(kind: Kind, definition: string, found: readonly Found[]): readonly HeldKind[] {
+  const projects = found.flatMap(({ objects, parts }) => absentOf(kind, objects, parts).map(() => objects.ref));
+  return projects.length === 0 ? [] : [{ kind, definition, projects }];
+}
+
+/** Something that is published is not of an object that there is now. */
+function isUnsettled(kind: Kind, { objects, parts }: Found): boolean {
+  if (parts === undefined) return false;
+  const [published, present] = {
+    Project: [[parts.project], [objects.project]] as const,
+    ApiResource: [parts.resources.values(), objects.resources] as const,
+    RootKey: [parts.rootKeys.values(), objects.rootKeys] as const,
+    ProjectUser: [parts.users.values(), objects.users] as const,
+    ApiKey: [parts.keys.values(), objects.keys] as const,
+  }[kind];
+  const uids = new Set(present.map((object) => object?.metadata.uid));
+  return [...published].some(({ uid }) => !uids.has(uid));
+}
+
+/** UIDs of what is published of a kind and has no object, not even another one that takes its place. */
+function absentOf(kind: Kind, objects: ProjectObjects, parts: ProjectParts | undefined): readonly string[] {
+  if (parts === undefined) return [];
+  const { project, resources, rootKeys, users, keys } = objects;
+  switch (kind) {
+    case "Project":
+      return project === undefined ? [parts.project.uid] : [];
+    case "ApiResource":
+      return without(parts.resources, ({ name }) => name, resources.map(resourceNameOf));
+    case "RootKey":
+      return without(parts.rootKeys, ({ key }) => key, rootKeys.map(rootKeyOf));
+    case "ProjectUser":
+      return without(parts.users, ({ username }) => username, users.map(usernameOf));
+    case "ApiKey":
+      return without(
+        parts.keys,
+        ({ name }) => name,
+        keys.map(({ metadata }) => metadata.name),
+      );
+  }
+}
+
+function without<P extends { readonly uid: string }>(
+  served: ReadonlyMap<string, P>,
+  nameOf: (part: P) => string,
+  declared: readonly string[],
+): readonly string[] {
+  const names = new Set(declared);
+  return [...served.values()].filter((part) => !names.has(nameOf(part))).map(({ uid }) => uid);
+}
+
+/** What somebody wrote over it is as if nothing were remembered. */
+function definitionsIn(text: string | undefined): ReadonlyMap<Kind, string> {
+  try {
+    const entries = Object.entries((JSON.parse(text ?? "{}") ?? {}) as Readonly<Record<string, unknown>>);
+    return new Map(entries.flatMap(([kind, uid]) => (isKind(kind) && typeof uid === "string" ? [[kind, uid]] : [])));
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,37 @@
+// Asks the API server about the CustomResourceDefinition of a kind: when it goes, all objects of the kind go with it, and nobody
+// wanted that of any one of them.
+
+import type { Kind } from "../../core/manifests/object.ts";
+import { isForbidden, type KubeReader } from "../kube/api.ts";
+import { customTypes, definitionType } from "../kube/resource-types.ts";
+
+export type DefinitionState =
+  | { readonly what: "stands"; readonly uid: string; readonly createdAt: number }
+  /** Somebody has deleted it: its objects go, and then it goes itself. */
+  | { readonly what: "terminating"; readonly uid: string }
+  | { readonly what: "gone" }
+  /** The right to ask was not given. */
+  | { readonly what: "unknown" };
+
+/** Consistent readings. Throws what the API server said, unless it is a refusal. */
+export type LookAtDefinition = (kind: Kind) => Promise<DefinitionState>;
+
+export function definitionNameOf(kind: Kind): string {
+  const { plural, group } = customTypes[kind];
+  return `${plural}.${group}`;
+}
+
+export function createDefinitionLook(reader: Pick<KubeReader, "get">): LookAtDefinition {
+  return async (kind) => {
+    try {
+      const found = await reader.get(definitionType, { namespace: "", name: definitionNameOf(kind) });
+      if (found === undefined) return { what: "gone" };
+      const { uid, deletionTimestamp, creationTimestamp } = found.metadata;
+      if (deletionTimestamp !== undefined) return { what: "terminating", uid };
+      return { what: "stands", uid, createdAt: Date.parse(creationTimestamp ?? "") || 0 };
+    } catch (error) {
+      if (isForbidden(error)) return { what: "unknown" };
+      throw error;
+    }
+  };
+}
