@@ -28,6 +28,15 @@ describe.each(documentationPages)("%s", (page) => {
     expect(commands.filter((command) => bare.test(command.replaceAll(/"[^"]*"/g, '""')))).toEqual([]);
   });
 
+  it("goes back to a revision that it names: without one, Helm takes the one before, which may be the failed one", async () => {
+    const text = await readFile(join(root, page), "utf8");
+    const commands = [...text.matchAll(/\bhelm rollback\b[^`\n]*/g)].map(([command]) => command.trim());
+    const bare = commands.filter(
+      (command) => command !== "helm rollback" && !/^helm rollback \S+ (?:REVISION|\d+)\b/.test(command),
+    );
+    expect(bare).toEqual([]);
+  });
+
   it("names no test that is not there", async () => {
     const text = await readFile(join(root, page), "utf8");
     const named = [...text.matchAll(/`(test\/[\w/-]+(?:\.test)?\.ts)`/g)].map(([, path]) => path ?? "");
