@@ -97,7 +97,7 @@ export const lossMutations: readonly Mutation[] = [
     file: "operator/finalize/successors.ts",
     find: "return uids.includes(entry.uid) ? entry : { ...entry, uid: successor };",
     replace: "return entry;",
-    caughtBy: ["test/unit/operator/finalize/data-plan.test.ts"],
+    caughtBy: ["test/unit/operator/finalize/successors.test.ts"],
   },
   {
     name: "finalizer-holds-up-a-deleted-definition",

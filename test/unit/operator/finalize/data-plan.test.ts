@@ -373,31 +373,3 @@ describe("over any history", () => {
     );
   });
 });
-
-describe("data of objects that went with their definition", () => {
-  const isReplaced = () => true;
-  const [first, anew] = ["ApiResource books", "ApiResource books, anew"];
-
-  it("are the next object's of that name, whatever the policies say", () => {
-    const objects = [...shop("anew", "Delete"), ...books("anew", "Delete")];
-    const found = judged(objects, record("Delete", entry({ policy: "Delete" })), { isReplaced });
-    expect(found.openPurges).toEqual(new Set());
-    expect(found.record).toMatchObject({ projectUid: "Project shop, anew", entries: [{ uid: anew }] });
-    expect(judged(objects, record("Delete", entry({ policy: "Delete" }))).openPurges).toEqual(
-      new Set(["resource:books"]),
-    );
-  });
-
-  it("stay where there is none", () => {
-    const found = judged(shop("there", "Delete"), record("Delete", entry({ policy: "Delete" })), { isReplaced });
-    expect(found.openPurges).toEqual(new Set());
-    expect(found.record?.entries).toMatchObject([{ uid: first, retained: true }]);
-  });
-
-  it("are deleted as the policy says where somebody deleted the object", () => {
-    const deleted = books("there", "Delete");
-    const previous = record("Retain", entry({ policy: "Delete" }));
-    const found = judged(shop("there", "Retain"), previous, { isReplaced, deleted });
-    expect(found.openPurges).toEqual(new Set(["resource:books"]));
-  });
-});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
+import { type DataInput, judgeData } from "../../../../operator/finalize/data-plan.ts";
+import type { CustomResource, DeletionPolicy } from "../../../../operator/objects.ts";
+import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
+
+const namespaceUid = "namespace 1";
+const [first, anew] = ["ApiResource books", "ApiResource books, anew"];
+
+const shop = (uid: string, deletionPolicy: DeletionPolicy) =>
+  stored("Project", "shop", { metadata: { uid }, spec: { deletionPolicy } });
+const books = (uid: string) =>
+  stored("ApiResource", "books", { metadata: { uid }, spec: { deletionPolicy: "Delete" } });
+
+function record(policy: DeletionPolicy): DataRecord {
+  const entry: DataEntry = { what: "resource", name: "books", uid: first, namespaceUid, policy: "Delete" };
+  return { policy, projectUid: "Project shop", entries: [entry] };
+}
+
+function judged(objects: readonly CustomResource[], previous: DataRecord, more: Partial<DataInput> = {}) {
+  const common = { namespaceUid, adopt: false, ordered: new Set<string>() };
+  return judgeData({ ...common, objects: projectObjects("shop", ...objects), previous, ...more });
+}
+
+describe("data of objects that went with their definition", () => {
+  const isReplaced = () => true;
+
+  it("are the next object's of that name, whatever the policies say", () => {
+    const objects = [shop("Project shop, anew", "Delete"), books(anew)];
+    const found = judged(objects, record("Delete"), { isReplaced });
+    expect(found.openPurges).toEqual(new Set());
+    expect(found.record).toMatchObject({ projectUid: "Project shop, anew", entries: [{ uid: anew }] });
+    expect(judged(objects, record("Delete")).openPurges).toEqual(new Set(["resource:books"]));
+  });
+
+  it("stay where there is none", () => {
+    const found = judged([shop("Project shop", "Delete")], record("Delete"), { isReplaced });
+    expect(found.openPurges).toEqual(new Set());
+    expect(found.record?.entries).toMatchObject([{ uid: first, retained: true }]);
+  });
+
+  it("are deleted as the policy says where somebody deleted the object", () => {
+    const found = judged([shop("Project shop", "Retain")], record("Retain"), { isReplaced, deleted: [books(first)] });
+    expect(found.openPurges).toEqual(new Set(["resource:books"]));
+  });
+});
