@@ -38,6 +38,7 @@ const meta = async (field: string) => /^\$[0-9]+\r?\n([^\r\n]+)/.exec(await ask(
 const gauge = async () => /^jsonplane_data_lost ([01])$/m.exec((await fleet.operators[0]?.metrics()) ?? "")?.[1];
 
 /** Lines of the audit log that say so. */
+/** Lines of the log are gathered for a moment before they are written. */
 const accepted = () =>
   fleet.operators
     .flatMap((operator) => operator.log().split("\n").slice(0, -1))
@@ -132,7 +133,10 @@ it("one Project is served anew once it accepts this loss by its name; another na
   await refused(place);
   expect(conditionsOf(await place.get("Project", "shop"))["Ready"]?.reason).toBe("DataLost");
   const { uid } = (await other.get("Project", "shop")).metadata;
-  expect(accepted()).toEqual([{ kind: "Project", namespace: other.namespace, name: "shop", uid, loss }]);
+  await eventually(
+    async () => expect(accepted()).toEqual([{ kind: "Project", namespace: other.namespace, name: "shop", uid, loss }]),
+    within,
+  );
 });
 
 it("all are, once it is accepted on the Secret; the id stays, and what that accepted goes for no later loss", async () => {
@@ -142,7 +146,7 @@ it("all are, once it is accepted on the Secret; the id stays, and what that acce
   await counted(place, 0);
   expect(await meta("store")).toBe((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]);
   expect(await meta("lost")).toBeUndefined();
-  expect(accepted()).toContainEqual({ loss, why: "Annotated" });
+  await eventually(async () => expect(accepted()).toContainEqual({ loss, why: "Annotated" }), within);
   await add(place);
   await add(other);
   expect(await ask("SAVE")).toContain("OK");
@@ -168,7 +172,7 @@ it("is served as it is after a start with --adopt-data, which the log tells", as
     await each.said("Project", "shop", "Ready", within);
     await counted(each, 0);
   }
-  expect(accepted()).toEqual([{ why: "Adopted" }]);
+  await eventually(async () => expect(accepted()).toEqual([{ why: "Adopted" }]), within);
   await adopting.stop();
   fleet.operators.splice(0);
   await fleet.addOperator();

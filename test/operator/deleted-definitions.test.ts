@@ -84,7 +84,7 @@ it("a key whose kind's definition goes is let in as before, its Secret stays; Ev
   await removeDefinitions("apikeys");
   await isHeld("ApiKey", 2);
   await reported(name);
-  expect(fleet.operators[0]?.log()).toContain("CustomResourceDefinition deleted");
+  await eventually(() => expect(fleet.operators[0]?.log()).toContain("CustomResourceDefinition deleted"), within);
   for (const key of before) await shop.admitted(key);
   expect([await shop.key(), await shop.key("second-api-key")]).toEqual(before);
 });

@@ -108,15 +108,17 @@ describe.concurrent("what is kept although nobody serves it", () => {
     expect([await stored(place, "books"), await stored(place, "films")]).toEqual([0, 1]);
     expect((await listed(place)).map(({ name }) => name)).toEqual(["films"]);
     await place.everywhere("/json/flags", {}, (reply) => expect(reply.json()).toEqual({ on: true }));
-    const audited = fleet.operators[0]
-      ?.log()
-      .split("\n")
-      .filter((line) => line.includes(`"namespace":"${place.namespace}"`));
-    const requested = audited?.find((line) => line.includes("Deletion of kept data requested")) ?? "{}";
-    expect(JSON.parse(requested)).toMatchObject({
-      audit: true,
-      name: "books",
-      why: "Annotation of the key ring's Secret",
+    await eventually(async () => {
+      const audited = fleet.operators[0]
+        ?.log()
+        .split("\n")
+        .filter((line) => line.includes(`"namespace":"${place.namespace}"`));
+      const requested = audited?.find((line) => line.includes("Deletion of kept data requested")) ?? "{}";
+      expect(JSON.parse(requested)).toMatchObject({
+        audit: true,
+        name: "books",
+        why: "Annotation of the key ring's Secret",
+      });
     });
   });
 

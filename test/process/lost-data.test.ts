@@ -80,7 +80,7 @@ it("is refused without an operator, and so are unknown callers' and writers' req
   expect((await replica.send("/default/shop/api/books", { as: apikey("nobody") })).status).toBe(401);
   expect((await replica.send("/default/shop/.well-known/jwks.json")).status).toBe(200);
   expect(await replica.ready()).toBe(200);
-  expect(replica.log()).toContain("Redis lost the stored data");
+  await eventually(async () => expect(replica.log()).toContain("Redis lost the stored data"));
 });
 
 it("is refused after Redis came back empty, and served again once it is the store that it was", async () => {
