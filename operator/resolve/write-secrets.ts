@@ -131,7 +131,7 @@ function notWritten({ write, failure }: Refused): ReturnType<typeof refuse> {
   if (failure instanceof SecretContested) return refuse("SecretNotWritten", failure.message);
   const { status, reason } = failure;
   const answer = reason === "" ? String(status) : `${status} ${reason}`;
-  const message = `Secret "${write.name}" can't be written: the API server answered ${answer}; look for a quota or a policy of the namespace`;
+  const message = `Secret "${write.name}" can't be written: the API server answered ${answer}; look for a quota or a policy of the namespace, or a right that jsonplane has lost`;
   return refuse("SecretNotWritten", message);
 }
 

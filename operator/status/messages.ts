@@ -45,11 +45,12 @@ export function dataLostMessage(loss: string): string {
 /** Of the condition Available, by its reason; it speaks of now, unlike Programmed and Ready. */
 export const availabilityMessages = {
   Available: "A live data-plane replica serves it",
-  NoReplicas: "No data-plane replica is live: nobody answers its requests",
+  NoReplicas: "No heartbeat of a data-plane replica is in Redis: none is running, or none can write there",
   WaitingForReplicas: "No data-plane replica serves it yet",
   RefusedByReplica:
     "Every live data-plane replica refuses its newest configuration; those that had an earlier version serve that one",
-  ReplicasUnknown: "Which data-plane replicas are live is not known: Redis can't be reached",
+  ReplicasUnknown:
+    "Which data-plane replicas are live is not known: the operator doesn't reach Redis, or has lost the fleet's key ring; its log says which",
 } as const;
 
 const dataMessages: Readonly<Record<EndWait, string>> = {

@@ -1,5 +1,5 @@
 // An image of Redis with JSON for tests where none can be pulled: the Redis of tools/parts, redis-cli and the module, at the
-// places where the chart looks in the public one.
+// places where the chart looks in the public one, and the shell commands that backup and restore of docs/operations.md run in it.
 
 import { existsSync } from "node:fs";
 import { readdir, readFile, realpath } from "node:fs/promises";
@@ -39,7 +39,17 @@ async function programs(server: string, env: Environment): Promise<readonly Prog
   return [
     { source, path: "/usr/local/bin/redis-server", ...shared },
     { source: client, path: "/usr/local/bin/redis-cli", ...shared },
+    ...shellCommands(env),
   ];
+}
+
+function shellCommands(env: Environment): readonly Program[] {
+  return ["sh", "cat", "mkdir", "rm", "sleep", "wc"].map((name) => {
+    const source = onPath(name, env);
+    if (!source)
+      throw partMissing(`There is no ${name} on PATH`, ["Debian, Ubuntu: sudo apt-get install coreutils dash"]);
+    return { source, path: `/usr/bin/${name}` };
+  });
 }
 
 /** Where tools/parts/redis-server.ts put a Debian package: its server is a script that names the libraries' folder. */
