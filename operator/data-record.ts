@@ -19,6 +19,11 @@ export interface DataEntry {
   readonly retained?: true;
   /** When it ceased to be served and was kept, RFC 3339; absent while it is served, and where an operator of an earlier version kept it. */
   readonly retainedAt?: string;
+  /**
+   * Not served, and an object of their namespace names them. Once none does, they are kept from then on: nobody who asked before asked for them.
+   * An operator of an earlier version leaves it out.
+   */
+  readonly guarded?: true;
   /** With `retainedAt` or `retained`: how much was kept, as a replica measured it; absent = none has yet. */
   readonly size?: KeptSize;
   /** Set once its data are to be purged: the revision from which on nobody serves it; 0 = the one being written. */

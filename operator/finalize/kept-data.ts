@@ -7,7 +7,7 @@ import { resourceNameOf, rootKeyOf } from "../claimed-name.ts";
 import type { DataEntry, DataRecord } from "../data-record.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import { type DataJudgement, dataParts, openPurges, placeOf } from "./data-plan.ts";
-import { type DeletionRequest, isMeant } from "./deletion-requests.ts";
+import { type DeletionRequest, isMeant, requestPlaces } from "./deletion-requests.ts";
 
 export interface KeptInput {
   readonly objects: ProjectObjects;
@@ -37,21 +37,37 @@ export function withKept(record: DataRecord, input: KeptInput): DataRecord {
   const claimed = claimedPlaces(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and of earlier leaders say.
   const since = Math.max(input.now, ...input.requests.map(({ until }) => until + 1));
+  const requestFor = requestsByData(input.requests.filter(({ until }) => until <= input.now));
+  const isGuarded = (entry: DataEntry): boolean =>
+    (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(placeOf(entry));
   const entries = record.entries.map((entry): DataEntry => {
     const place = placeOf(entry);
     if (served.has(place) || entry.doomedAt !== undefined) return entry;
     const size = entry.size ?? input.sizes.get(place);
-    const kept: DataEntry = {
-      ...entry,
-      ...(entry.retainedAt === undefined && !undated.has(place) && { retainedAt: new Date(since).toISOString() }),
-      ...(size !== undefined && { size }),
-    };
-    const isOwn = input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid;
-    if (isOwn && claimed.has(place)) return kept;
-    const request = input.requests.find((each) => each.until <= input.now && isMeant(kept, each));
+    const sized: DataEntry = { ...entry, ...(size !== undefined && { size }) };
+    const kept = dated(sized, { isGuarded: isGuarded(entry), isUndated: undated.has(place), since });
+    const request = kept.guarded === true ? undefined : requestFor(kept);
     return request === undefined ? kept : { ...kept, doomedAt: 0, doomedBy: request.place };
   });
   return { ...record, entries };
+}
+
+interface Dating {
+  readonly isGuarded: boolean;
+  readonly isUndated: boolean;
+  /** Of what is kept from now on. */
+  readonly since: number;
+}
+
+/** What an object names that is there is kept by that; from the end of it on, by nothing but a policy. */
+function dated({ guarded, ...entry }: DataEntry, { isGuarded, isUndated, since }: Dating): DataEntry {
+  const isFreed = guarded === true && !isGuarded;
+  const begins = isFreed || (entry.retainedAt === undefined && !isUndated);
+  return {
+    ...entry,
+    ...(begins && { retainedAt: new Date(since).toISOString() }),
+    ...(isGuarded && { guarded: true }),
+  };
 }
 
 /** The record of a project that is served here no more, whoever has its name now. */
@@ -72,6 +88,19 @@ export function claimedPlaces({ resources, rootKeys }: ProjectObjects): Readonly
 function undatedPlaces(previous: DataRecord | undefined): ReadonlySet<string> {
   const undated = (previous?.entries ?? []).filter(({ retained, retainedAt }) => retained && retainedAt === undefined);
   return new Set(undated.map(placeOf));
+}
+
+/** The latest of those that name the same: thousands of times beside one another cost no more than one. */
+function requestsByData(requests: readonly DeletionRequest[]): (entry: DataEntry) => DeletionRequest | undefined {
+  const latest = new Map<string, DeletionRequest>();
+  for (const request of requests) {
+    const named = `${request.place} ${request.data === undefined ? "" : placeOf(request.data)}`;
+    if (request.until >= (latest.get(named)?.until ?? Number.NEGATIVE_INFINITY)) latest.set(named, request);
+  }
+  return (entry) =>
+    Object.values(requestPlaces)
+      .flatMap((place) => [latest.get(`${place} ${placeOf(entry)}`), latest.get(`${place} `)])
+      .find((request) => request !== undefined && isMeant(entry, request));
 }
 
 function placesOf(parts: ProjectParts | undefined): ReadonlySet<string> {

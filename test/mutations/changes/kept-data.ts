@@ -15,8 +15,16 @@ export const keptDataMutations: readonly Mutation[] = [
     name: "request-deletes-what-an-object-names",
     harm: "An annotation deletes the data of an object that is there and waits for its Project, or to be mended",
     file: "operator/finalize/kept-data.ts",
-    find: "if (isOwn && claimed.has(place)) return kept;",
-    replace: "if (isOwn && claimed.has(place) && served.has(place)) return kept;",
+    find: "const request = kept.guarded === true ? undefined : requestFor(kept);",
+    replace: "const request = requestFor(kept);",
+    caughtBy: ["test/unit/operator/finalize/kept-data.test.ts"],
+  },
+  {
+    name: "request-waits-for-its-object-to-go",
+    harm: "An annotation that could not mean refused data deletes them weeks later, when their object is replaced",
+    file: "operator/finalize/kept-data.ts",
+    find: "const isFreed = guarded === true && !isGuarded;",
+    replace: "const isFreed = false;",
     caughtBy: ["test/unit/operator/finalize/kept-data.test.ts"],
   },
   {

@@ -99,13 +99,40 @@ describe("a request to delete", () => {
     ["that is refused in its Project", [stored("Project", "shop")]],
   ])("leaves alone what an object of this namespace names %s", (_, projects) => {
     const objects = projectObjects("shop", ...projects, stored("ApiResource", "books"));
-    expect(kept([old], { objects, requests: all("2026-11-23T11:00:00Z") })).toEqual([old]);
+    expect(kept([old], { objects, requests: all("2026-11-23T11:00:00Z") })).toEqual([{ ...old, guarded: true }]);
+  });
+
+  it("never concerns what an object named while it was made, and what is kept since that object went", () => {
+    const objects = projectObjects("shop", stored("Project", "shop"), stored("ApiResource", "books"));
+    const unserved = entry("books", { retainedAt: earlier });
+    const requests = all("2026-11-23T11:00:00Z");
+    const [guarded] = kept([unserved], { objects, requests });
+    expect(guarded).toEqual({ ...unserved, guarded: true });
+    const [gone] = kept([{ ...(guarded as DataEntry), retained: true }], { requests });
+    expect(gone).toEqual(entry("books", { retained: true, retainedAt: "2026-11-23T12:00:00.000Z" }));
+    expect(kept([gone as DataEntry], { requests, now: now + 60_000 })).toEqual([gone]);
+  });
+
+  it("is found among thousands for each of thousands of data without comparing all with all", () => {
+    let looks = 0;
+    const requests = Array.from({ length: 4_000 }, (_, at) => ({
+      text: `all ${at}`,
+      project: { namespace: "default", name: "shop" },
+      place: requestPlaces.project,
+      get until() {
+        looks += 1;
+        return Date.parse(before) - at;
+      },
+    }));
+    const entries = Array.from({ length: 2_000 }, (_, at) => entry(`r-${at}`, { retained: true, retainedAt: earlier }));
+    expect(kept(entries, { requests }).every(({ doomedAt }) => doomedAt === undefined)).toBe(true);
+    expect(looks).toBeLessThan(10 * requests.length);
   });
 
   it("leaves alone what an object names by its resourceName", () => {
     const tomes = stored("ApiResource", "tomes", { spec: { resourceName: "books" } });
     expect(kept([old], { objects: projectObjects("shop", tomes), requests: all("2026-11-23T11:00:00Z") })).toEqual([
-      old,
+      { ...old, guarded: true },
     ]);
   });
 
