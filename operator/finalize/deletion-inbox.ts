@@ -50,6 +50,8 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   /** Texts of requests that were taken, until they are out of the annotation. */
   const taken = new Set<string>();
   let warned: string | undefined;
+  /** This process leads from now on, and no earlier version keeps anything. */
+  const leadsSince = now();
   /** Annotations of Projects with faults that were told of. */
   const told = new WeakMap<Project, true>();
 
@@ -59,7 +61,8 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       told.set(project, true);
       for (const fault of faults) onFault(project, fault);
     }
-    return requests;
+    // It may be from Git, older than a rollback in which data lost their times. The Secret's, once they are taken up, never come again.
+    return requests.map((each) => (each.until < leadsSince ? { ...each, isOnlyOfDated: true } : each));
   };
 
   /** One that concerns a project which is never looked at stays: that may change. */

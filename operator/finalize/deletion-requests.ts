@@ -28,6 +28,8 @@ export interface DeletionRequest {
   /** Unix milliseconds: what was kept later is not meant. */
   readonly until: number;
   readonly place: RequestPlace;
+  /** Made before this operator began to lead: it may be older than data whose time an earlier version did not note, or dropped. */
+  readonly isOnlyOfDated?: true;
 }
 
 export interface ReadRequests {
@@ -73,10 +75,13 @@ export function kindOf({ what }: Pick<DataEntry, "what">): "ApiResource" | "Root
   return what === "resource" ? "ApiResource" : "RootKey";
 }
 
-/** Whether the request means what was kept so. Data of an earlier version say no time: they were kept before anybody could ask. */
-export function isMeant(entry: DataEntry, { data, until }: Pick<DeletionRequest, "data" | "until">): boolean {
+/** Whether the request means what was kept so. Data that say no time were kept by an earlier version: before this one led. */
+export function isMeant(
+  entry: DataEntry,
+  { data, until, isOnlyOfDated }: Pick<DeletionRequest, "data" | "until" | "isOnlyOfDated">,
+): boolean {
   if (data !== undefined && (data.what !== entry.what || data.name !== entry.name)) return false;
-  return entry.retainedAt === undefined || Date.parse(entry.retainedAt) <= until;
+  return entry.retainedAt === undefined ? isOnlyOfDated !== true : Date.parse(entry.retainedAt) <= until;
 }
 
 // ------------------------------------------------------------------------------------------------------------------ reading

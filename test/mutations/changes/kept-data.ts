@@ -31,13 +31,21 @@ export const keptDataMutations: readonly Mutation[] = [
     name: "annotation-deletes-what-is-kept-later",
     harm: "An annotation that stays in Git deletes what is kept a month later under the same name",
     file: "operator/finalize/deletion-requests.ts",
-    find: "entry.retainedAt === undefined || Date.parse(entry.retainedAt) <= until",
-    replace: "entry.retainedAt === undefined || Number.isFinite(until)",
+    find: "Date.parse(entry.retainedAt) <= until;",
+    replace: "Number.isFinite(until);",
     caughtBy: [
       "test/unit/operator/finalize/deletion-requests.test.ts",
       "test/unit/operator/finalize/kept-data.test.ts",
       "test/operator/kept-data.test.ts",
     ],
+  },
+  {
+    name: "annotation-of-before-a-rollback-deletes",
+    harm: "After a rollback and an update, an annotation from Git deletes everything that was kept since it was written",
+    file: "operator/finalize/deletion-inbox.ts",
+    find: "each.until < leadsSince ?",
+    replace: "each.until < 0 ?",
+    caughtBy: ["test/unit/operator/finalize/deletion-inbox.test.ts"],
   },
   {
     name: "clock-ahead-deletes-what-is-kept-later",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
 import { createDeletionInbox } from "../../../../operator/finalize/deletion-inbox.ts";
-import { deletionAnnotation } from "../../../../operator/finalize/deletion-requests.ts";
+import { deletionAnnotation, isMeant } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
@@ -137,6 +137,17 @@ describe("what a Project's annotation asks for", () => {
     inbox.took(inbox.of(objects, { isLeft: false }));
     expect(inbox.of(objects, { isLeft: false })).toMatchObject([{ text: `all@${at}`, project: ref }]);
     expect(inbox.of(objects, { isLeft: true })).toEqual([]);
+  });
+
+  it("means nothing whose time an earlier version dropped, where it is older than this leader: that may have been kept since", () => {
+    const { inbox, clock } = world();
+    const meant = (time: string) =>
+      inbox.of({ ref, project: project(`all@${time}`) }, { isLeft: false }).map((request) => isMeant(books, request));
+    const dated = { ...books, retainedAt: at };
+    const [old] = inbox.of({ ref, project: project(`all@${at}`) }, { isLeft: false });
+    expect([meant(at), old && isMeant(dated, old)]).toEqual([[false], true]);
+    clock.advance(1_000);
+    expect(meant(new Date(clock.now()).toISOString())).toEqual([true]);
   });
 
   it("is told of once where it can't be read", () => {
