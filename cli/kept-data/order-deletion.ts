@@ -38,8 +38,9 @@ export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps)
   const until = deps.monotonic() + deps.timeoutMs;
   let isAll = true;
   for (const batch of batchesOf(items, new Date(deps.now()).toISOString())) {
-    await write(batch, deps);
-    if (!(await follow(batch, until, deps))) isAll = false;
+    const isWritten = await write(batch, until, deps);
+    if (!isWritten) sayNotOrdered(batch, deps.out);
+    if (!isWritten || !(await follow(batch, until, deps))) isAll = false;
   }
   return isAll ? 0 : 1;
 }
@@ -61,17 +62,26 @@ function* batchesOf(items: readonly KeptItem[], now: string): Iterable<readonly 
   if (batch.length > 0) yield batch;
 }
 
-async function write(batch: readonly Ordered[], { api, secret }: OrderDeps): Promise<void> {
+/** False when there was no room for them beside others until then: the operator would read none of them. */
+async function write(batch: readonly Ordered[], until: number, deps: OrderDeps): Promise<boolean> {
+  while (!(await writtenBeside(batch, deps))) {
+    if (deps.monotonic() >= until) return false;
+    await pause(deps.timers, lookMs);
+  }
+  return true;
+}
+
+async function writtenBeside(batch: readonly Ordered[], { api, secret }: OrderDeps): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     const found = await api.get(secretType, secret);
     if (found === undefined) throw new StartRefused(`There is no Secret ${secret.namespace}/${secret.name}`);
-    const names = new Set([...namesIn(found), ...batch.map(({ text }) => text)]);
-    const annotations = { ...annotationsOf(found), [deletionAnnotation]: [...names].join("\n") };
-    const metadata = { ...found.metadata, annotations };
+    const text = [...new Set([...namesIn(found), ...batch.map((ordered) => ordered.text)])].join("\n");
+    if (Buffer.byteLength(text) > maxAnnotationBytes) return false;
+    const metadata = { ...found.metadata, annotations: { ...annotationsOf(found), [deletionAnnotation]: text } };
     try {
       const changed = { ...found, apiVersion: "v1", kind: "Secret", metadata };
       await api.replace(secretType, changed as unknown as Parameters<KubeApi["replace"]>[1]);
-      return;
+      return true;
     } catch (error) {
       if (!isConflict(error) || attempt >= maxConflicts) throw error;
     }
@@ -83,9 +93,11 @@ async function follow(batch: readonly Ordered[], until: number, deps: OrderDeps)
   const { api, secret, out, timers, monotonic } = deps;
   let open = batch;
   let isAll = true;
+  const doomed = new Set<Ordered>();
   for (;;) {
     const untaken = new Set(namesIn(await api.get(secretType, secret)));
-    const states = await Promise.all(open.map((ordered) => stateOf(ordered, untaken, deps)));
+    const records = await recordsOf(open, deps);
+    const states = open.map((ordered) => stateOf(ordered, { untaken, records, doomed }));
     for (const [at, { item }] of open.entries()) sayDone(item, states[at], out);
     isAll &&= !states.includes("left");
     open = open.filter((_, at) => states[at] === "waiting");
@@ -110,16 +122,40 @@ function sayOpen(open: readonly Ordered[], untaken: ReadonlySet<string>, out: Or
   return false;
 }
 
-async function stateOf(
-  { item: { project, entry }, text }: Ordered,
-  waiting: ReadonlySet<string>,
+function sayNotOrdered(batch: readonly Ordered[], out: OrderDeps["out"]): void {
+  for (const { item } of batch) {
+    out(
+      `${nameOf(item)}: not ordered, so many orders stand that the operator has not taken up: does it run, and lead? Order it again then`,
+    );
+  }
+}
+
+/** Each record is read once, however much of its project is asked for. */
+async function recordsOf(
+  open: readonly Ordered[],
   { recordOf }: OrderDeps,
-): Promise<"deleted" | "left" | "waiting"> {
-  const entries = (await recordOf(project))?.entries ?? [];
+): Promise<ReadonlyMap<string, DataRecord | undefined>> {
+  const projects = new Map(open.map(({ item: { project } }) => [requestName(project), project]));
+  return new Map(await Promise.all([...projects].map(async ([name, ref]) => [name, await recordOf(ref)] as const)));
+}
+
+interface Looked {
+  readonly untaken: ReadonlySet<string>;
+  readonly records: ReadonlyMap<string, DataRecord | undefined>;
+  /** What was seen to be under way: that is final. */
+  readonly doomed: Set<Ordered>;
+}
+
+function stateOf(ordered: Ordered, { untaken, records, doomed }: Looked): "deleted" | "left" | "waiting" {
+  const { project, entry } = ordered.item;
+  const entries = records.get(requestName(project))?.entries ?? [];
   const now = entries.find(({ what, name }) => what === entry.what && name === entry.name);
-  // Taken up by another object, it is not what was chosen.
-  if (now === undefined || now.uid !== entry.uid) return "deleted";
-  return now.doomedAt !== undefined || waiting.has(text) ? "waiting" : "left";
+  if (now === undefined) return "deleted";
+  // Another object has the name now: with what was to be deleted, unless that was seen to go.
+  if (now.uid !== entry.uid) return doomed.has(ordered) ? "deleted" : "left";
+  if (now.doomedAt === undefined) return untaken.has(ordered.text) ? "waiting" : "left";
+  doomed.add(ordered);
+  return "waiting";
 }
 
 function annotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> {

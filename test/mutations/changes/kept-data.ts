@@ -48,6 +48,22 @@ export const keptDataMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/finalize/deletion-inbox.test.ts"],
   },
   {
+    name: "served-data-called-deleted",
+    harm: "Somebody erases a person's data, another object takes them up meanwhile, and the command says that they are deleted",
+    file: "cli/kept-data/order-deletion.ts",
+    find: 'return doomed.has(ordered) ? "deleted" : "left";',
+    replace: 'return "deleted";',
+    caughtBy: ["test/unit/cli/kept-data/order-deletion.test.ts"],
+  },
+  {
+    name: "orders-that-can-t-be-read",
+    harm: "Orders for thousands of data fill the annotation beyond what the operator reads, and it carries out none of them",
+    file: "cli/kept-data/order-deletion.ts",
+    find: "if (Buffer.byteLength(text) > maxAnnotationBytes) return false;",
+    replace: "",
+    caughtBy: ["test/unit/cli/kept-data/order-deletion.test.ts"],
+  },
+  {
     name: "clock-ahead-deletes-what-is-kept-later",
     harm: "An annotation written by a clock that is ahead deletes what is kept after it was written",
     file: "operator/finalize/kept-data.ts",

@@ -14,7 +14,10 @@ function kept(name: string, more: Partial<DataEntry> = {}): KeptItem {
 }
 
 /** An operator that does with each look at the Secret what a test says. */
-function world(items: readonly KeptItem[], operator: (name: string) => "deletes" | "leaves" | "sleeps" | "orders") {
+function world(
+  items: readonly KeptItem[],
+  operator: (name: string) => "deletes" | "leaves" | "sleeps" | "orders" | "serves",
+) {
   let entries = items.map(({ entry }) => entry);
   let annotations: Record<string, string> = { other: "stays" };
   let conflicts = 0;
@@ -29,6 +32,10 @@ function world(items: readonly KeptItem[], operator: (name: string) => "deletes"
       if (operator(name) === "orders")
         entries = entries.map((entry) => (is(entry) ? { ...entry, doomedAt: 7 } : entry));
     }
+    for (const name of names.filter((each) => operator(each) === "serves"))
+      entries = entries.map((entry) =>
+        name.includes(`/${entry.name}@`) ? { ...entry, uid: "of another object" } : entry,
+      );
     annotations = { other: "stays", ...(left.length > 0 && { [deletionAnnotation]: left.join("\n") }) };
   };
   const run = () =>
@@ -89,6 +96,25 @@ describe("an order", () => {
       "shop/store/ApiResource/books: not deleted, an object names them by now, or they are kept anew",
       "shop/store/ApiResource/films: deleted",
     ]);
+  });
+
+  it("doesn't call deleted what another object of the name has taken up, and serves", async () => {
+    const { run, lines } = world([kept("books")], () => "serves");
+    expect(await run()).toBe(1);
+    expect(lines).toEqual([
+      "shop/store/ApiResource/books: not deleted, an object names them by now, or they are kept anew",
+    ]);
+  });
+
+  it("of very many that no operator takes up is written as far as it can be read, and the rest is said not to be ordered", async () => {
+    const items = Array.from({ length: 5_000 }, (_, at) => kept(`resource-${at}`, { retainedAt: since }));
+    const { run, written, lines } = world(items, () => "sleeps");
+    expect(await run()).toBe(1);
+    expect(Math.max(...written.map((text) => Buffer.byteLength(text)))).toBeLessThanOrEqual(maxAnnotationBytes);
+    const ordered = lines.filter((line) => line.endsWith("The order stands"));
+    expect(ordered).toHaveLength(written.at(-1)?.split("\n").length ?? 0);
+    const rest = lines.filter((line) => line.includes(": not ordered, "));
+    expect([rest.length > 0, ordered.length + rest.length]).toEqual([true, 5_000]);
   });
 
   it.each([
