@@ -50,6 +50,11 @@ export interface DataRecord {
   readonly entries: readonly DataEntry[];
   /** Absent = none. An operator of an earlier version leaves it out: then the sessions expire. */
   readonly ended?: readonly EndedProject[];
+  /**
+   * Requests of the Project's annotation that were of the future when they were seen (finalize/refused-requests.ts), as long as they stand there.
+   * Absent = none. An operator of an earlier version leaves it out.
+   */
+  readonly refused?: readonly string[];
 }
 
 /** Whether anything is to be purged, so that its project is looked after although nothing else is there of it. */

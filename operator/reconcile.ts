@@ -372,7 +372,8 @@ interface Done {
 function next(done: Done, { clock }: ReconcileDeps): Reconciled {
   const { resolved, reach, availability, carried, revision, untold, asked } = done;
   // Of somebody whose clock is ahead of this one.
-  const moments = asked.map(({ until }) => until - clock.now()).filter((milliseconds) => milliseconds > 0);
+  const coming = asked.filter(({ isEarly }) => isEarly !== true);
+  const moments = coming.map(({ until }) => until - clock.now()).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - clock.now()));
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
   if (carried.purged.length > 0) moments.push(0);

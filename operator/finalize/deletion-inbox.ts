@@ -105,7 +105,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     },
     async look(secret) {
       const requests = secretRequests(annotationOf(secret));
-      const done = new Set(requests.filter(isDone).map(({ text }) => text));
+      const done = new Set(requests.filter((each) => each.isEarly === true || isDone(each)).map(({ text }) => text));
       const open = requests.filter(({ text }) => !done.has(text));
       byProject = Map.groupBy(open, ({ project }) => projectName(project));
       for (const [key, each] of byProject) if (looksAt(key) && each.some(({ until }) => until <= now())) wake(key);

@@ -30,11 +30,13 @@ export interface DeletionRequest {
   readonly place: RequestPlace;
   /** Made before this operator began to lead: it may be older than data whose time an earlier version did not note, or dropped. */
   readonly isOnlyOfDated?: true;
+  /** Of a time further ahead than a clock may be: it is refused, and never carried out, also not when that time has come. */
+  readonly isEarly?: true;
 }
 
 export interface ReadRequests {
   readonly requests: readonly DeletionRequest[];
-  /** What was read over, each with what to write instead. */
+  /** What was read over or is refused, each with what to write instead. */
   readonly faults: readonly string[];
 }
 
@@ -109,7 +111,8 @@ function read(annotation: string | undefined, reading: Reading, named: (name: st
   for (const text of new Set(annotation.split(/[\s,]+/).filter((word) => word !== ""))) {
     const request = readOne(text, reading, named);
     if (typeof request !== "string") requests.push(request);
-    else if (faults.length < maxFaults) faults.push(request);
+    const fault = faultOf(request);
+    if (fault !== undefined && faults.length < maxFaults) faults.push(fault);
   }
   return { requests, faults };
 }
@@ -133,7 +136,6 @@ function readOne(
   if (Number.isNaN(until) || more.length > 0) {
     return `${quoted} says no time until which data were kept, such as ${example}@${new Date(now).toISOString()}`;
   }
-  if (until > now + maxAheadMs) return `${quoted} is of the future: name a time until which data were kept already`;
   const { project, data } = named(name);
   const [kind = "", of = "", ...rest] = data;
   const what = whats.get(kind.toLowerCase());
@@ -141,5 +143,13 @@ function readOne(
   if (!namePattern.test(project.namespace) || !namePattern.test(project.name) || (data.length > 0 && !isOne)) {
     return `${quoted} names no kept data: write for example ${example}@${time}`;
   }
-  return { text, project, until, place, ...(what !== undefined && { data: { what, name: of } }) };
+  const isEarly = until > now + maxAheadMs && { isEarly: true as const };
+  return { text, project, until, place, ...(what !== undefined && { data: { what, name: of } }), ...isEarly };
+}
+
+function faultOf(request: DeletionRequest | string): string | undefined {
+  if (typeof request === "string") return request;
+  const quoted = JSON.stringify(request.text.slice(0, maxQuoted));
+  if (request.isEarly !== true) return undefined;
+  return `${quoted} is of the future, and stays refused: name a time until which data were kept already`;
 }

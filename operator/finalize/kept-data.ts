@@ -8,6 +8,7 @@ import type { DataEntry, DataRecord } from "../data-record.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 import { type DataJudgement, dataParts, openPurges, placeOf } from "./data-plan.ts";
 import { type DeletionRequest, isMeant, requestPlaces } from "./deletion-requests.ts";
+import { siftRequests } from "./refused-requests.ts";
 
 export interface KeptInput {
   readonly objects: ProjectObjects;
@@ -31,13 +32,15 @@ export function settleKept(data: DataJudgement, input: KeptInput): DataJudgement
   return { ...data, record, openPurges: openPurges(record) };
 }
 
-export function withKept(record: DataRecord, input: KeptInput): DataRecord {
+export function withKept({ refused: before, ...record }: DataRecord, input: KeptInput): DataRecord {
+  const hasProject = input.objects.project !== undefined;
+  const { valid, refused } = siftRequests({ ...(before && { refused: before }) }, input.requests, { hasProject });
   const served = placesOf(input.parts);
   const undated = undatedPlaces(input.previous);
   const claimed = claimedPlaces(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and of earlier leaders say.
-  const since = Math.max(input.now, ...input.requests.map(({ until }) => until + 1));
-  const requestFor = requestsByData(input.requests.filter(({ until }) => until <= input.now));
+  const since = Math.max(input.now, ...valid.map(({ until }) => until + 1));
+  const requestFor = requestsByData(valid.filter(({ until }) => until <= input.now));
   const isGuarded = (entry: DataEntry): boolean =>
     (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(placeOf(entry));
   const entries = record.entries.map((entry): DataEntry => {
@@ -49,7 +52,7 @@ export function withKept(record: DataRecord, input: KeptInput): DataRecord {
     const request = kept.guarded === true ? undefined : requestFor(kept);
     return request === undefined ? kept : { ...kept, doomedAt: 0, doomedBy: request.place };
   });
-  return { ...record, entries };
+  return { ...record, entries, ...(refused !== undefined && { refused }) };
 }
 
 interface Dating {

@@ -117,6 +117,14 @@ describe("what the Secret asks for", () => {
     expect([unseen.woken, unseen.annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${at}`]);
   });
 
+  it("of the future goes at once with a line in the log: it would mean what nobody has kept yet", async () => {
+    const { write, look, warnings, annotations, woken, asks, clock } = world();
+    write(`shop/store@${new Date(clock.now() + 3_600_000).toISOString()}`);
+    await look();
+    expect([annotations(), woken, asks()]).toEqual([{ other: "stays" }, [], []]);
+    expect(warnings).toEqual([expect.stringContaining("is of the future")]);
+  });
+
   it("stays where it can't be read, and is told of once", async () => {
     const { write, look, warnings, annotations } = world();
     write("shop/store");

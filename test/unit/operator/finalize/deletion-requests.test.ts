@@ -44,7 +44,6 @@ describe("what the annotation asks for", () => {
     ["a day without a time", "shop/store@2026-11-22", "says no time"],
     ["two times", `shop/store@${at}@${at}`, "says no time"],
     ["a time that is none", "shop/store@2026-13-45T99:00:00Z", "says no time"],
-    ["a time of the future", "shop/store@2026-12-24T00:00:00Z", "is of the future"],
     ["a namespace alone", `shop@${at}`, "names no kept data: write for example shop/store/ApiResource/books@"],
     ["a kind that has no data", `shop/store/ApiKey/web@${at}`, "names no kept data"],
     ["a name that is none", `shop/store/ApiResource/..%2f@${at}`, "names no kept data"],
@@ -53,6 +52,13 @@ describe("what the annotation asks for", () => {
     const { requests, faults } = ofSecret(text);
     expect(requests).toEqual([]);
     expect(faults).toEqual([expect.stringContaining(expected)]);
+  });
+
+  it("is refused for good where its time is of the future", () => {
+    const { requests, faults } = ofSecret("shop/store@2026-12-24T00:00:00Z");
+    expect(requests).toMatchObject([{ isEarly: true }]);
+    expect(faults).toEqual([expect.stringContaining("is of the future, and stays refused")]);
+    expect(ofSecret(`shop/store@${at}`).requests[0]?.isEarly).toBeUndefined();
   });
 
   it("may be of a clock that is a little ahead", () => {
