@@ -30,9 +30,12 @@ export interface HandleDeps extends ReconcileDeps {
   readonly beginning: () => number;
   /**
    * Told when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
-   * withdrawn, by this attempt or before, or nobody can say what there is to publish.
+   * withdrawn, by this attempt or before, or nobody can say what there is to publish. `unwritten` = this attempt could not write to Redis.
    */
-  readonly onHandled: (key: string, outcome: { readonly done?: Reconciled; readonly published: boolean }) => void;
+  readonly onHandled: (
+    key: string,
+    outcome: { readonly done?: Reconciled; readonly published: boolean; readonly unwritten?: true },
+  ) => void;
 }
 
 const unknownMs = 2_000;
@@ -132,7 +135,8 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
   const ref = projectOfName(key);
   const why = whyUnpublished(error);
   if (why !== undefined) await tellUnwritten(ref, why, deps);
-  deps.onHandled(key, { published: !(await isLacking(ref, deps)) });
+  const published = !(await isLacking(ref, deps));
+  deps.onHandled(key, { published, ...(why !== undefined && { unwritten: true }) });
   throw error;
 }
 

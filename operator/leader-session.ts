@@ -28,6 +28,7 @@ import type { OperatorContext } from "./operator-context.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "./publish/config-writer.ts";
 import { RedisRefused } from "./publish/refusals.ts";
 import { liveReplicas } from "./publish/replicas.ts";
+import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "./queue/work-queue.ts";
 import { type Handled, runWorkers } from "./queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "./record/create-event-recorder.ts";
@@ -54,6 +55,7 @@ export class LeaderSession {
   readonly #keptData: KeptDataCare;
   readonly #upkeep: Upkeep;
   readonly #heldObjects: HeldObjects;
+  readonly #health = createPublishHealth();
   readonly #resealing = new Set<string>();
   #opened: OpenedConfig | undefined;
   #redisServers: readonly RedisServer[] = [];
@@ -93,7 +95,7 @@ export class LeaderSession {
       audit: context.audit,
     });
     this.#writer = createConfigWriter({
-      open: () => this.#open(),
+      open: () => this.#health.withRing(() => this.#open()),
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
       onBegun: (config) => this.#begun(config),
@@ -137,8 +139,14 @@ export class LeaderSession {
     return this.#heldObjects.held();
   }
 
-  replicas(): { readonly live: number; readonly refusals: number } {
-    return this.#opened?.acknowledgements.figures() ?? { live: 0, refusals: 0 };
+  /** Undefined where nobody knows, because Redis does not answer. */
+  replicas(): { readonly live: number; readonly refusals: number } | undefined {
+    const acknowledgements = this.#opened?.acknowledgements;
+    return acknowledgements?.liveness() === "unknown" ? undefined : acknowledgements?.figures();
+  }
+
+  publishHealth(): Pick<PublishHealth, "unpublishedProjects" | "isRingUsable"> {
+    return this.#health;
   }
 
   dataLost(): boolean {
@@ -257,13 +265,13 @@ export class LeaderSession {
       knows: caches.knows,
       publisher: async () => (await this.#writer.begun()).publisher,
       verify: () => this.#verify(),
-      rotateRing: () => this.#rotateRing(),
+      rotateRing: () => this.#health.withRing(() => this.#rotateRing()),
       lookAtRedis: async () => {
         this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.gateway);
       },
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
-        for (let count = 0; count < swept; count += 1) metrics.observeConfig({ kind: "secret_swept" });
+        metrics.observeConfig({ kind: "secrets_swept", count: swept });
       },
     });
   }
@@ -319,12 +327,13 @@ export class LeaderSession {
       takeDeleted: this.#wakeups.takeDeleted,
       giveBack: this.#wakeups.giveBack,
       beginning: this.#upkeep.beginning,
-      onHandled: (key, { done, published }) => {
+      onHandled: (key, { done, published, unwritten }) => {
         this.#wakeups.awaits(key, done?.awaited);
         // It may have come while the status was written, and is not told of again.
         const { awaited } = done ?? {};
         if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited.revision) === "programmed")
           this.#queue.add(key);
+        this.#health.handled(key, unwritten === true);
         this.#upkeep.handled(key, published);
       },
       writer: this.#writer,
@@ -361,12 +370,8 @@ export class LeaderSession {
       repairs: createRepairs(this.#context.monotonic),
       isHeld: ({ kind, metadata }) => caches.isHeld(kind, metadata.namespace ?? "", metadata.name),
       audit: this.#context.audit,
-      onPurged: (entries) => {
-        for (let count = 0; count < entries; count += 1) metrics.observeConfig({ kind: "purged" });
-      },
-      onSwept: (secrets) => {
-        for (let count = 0; count < secrets; count += 1) metrics.observeConfig({ kind: "secret_swept" });
-      },
+      onPurged: (count) => metrics.observeConfig({ kind: "purged", count }),
+      onSwept: (count) => metrics.observeConfig({ kind: "secrets_swept", count }),
     };
   }
 

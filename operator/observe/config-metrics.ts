@@ -6,11 +6,16 @@ import type { KeptFigures } from "./kept-figures.ts";
 import type { RedisServer } from "./redis-servers.ts";
 
 export interface ConfigGauges {
-  readonly liveReplicas: () => number;
+  /** Undefined where this process does not know. */
+  readonly liveReplicas: () => number | undefined;
   /** Fields of all projects that some live replica can't use. */
   readonly replicaRefusals: () => number;
   /** Whether requests for data are refused because Redis lost them. */
   readonly dataLost: () => boolean;
+  /** How many Projects have configuration that couldn't be written when it was tried last. */
+  readonly unpublishedProjects: () => number;
+  /** Whether the fleet's key ring is there, and fits what was published with it. */
+  readonly isRingUsable: () => boolean;
   /** Stored data that nobody serves. */
   readonly keptData: () => KeptFigures;
   /** As of the last look; none where this process does not lead, or Redis is away. */
@@ -38,9 +43,9 @@ export type ConfigObservation =
   | { readonly kind: "contested" }
   /** From the moment that a change of an object arrived until every replica serves it. */
   | { readonly kind: "programmed"; readonly seconds: number }
-  | { readonly kind: "secret_swept" }
-  /** A replica has removed stored data as it was told to. */
-  | { readonly kind: "purged" };
+  | { readonly kind: "secrets_swept"; readonly count: number }
+  /** Replicas have removed stored data as they were told to. */
+  | { readonly kind: "purged"; readonly count: number };
 
 export function configMetrics(
   instruments: Instruments,
@@ -77,11 +82,11 @@ export function configMetrics(
         case "programmed":
           programmed.observe(observation.seconds);
           break;
-        case "secret_swept":
-          swept.inc();
+        case "secrets_swept":
+          swept.inc(observation.count);
           break;
         case "purged":
-          purged.inc();
+          purged.inc(observation.count);
           break;
       }
     },
@@ -91,8 +96,14 @@ export function configMetrics(
 function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
   const { liveReplicas, replicaRefusals, dataLost, redisServers, objects, unavailableProjects, heldDeletions } = gauges;
   read(
-    { name: "jsonplane_replicas_live", help: "Data-plane replicas with a recent heartbeat, as of the last look" },
-    () => [{ value: liveReplicas() }],
+    {
+      name: "jsonplane_replicas_live",
+      help: "Data-plane replicas with a recent heartbeat, as of the last look; none while the operator that leads can't look, and of others",
+    },
+    () => {
+      const value = liveReplicas();
+      return value === undefined ? [] : [{ value }];
+    },
   );
   read({ name: "jsonplane_replica_refusals", help: "Fields of projects that some live replica can't use" }, () => [
     { value: replicaRefusals() },
@@ -111,6 +122,7 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
     },
     () => [{ value: dataLost() ? 1 : 0 }],
   );
+  readPublishing(read, gauges);
   readKept(read, gauges.keptData);
   read(
     {
@@ -136,6 +148,23 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
         labels: { kind, condition, status },
         value: count,
       })),
+  );
+}
+
+function readPublishing(read: Instruments["read"], gauges: ConfigGauges): void {
+  read(
+    {
+      name: "jsonplane_projects_unpublished",
+      help: "Projects whose configuration couldn't be written to Redis when it was tried last",
+    },
+    () => [{ value: gauges.unpublishedProjects() }],
+  );
+  read(
+    {
+      name: "jsonplane_operator_keyring_usable",
+      help: "0 while the Secret of the fleet's key ring is missing, damaged, or not the one that was published with",
+    },
+    () => [{ value: gauges.isRingUsable() ? 1 : 0 }],
   );
 }
 

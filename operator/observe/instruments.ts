@@ -32,6 +32,7 @@ export function instrumentsOn(registry: Registry): Instruments {
         collect() {
           this.reset();
           // One without labels is there from the beginning, and `reset` leaves it at 0.
+          if (labels.length === 0) this.remove();
           for (const { labels: of = {}, value } of read()) this.set(of, value);
         },
       });

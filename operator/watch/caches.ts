@@ -108,7 +108,10 @@ export function createCaches(options: CachesOptions): Caches {
   /** Of a kind without its definition nobody can say more than is kept. */
   const confirmed = async (name: string, signal: AbortSignal): Promise<void> => {
     const guard = isKind(name) ? guards.get(name) : undefined;
-    if ((await guard?.isDefinitionGone(signal)) !== true) await reflectors.get(name)?.confirm(signal);
+    if ((await guard?.isDefinitionGone(signal)) === true) return;
+    await reflectors.get(name)?.confirm(signal);
+    // What is known to be deleted now must not be published by whoever waits for this.
+    await guard?.settled(signal);
   };
   return {
     index,

@@ -51,7 +51,7 @@ export class HeldDeletions implements WatchSink {
   /** UID of the one that what is held went with. */
   #lost = "";
   #isStanding = false;
-  #isLooking = false;
+  #looking: Promise<void> | undefined;
   #isLookDue = false;
 
   constructor(options: HeldDeletionsOptions) {
@@ -89,11 +89,28 @@ export class HeldDeletions implements WatchSink {
   /** Looks at the definition, in order to know a later one from it. */
   learn(): void {
     this.#isLookDue = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    void this.#lookWhileDue().finally(() => {
-      this.#isLooking = false;
+    this.#looking ??= this.#lookWhileDue().finally(() => {
+      this.#looking = undefined;
     });
+  }
+
+  /** Resolves once every deletion that arrived before this call was passed on, or is held. Rejects when the signal is aborted. */
+  async settled(signal: AbortSignal): Promise<void> {
+    const arrived = this.#waiting();
+    const isWaiting = (): boolean => arrived.some((key) => this.#deletions.get(key)?.isHeld === false);
+    const aborted = Promise.withResolvers<void>();
+    const end = (): void => aborted.resolve();
+    signal.addEventListener("abort", end);
+    try {
+      while (isWaiting()) {
+        signal.throwIfAborted();
+        this.#stopping.signal.throwIfAborted();
+        if (this.#looking === undefined) this.learn();
+        await Promise.race([this.#looking, aborted.promise]);
+      }
+    } finally {
+      signal.removeEventListener("abort", end);
+    }
   }
 
   /** UID of the definition that stood at the last look; undefined when none did. */
@@ -131,6 +148,11 @@ export class HeldDeletions implements WatchSink {
 
   #held(): readonly Deletion[] {
     return [...this.#deletions.values()].filter(({ isHeld }) => isHeld);
+  }
+
+  /** Keys of deletions that wait for a look. */
+  #waiting(): readonly string[] {
+    return [...this.#deletions].filter(([, { isHeld }]) => !isHeld).map(([key]) => key);
   }
 
   #takeUpserted(object: KubeObject, before: KubeObject | undefined, listed: boolean): void {
@@ -183,7 +205,7 @@ export class HeldDeletions implements WatchSink {
     while (this.#isLookDue && !signal.aborted) {
       this.#isLookDue = false;
       // What comes during the look waits for the next one: the answer may be older than it.
-      const waiting = [...this.#deletions].filter(([, { isHeld }]) => !isHeld).map(([key]) => key);
+      const waiting = this.#waiting();
       try {
         this.#decide(waiting, await look(kind));
       } catch (error) {

@@ -143,6 +143,9 @@ export const implied: Readonly<Record<string, Check>> = {
     const ready = keyed(samples, ["status"]);
     expect([ready.True, ready.False ?? 0, ready.Unknown ?? 0]).toEqual([objects, 0, 0]);
   },
+  "Operator, Kept without being served, measured": one(() => 0),
+  "Operator, Projects with kept data, Projects": one(() => 0),
+  "Operator, Projects with kept data, not measured yet": one(() => 0),
   "Operator, Reconciles per second": ratesAtLeast(["result"], { success: changes }),
   "Operator, Duration of reconciles, half": durations,
   "Operator, Duration of reconciles, 99 of 100": within(0.000_01, 60),

@@ -43,7 +43,7 @@ it("a Project is available while a replica is live; Ready stays, and claims none
   const without = conditionsOf(await shop());
   expect([without["Ready"], without["Programmed"]]).toEqual([before["Ready"], before["Programmed"]]);
   expect(without["Ready"]?.message).toContain("that was live");
-  expect(without["Available"]?.message).toContain("nobody answers");
+  expect(without["Available"]?.message).toContain("No heartbeat of a data-plane replica is in Redis");
   const told = expect.objectContaining({ type: "Warning", reason: "NoReplicas" });
   await eventually(async () => expect(await place.events("Project", "shop")).toContainEqual(told));
   await eventually(async () => expect(await unavailable()).toBe("1"));

@@ -25,6 +25,15 @@ const hasRing = async () => (await secrets().names("Secret")).includes(ring);
 const isServed = (status: number) =>
   place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(status), within);
 
+/** Of those metrics of the operator that alerts about a lost ring go by; one that isn't named isn't there. */
+async function figuresAre(expected: Readonly<Record<string, string>>): Promise<void> {
+  await eventually(async () => {
+    const text = (await fleet.operators[0]?.metrics()) ?? "";
+    const names = /^(jsonplane_(?:operator_keyring_usable|projects_unpublished|replicas_live)) (\d+)$/gm;
+    expect(Object.fromEntries([...text.matchAll(names)].map(([, name, value]) => [name, value]))).toEqual(expected);
+  }, within);
+}
+
 async function restartWithoutRing(...args: string[]): Promise<void> {
   for (const operator of fleet.operators.splice(0)) await operator.stop();
   await secrets().remove("Secret", ring);
@@ -41,10 +50,18 @@ it("no new one is made: the operator names the Secret, and goes on by itself onc
   await place.edit("ApiResource", "books", { access: { read: "Nobody" } });
   await place.said("ApiResource", "books", "KeyRingUnusable", within);
   expect(await hasRing()).toBe(false);
+  // Nobody can look how many replicas live, and none is said to be missing.
+  await figuresAre({ jsonplane_operator_keyring_usable: "0", jsonplane_projects_unpublished: "1" });
   await isServed(200);
   await secrets().create({ apiVersion: "v1", kind: "Secret", metadata: { name: ring }, data });
   await place.said("ApiResource", "books", "Ready", within);
   await isServed(403);
+  const replicas = String(fleet.replicas.length);
+  await figuresAre({
+    jsonplane_operator_keyring_usable: "1",
+    jsonplane_projects_unpublished: "0",
+    jsonplane_replicas_live: replicas,
+  });
 });
 
 it("a new one is made where a person says that the Redis may be taken over, and what was stored stays", async () => {

@@ -84,6 +84,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {
+    name: "leader-begins-before-deletions-are-passed-on",
+    harm: "A standby that comes to lead publishes a key that was revoked while it was deaf",
+    file: "operator/watch/held-deletions.ts",
+    find: "while (isWaiting()) {",
+    replace: "while (isWaiting() && arrived.length < 0) {",
+    caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
+  },
+  {
     name: "restart-forgets-what-is-held",
     harm: "An operator that starts once a CRD is back, and its objects are not, withdraws all of them",
     file: "operator/finalize/replaced-definitions.ts",

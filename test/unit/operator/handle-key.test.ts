@@ -301,7 +301,7 @@ describe("a key that Redis lacks after it was emptied", () => {
     const lateFailure = new RecordUnreadable("Remove the field");
     const { handle, handled } = leader({ lateFailure });
     await expect(handle()).rejects.toBe(lateFailure);
-    expect(handled).toEqual([[key, { published: true }]]);
+    expect(handled).toEqual([[key, { published: true, unwritten: true }]]);
   });
 
   it("counts as published once it was withdrawn, which leaves nothing", async () => {
@@ -334,7 +334,7 @@ describe("a reconcile that could not write to Redis", () => {
     const told = ["tellUnpublished", reason, expect.stringContaining(message), undefined];
     expect(calls).toEqual([["publish_failed"], ["giveBack", key], told]);
     expect(JSON.stringify(calls)).not.toContain("of-a-secret");
-    expect(handled).toEqual([[key, { published: false }]]);
+    expect(handled).toEqual([[key, { published: false, unwritten: true }]]);
     expect(left()).toEqual(gone);
   });
 });
@@ -346,7 +346,7 @@ describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
       const { handle, handled, calls, left } = leader({ failure });
       await expect(handle()).rejects.toBe(failure);
       expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellTaken", failure.message, undefined]]);
-      expect(handled).toEqual([[key, { published: false }]]);
+      expect(handled).toEqual([[key, { published: false, unwritten: true }]]);
       expect(left()).toEqual(gone);
     });
 

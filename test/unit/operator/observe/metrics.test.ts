@@ -107,8 +107,8 @@ describe("configuration", () => {
     observeConfig({ kind: "publish_failed" });
     observeConfig({ kind: "contested" });
     observeConfig({ kind: "programmed", seconds: 0.3 });
-    observeConfig({ kind: "secret_swept" });
-    observeConfig({ kind: "purged" });
+    observeConfig({ kind: "secrets_swept", count: 1 });
+    observeConfig({ kind: "purged", count: 1 });
     expect(await series("jsonplane_publish_seconds_count")).toBe(1);
     expect(await series("jsonplane_publish_fields_total")).toBe(4);
     expect(await series("jsonplane_publish_errors_total")).toBe(1);

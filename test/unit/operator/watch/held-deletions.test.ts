@@ -74,6 +74,29 @@ describe("a deletion", () => {
     expect(guard.held()).toBeUndefined();
   });
 
+  test("is waited for until it was passed on, and no longer than the caller wants", async () => {
+    await begin(stands);
+    let isSettled = false;
+    const given = new AbortController();
+    const settled = () => guard.settled(given.signal);
+    await settled();
+    guard.removed(key(2), false);
+    const waiting = settled().then(() => {
+      isSettled = true;
+    });
+    await answer(new Error("no"));
+    expect([isSettled, told()]).toEqual([false, []]);
+    const abandoned = settled();
+    given.abort(new Error("enough"));
+    await expect(abandoned).rejects.toThrow("enough");
+    await expect(waiting).rejects.toThrow("enough");
+    await time.advance(1_000);
+    const later = guard.settled(new AbortController().signal);
+    await answer(stands);
+    await later;
+    expect(told()).toEqual(["-a/one"]);
+  });
+
   test("waits for a look of its own when it comes during one", async () => {
     await begin(stands);
     guard.learn();

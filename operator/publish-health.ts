@@ -1,0 +1,36 @@
+// What keeps configuration from being written right now, for the gauges that alerts go by: a counter of failures says for minutes what is over.
+
+import { FleetRingUnusable } from "./keyring/ring-secret.ts";
+
+export interface PublishHealth {
+  /** A key was worked through; `unwritten` = its configuration couldn't be written to Redis. */
+  handled(key: string, unwritten: boolean): void;
+  /** Does work that reads the Secret of the fleet's key ring, and remembers whether it could be used. */
+  withRing<T>(work: () => Promise<T>): Promise<T>;
+  /** Projects whose configuration couldn't be written when it was tried last. */
+  unpublishedProjects(): number;
+  isRingUsable(): boolean;
+}
+
+export function createPublishHealth(): PublishHealth {
+  const unwrittenKeys = new Set<string>();
+  let ringUsable = true;
+  return {
+    handled(key, unwritten) {
+      if (unwritten) unwrittenKeys.add(key);
+      else unwrittenKeys.delete(key);
+    },
+    async withRing(work) {
+      try {
+        const done = await work();
+        ringUsable = true;
+        return done;
+      } catch (error) {
+        if (error instanceof FleetRingUnusable) ringUsable = false;
+        throw error;
+      }
+    },
+    unpublishedProjects: () => unwrittenKeys.size,
+    isRingUsable: () => ringUsable,
+  };
+}

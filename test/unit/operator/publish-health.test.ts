@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { FleetRingUnusable } from "../../../operator/keyring/ring-secret.ts";
+import { createPublishHealth } from "../../../operator/publish-health.ts";
+
+it("counts each Project whose configuration couldn't be written once, until it could be", () => {
+  const health = createPublishHealth();
+  for (const key of ["a/one", "a/one", "a/two"]) health.handled(key, true);
+  expect(health.unpublishedProjects()).toBe(2);
+  health.handled("a/one", false);
+  expect(health.unpublishedProjects()).toBe(1);
+});
+
+it("a ring can't be used from the failure that says so until work with it succeeds; Redis' absence says nothing of it", async () => {
+  const { withRing, isRingUsable } = createPublishHealth();
+  const fail = async (error: Error) => await expect(withRing(() => Promise.reject(error))).rejects.toBe(error);
+  await fail(new StoreUnavailable("no"));
+  expect(isRingUsable()).toBe(true);
+  await fail(new FleetRingUnusable("no"));
+  await fail(new StoreUnavailable("no"));
+  expect(isRingUsable()).toBe(false);
+  expect(await withRing(async () => 7)).toBe(7);
+  expect(isRingUsable()).toBe(true);
+});
