@@ -2,7 +2,9 @@
 // Projects that it names, and taken away once they have it on record, or have nothing that it means; a Project's own stays where it is.
 // The Secret is looked at with each look at the key ring.
 
+import { createHash } from "node:crypto";
 import { projectName } from "../../core/config/config-keys.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import { type DataRecord, isKept } from "../data-record.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
@@ -44,6 +46,8 @@ export interface DeletionInboxDeps {
   readonly onFault: (project: Project, fault: string) => void;
 }
 
+const projectsRemembered = 4_096;
+
 export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   const { api, now, records, looksAt, wake, warn, onFault } = deps;
   let byProject: ReadonlyMap<string, readonly DeletionRequest[]> = new Map();
@@ -52,14 +56,20 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   let warned: string | undefined;
   /** This process leads from now on, and no earlier version keeps anything. */
   const leadsSince = now();
-  /** Annotations of Projects with faults that were told of. */
-  const told = new WeakMap<Project, true>();
+  /** By UID of the Project: hash of its annotation with faults that were told of. A fault that names the present time would be news with each status. */
+  const told = recentlyUsed<string>(projectsRemembered);
 
   const ownRequests = (project: Project): readonly DeletionRequest[] => {
-    const { requests, faults } = readProjectRequests(annotationOf(project), project.metadata, now());
-    if (faults.length > 0 && !told.has(project)) {
-      told.set(project, true);
-      for (const fault of faults) onFault(project, fault);
+    const annotation = annotationOf(project);
+    const { requests, faults } = readProjectRequests(annotation, project.metadata, now());
+    if (faults.length > 0) {
+      const { uid } = project.metadata;
+      const hash = createHash("sha256")
+        .update(annotation ?? "")
+        .digest("base64");
+      const isNews = told.get(uid) !== hash;
+      told.set(uid, hash);
+      if (isNews) for (const fault of faults) onFault(project, fault);
     }
     // It may be from Git, older than a rollback in which data lost their times. The Secret's, once they are taken up, never come again.
     return requests.map((each) => (each.until < leadsSince ? { ...each, isOnlyOfDated: true } : each));

@@ -132,7 +132,7 @@ function readOne(
 ): DeletionRequest | string {
   const [name = "", time, ...more] = text.split("@");
   const quoted = JSON.stringify(text.slice(0, maxQuoted));
-  const until = time !== undefined && timePattern.test(time) ? Date.parse(time) : Number.NaN;
+  const until = momentOf(time);
   if (Number.isNaN(until) || more.length > 0) {
     return `${quoted} says no time until which data were kept, such as ${example}@${new Date(now).toISOString()}`;
   }
@@ -145,6 +145,14 @@ function readOne(
   }
   const isEarly = until > now + maxAheadMs && { isEarly: true as const };
   return { text, project, until, place, ...(what !== undefined && { data: { what, name: of } }), ...isEarly };
+}
+
+/** NaN where there is none, such as on February 30: Date.parse takes that for a day in March. */
+function momentOf(time: string | undefined): number {
+  if (time === undefined || !timePattern.test(time)) return Number.NaN;
+  const day = time.slice(0, "2026-11-23".length);
+  const start = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day) ? Date.parse(time) : Number.NaN;
 }
 
 function faultOf(request: DeletionRequest | string): string | undefined {

@@ -159,9 +159,15 @@ describe("what a Project's annotation asks for", () => {
   });
 
   it("is told of once where it can't be read", () => {
-    const { inbox, faults } = world();
-    const objects = { ref, project: project("books") };
-    for (let time = 0; time < 3; time += 1) expect(inbox.of(objects, { isLeft: false })).toEqual([]);
+    const { inbox, faults, clock } = world();
+    const look = (text: string) => inbox.of({ ref, project: project(text) }, { isLeft: false });
+    // Each time as the watch has it after another write of its status.
+    for (let time = 0; time < 3; time += 1) {
+      expect(look("books")).toEqual([]);
+      clock.advance(60_000);
+    }
     expect(faults).toEqual([expect.stringContaining('store: "books" says no time')]);
+    look("films");
+    expect(faults).toEqual([expect.anything(), expect.stringContaining('"films" says no time')]);
   });
 });

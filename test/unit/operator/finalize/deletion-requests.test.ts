@@ -44,6 +44,7 @@ describe("what the annotation asks for", () => {
     ["a day without a time", "shop/store@2026-11-22", "says no time"],
     ["two times", `shop/store@${at}@${at}`, "says no time"],
     ["a time that is none", "shop/store@2026-13-45T99:00:00Z", "says no time"],
+    ["a day that there is not", "shop/store@2025-02-30T00:00:00Z", "says no time"],
     ["a namespace alone", `shop@${at}`, "names no kept data: write for example shop/store/ApiResource/books@"],
     ["a kind that has no data", `shop/store/ApiKey/web@${at}`, "names no kept data"],
     ["a name that is none", `shop/store/ApiResource/..%2f@${at}`, "names no kept data"],
