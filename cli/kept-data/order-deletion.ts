@@ -33,14 +33,15 @@ interface Ordered {
   readonly text: string;
 }
 
-/** Says of each what became of it; answers with the exit code, 1 when something is not deleted. */
+/** Says of each what became of it, also of what is being deleted already, which is only waited for; answers with the exit code, 1 when something is not deleted. */
 export async function orderDeletion(items: readonly KeptItem[], deps: OrderDeps): Promise<number> {
   const until = deps.monotonic() + deps.timeoutMs;
   let isAll = true;
   for (const batch of batchesOf(items, new Date(deps.now()).toISOString())) {
-    const isWritten = await write(batch, until, deps);
-    if (!isWritten) sayNotOrdered(batch, deps.out);
-    if (!isWritten || !(await follow(batch, until, deps))) isAll = false;
+    const isWritten = await write(batch.filter(isNew), until, deps);
+    if (!isWritten) sayNotOrdered(batch.filter(isNew), deps.out);
+    const followed = isWritten ? batch : batch.filter((ordered) => !isNew(ordered));
+    if (!(await follow(followed, until, deps)) || !isWritten) isAll = false;
   }
   return isAll ? 0 : 1;
 }
@@ -62,8 +63,13 @@ function* batchesOf(items: readonly KeptItem[], now: string): Iterable<readonly 
   if (batch.length > 0) yield batch;
 }
 
+function isNew({ item: { state } }: Ordered): boolean {
+  return state !== "Deleting";
+}
+
 /** False when there was no room for them beside others until then: the operator would read none of them. */
 async function write(batch: readonly Ordered[], until: number, deps: OrderDeps): Promise<boolean> {
+  if (batch.length === 0) return true;
   while (!(await writtenBeside(batch, deps))) {
     if (deps.monotonic() >= until) return false;
     await pause(deps.timers, lookMs);
@@ -93,7 +99,7 @@ async function follow(batch: readonly Ordered[], until: number, deps: OrderDeps)
   const { api, secret, out, timers, monotonic } = deps;
   let open = batch;
   let isAll = true;
-  const doomed = new Set<Ordered>();
+  const doomed = new Set(batch.filter((ordered) => !isNew(ordered)));
   for (;;) {
     const untaken = new Set(namesIn(await api.get(secretType, secret)));
     const records = await recordsOf(open, deps);

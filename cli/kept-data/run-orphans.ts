@@ -112,20 +112,24 @@ async function deleteChosen(
   chosen: readonly KeptItem[],
   { hasNames, timeoutMs, connected: { api, gateway, secret } }: Deleting,
 ): Promise<number> {
-  for (const item of chosen) if (!isDeletable(item)) say(`${nameOf(item)}: ${whyNot(item)}`);
-  const isRefused = chosen.some((item) => !isDeletable(item) && item.state !== "Deleting");
+  const refused = new Set(chosen.filter((item) => !isDeletable(item) && item.state !== "Deleting"));
+  for (const item of refused) say(`${nameOf(item)}: ${whyNot(item)}`);
+  const isRefused = refused.size > 0;
   // Who names something wants that very thing deleted, and nothing else without it.
   if (hasNames && isRefused) return refuse("Nothing was deleted", 1);
-  const code = await orderDeletion(chosen.filter(isDeletable), {
-    api,
-    secret,
-    recordOf: (project) => readDataRecord(gateway, project),
-    timers: systemTimers,
-    now: Date.now,
-    monotonic: systemMonotonic,
-    out: write,
-    timeoutMs,
-  });
+  const code = await orderDeletion(
+    chosen.filter((item) => !refused.has(item)),
+    {
+      api,
+      secret,
+      recordOf: (project) => readDataRecord(gateway, project),
+      timers: systemTimers,
+      now: Date.now,
+      monotonic: systemMonotonic,
+      out: write,
+      timeoutMs,
+    },
+  );
   return isRefused ? 1 : code;
 }
 
@@ -141,8 +145,7 @@ function add(sums: Sums, { size }: KeptItem["entry"]): void {
   sums.unmeasured += size === undefined ? 1 : 0;
 }
 
-function whyNot({ state, because, entry }: KeptItem): string {
-  if (state === "Deleting") return "is being deleted already";
+function whyNot({ because, entry }: KeptItem): string {
   if (because === "OtherClass")
     return "a Project of another class has the name: delete it first, or rename it, then these data";
   if (because === "NamespaceNotWatched") return "the operator's account may not look into the namespace: let it";

@@ -94,6 +94,12 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     return requests;
   };
 
+  /** What somebody else took out of the annotation may be put there again, and is weighed anew then. */
+  const forgetTaken = (requests: readonly DeletionRequest[]): void => {
+    const standing = new Set(requests.map(({ text }) => text));
+    for (const text of taken) if (!standing.has(text)) taken.delete(text);
+  };
+
   const takeAway = async (secret: KubeObject, done: ReadonlySet<string>): Promise<void> => {
     try {
       await api.replace(secretType, without(secret, done));
@@ -115,6 +121,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     },
     async look(secret) {
       const requests = secretRequests(annotationOf(secret));
+      forgetTaken(requests);
       const done = new Set(requests.filter((each) => each.isEarly === true || isDone(each)).map(({ text }) => text));
       const open = requests.filter(({ text }) => !done.has(text));
       byProject = Map.groupBy(open, ({ project }) => projectName(project));

@@ -98,6 +98,17 @@ describe("an order", () => {
     ]);
   });
 
+  it("waits for what is being deleted already without ordering it anew, and fails while that is not done", async () => {
+    const going = { ...kept("books", { doomedAt: 7 }), state: "Deleting" } as const;
+    const { run, lines, written } = world([going, kept("films")], () => "deletes");
+    expect(await run()).toBe(1);
+    expect(written).toEqual(["shop/store/ApiResource/films@2026-11-23T00:00:00.000Z"]);
+    expect(lines).toEqual([
+      "shop/store/ApiResource/films: deleted",
+      "shop/store/ApiResource/books: ordered, replicas have not deleted the data yet: does one run? The order stands",
+    ]);
+  });
+
   it("doesn't call deleted what another object of the name has taken up, and serves", async () => {
     const { run, lines } = world([kept("books")], () => "serves");
     expect(await run()).toBe(1);

@@ -87,6 +87,19 @@ describe("what the Secret asks for", () => {
     expect(asks()).toEqual([`shop/store@${at}`]);
   });
 
+  it("is weighed anew when somebody else took it away, and it comes back", async () => {
+    const { inbox, write, look, asks } = world();
+    const text = `shop/store@${at}`;
+    write(text);
+    await look();
+    inbox.took(inbox.of({ ref }, { isLeft: false }));
+    write("");
+    await look();
+    write(text);
+    await look();
+    expect(asks()).toEqual([text]);
+  });
+
   it("goes with a line in the log where nothing is kept so", async () => {
     const { write, look, warnings, annotations, woken } = world({
       entries: [{ ...books, retainedAt: "2025-10-05T00:00:00Z" }],
