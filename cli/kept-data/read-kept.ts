@@ -50,7 +50,7 @@ export function itemsOf(
     if (isForeign(entry, found)) return "EarlierNamespace";
     if (!hasProject) return "ProjectDeleted";
     if (classOf !== (className ?? "")) return "OtherClass";
-    return entry.retained === true ? "ObjectDeleted" : "ObjectNotServed";
+    return isFree(entry) ? "ObjectDeleted" : "ObjectNotServed";
   };
   const isListed = (entry: DataEntry): boolean =>
     entry.doomedAt !== undefined ||
@@ -69,7 +69,12 @@ function isForeign(entry: DataEntry, found: FoundNamespace | undefined): boolean
 /** Its object is gone, or can't be theirs; else an object stands before them. */
 function stateOf(entry: DataEntry, found: FoundNamespace | undefined): KeptItem["state"] {
   if (entry.doomedAt !== undefined) return "Deleting";
-  return entry.retained === true || isForeign(entry, found) ? "Kept" : "Guarded";
+  return isFree(entry) || isForeign(entry, found) ? "Kept" : "Guarded";
+}
+
+/** Its object is gone, and none has come since that names them. */
+function isFree({ retained, guarded }: DataEntry): boolean {
+  return retained === true && guarded !== true;
 }
 
 /** Records of what is only served spare the API server a question; of a Project that is gone none may be marked yet. */

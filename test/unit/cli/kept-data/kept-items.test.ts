@@ -32,6 +32,18 @@ describe("what the record and the cluster say together", () => {
     ],
     ["under a name of another class", retained, found("internal"), "OtherClass Kept"],
     ["of a refused object", entry({ retainedAt: "2026-11-20T00:00:00.000Z" }), found(""), "ObjectNotServed Guarded"],
+    [
+      "that another object names by now, which is refused",
+      entry({ retained: true, guarded: true }),
+      found(""),
+      "ObjectNotServed Guarded",
+    ],
+    [
+      "of an earlier namespace that an object of it named",
+      entry({ guarded: true }),
+      found("", "n2"),
+      "EarlierNamespace Kept deletable",
+    ],
     ["where nobody may look", retained, undefined, "NamespaceNotWatched Kept"],
     ["that are being deleted", entry({ doomedAt: 3 }), found(""), "ObjectNotServed Deleting"],
   ] as const)("data %s are told so", (_, one, namespace, expected) => {
