@@ -62,6 +62,13 @@ export function awaitsPurge({ entries, ended = [] }: DataRecord): boolean {
   return ended.length > 0 || entries.some(({ doomedAt }) => doomedAt !== undefined);
 }
 
+/** Whether an object was there, when it was looked at last, that something of it waits for: that one may have gone while nobody looked. */
+export function hasGuarded({ entries }: DataRecord): boolean {
+  return entries.some(
+    ({ doomedAt, retained, guarded }) => doomedAt === undefined && (retained !== true || guarded === true),
+  );
+}
+
 /** Whether its data are kept without being served: of an object that has gone, or of a Project that is not there. */
 export function isKept(entry: DataEntry, { hasProject }: { readonly hasProject: boolean }): boolean {
   if (entry.doomedAt !== undefined) return false;

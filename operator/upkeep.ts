@@ -1,11 +1,11 @@
 // What the leader does besides reconciling: says when everything has been published once, finds what no object explains, looks
 // whether Redis was emptied, how much memory it uses and when its certificate ends, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
 
-import { projectName } from "../core/config/config-keys.ts";
+import { projectName, projectOfName } from "../core/config/config-keys.ts";
 import type { Logger } from "../core/log/logger.ts";
 import { wordsOf } from "../core/log/words-of.ts";
 import { pause, type Timers } from "../core/timers.ts";
-import { awaitsPurge } from "./data-record.ts";
+import { awaitsPurge, type DataRecord, hasGuarded } from "./data-record.ts";
 import { judgeAbsence } from "./finalize/vanished.ts";
 import type { Publisher } from "./publish/publisher.ts";
 import { RedisRefused } from "./publish/refusals.ts";
@@ -89,7 +89,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     isAway = false;
   };
 
-  /** What is published, or has data to be purged, and belongs to no object: withdrawn by its own reconcile. */
+  /**
+   * What is published, or has data to be purged, and belongs to no object: withdrawn by its own reconcile. What was withdrawn before, and whose last
+   * objects went while nobody looked: its data count as kept from then on.
+   */
   const orphans = async (): Promise<void> => {
     const publisher = await deps.publisher();
     const present = new Set(deps.keys());
@@ -97,8 +100,9 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const published = new Set(known.map(projectName));
     const judgement = judgeAbsence({ published, present, deleted: new Set(), suspected });
     suspected = judgement.suspected;
-    const doomed = [...publisher.dataRecords()].filter(([, record]) => awaitsPurge(record));
-    for (const key of [...judgement.gone, ...doomed.map(([key]) => key)]) queue.add(key, "bulk");
+    const isThere = (key: string) =>
+      present.has(key) || published.has(key) || !deps.knows(projectOfName(key).namespace);
+    for (const key of [...judgement.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
     if (suspected.size === 0) return;
     logger.warn("Most projects have no object any more; looking again before they are withdrawn", {
       projects: suspected.size,
@@ -169,4 +173,10 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       ]);
     },
   };
+}
+
+/** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */
+function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
+  const left = [...records].filter(([key, record]) => awaitsPurge(record) || (hasGuarded(record) && !isThere(key)));
+  return left.map(([key]) => key);
 }

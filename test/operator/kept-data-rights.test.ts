@@ -72,6 +72,24 @@ it("what was ordered while no operator runs stands, and is done by the next one,
   await eventually(async () => expect((await secret()).metadata.annotations?.[annotation]).toBeUndefined(), within);
 });
 
+it("what an object named that went while no operator ran, its Project before it, is found to be kept, and deleted", async () => {
+  await place.create(declared("Project", "shop"), openBooks());
+  await place.said("ApiResource", "books", "Ready", within);
+  await place.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201), within);
+  await place.remove("Project", "shop");
+  const name = `${place.namespace}/shop/ApiResource/books`;
+  await eventually(
+    async () =>
+      expect((await orphans()).out).toMatch(new RegExp(`^${name} +\\S+ +\\d+ +1 +ProjectDeleted +Guarded$`, "m")),
+    within,
+  );
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await place.remove("ApiResource", "books");
+  await startOperator([place.namespace]);
+  await eventually(async () => expect((await orphans()).out).toMatch(new RegExp(`^${name} .* Kept$`, "m")), within);
+  expect(await orphans("--delete", name)).toMatchObject({ code: 0, out: `${name}: deleted\n` });
+});
+
 it("what is kept of a namespace that the operator no longer watches is listed, and not deleted", async () => {
   await fleet.api.kubectl(["delete", "rolebindings", "--all", "--namespace", left.namespace]);
   const name = `${left.namespace}/shop/ApiResource/books`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import type { DataRecord } from "../../../operator/data-record.ts";
+import type { DataEntry, DataRecord } from "../../../operator/data-record.ts";
 import type { Publisher } from "../../../operator/publish/publisher.ts";
 import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../operator/publish/refusals.ts";
 import { createUpkeep } from "../../../operator/upkeep.ts";
@@ -202,23 +202,26 @@ describe("what is published and has no object", () => {
     expect(count("published")).toBe(1);
   });
 
-  it("is looked at, too, when only its purge is left", async () => {
+  it("is looked at, too, when only its purge is left, or data of which nobody has seen the object go", async () => {
     const world = leader({ keys: ["shop/a"] });
     const entry = { what: "resource", name: "books", uid: "u", namespaceUid: "n" } as const;
-    const record = (doomed: boolean): DataRecord => ({
-      policy: "Delete",
+    const record = (more: Partial<DataEntry>): DataRecord => ({
+      policy: "Retain",
       projectUid: "p",
-      entries: [doomed ? { ...entry, doomedAt: 3 } : entry],
+      entries: [{ ...entry, ...more }],
     });
     world.world.records = new Map([
-      ["shop/purged", record(true)],
-      ["shop/kept", record(false)],
+      ["shop/a", record({})],
+      ["shop/purged", record({ doomedAt: 3 })],
+      ["shop/kept", record({ retained: true })],
+      ["shop/guarded", record({ retained: true, guarded: true })],
+      ["shop/left", record({})],
     ]);
     world.upkeep.begun([]);
     world.taken();
     world.upkeep.handled("shop/a", true);
     await world.time.advance(0);
-    expect(world.taken()).toEqual(["shop/purged bulk"]);
+    expect(world.taken()).toEqual(["shop/purged bulk", "shop/guarded bulk", "shop/left bulk"]);
   });
 });
 
