@@ -6,16 +6,19 @@ import type { KeptFigures } from "./kept-figures.ts";
 import type { RedisServer } from "./redis-servers.ts";
 
 export interface ConfigGauges {
-  /** Undefined where this process does not know. */
-  readonly liveReplicas: () => number | undefined;
-  /** Fields of all projects that some live replica can't use. */
-  readonly replicaRefusals: () => number;
+  /** `refusals` = fields of all projects that some live replica can't use. Undefined where this process does not know. */
+  readonly replicas: () => { readonly live: number; readonly refusals: number } | undefined;
   /** Whether requests for data are refused because Redis lost them. */
   readonly dataLost: () => boolean;
-  /** How many Projects have configuration that couldn't be written when it was tried last. */
-  readonly unpublishedProjects: () => number;
-  /** Whether the fleet's key ring is there, and fits what was published with it. */
-  readonly isRingUsable: () => boolean;
+  /** Undefined where this process does not lead. */
+  readonly publishHealth: () =>
+    | {
+        /** Projects whose configuration couldn't be written when it was tried last. */
+        unpublishedProjects(): number;
+        /** Whether the fleet's key ring is there, and fits what was published with it. */
+        isRingUsable(): boolean;
+      }
+    | undefined;
   /** Stored data that nobody serves. */
   readonly keptData: () => KeptFigures;
   /** As of the last look; none where this process does not lead, or Redis is away. */
@@ -94,19 +97,19 @@ export function configMetrics(
 }
 
 function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
-  const { liveReplicas, replicaRefusals, dataLost, redisServers, objects, unavailableProjects, heldDeletions } = gauges;
+  const { replicas, dataLost, redisServers, objects, unavailableProjects, heldDeletions } = gauges;
   read(
     {
       name: "jsonplane_replicas_live",
       help: "Data-plane replicas with a recent heartbeat, as of the last look; none while the operator that leads can't look, and of others",
     },
     () => {
-      const value = liveReplicas();
-      return value === undefined ? [] : [{ value }];
+      const known = replicas();
+      return known === undefined ? [] : [{ value: known.live }];
     },
   );
   read({ name: "jsonplane_replica_refusals", help: "Fields of projects that some live replica can't use" }, () => [
-    { value: replicaRefusals() },
+    { value: replicas()?.refusals ?? 0 },
   ]);
   read(
     {
@@ -157,14 +160,14 @@ function readPublishing(read: Instruments["read"], gauges: ConfigGauges): void {
       name: "jsonplane_projects_unpublished",
       help: "Projects whose configuration couldn't be written to Redis when it was tried last",
     },
-    () => [{ value: gauges.unpublishedProjects() }],
+    () => [{ value: gauges.publishHealth()?.unpublishedProjects() ?? 0 }],
   );
   read(
     {
       name: "jsonplane_operator_keyring_usable",
       help: "0 while the Secret of the fleet's key ring is missing, damaged, or not the one that was published with",
     },
-    () => [{ value: gauges.isRingUsable() ? 1 : 0 }],
+    () => [{ value: gauges.publishHealth()?.isRingUsable() === false ? 0 : 1 }],
   );
 }
 

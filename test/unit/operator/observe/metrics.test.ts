@@ -102,7 +102,7 @@ describe("the API server", () => {
 
 describe("configuration", () => {
   test("shows in publishes, fields, and how long a change took to be served", async () => {
-    const { observeConfig, series } = operatorMetrics({ liveReplicas: () => 2, replicaRefusals: () => 3 });
+    const { observeConfig, series } = operatorMetrics({ replicas: () => ({ live: 2, refusals: 3 }) });
     observeConfig({ kind: "published", seconds: 0.01, fields: 4 });
     observeConfig({ kind: "publish_failed" });
     observeConfig({ kind: "contested" });
