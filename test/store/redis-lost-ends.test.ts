@@ -4,12 +4,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ProjectRef } from "../../core/config/types.ts";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { revocations, sessionKeys } from "../../dataplane/store/redis/keys.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { nodeOf } from "../support/redis/move-slot.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { refusedWrites } from "../support/redis/refused-writes.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -115,6 +117,22 @@ it("are told to a server that came back with an older snapshot, however often it
     await fallBack(redis);
     await expectEnded(await open(redis.url), project, "one");
   }
+});
+
+it("are not told at all where it was said that nothing happened", async () => {
+  const redis = await kept(startRedis());
+  const replica = await openReplica(redis.url);
+  const [project, ended] = [freshProject(), freshProject()];
+  await begin(replica, project, "one");
+  await begin(replica, ended, "two");
+  await askRedis(redis.port, "SAVE");
+  expect(await replica.endSession(ended, "two", tokensLive)).toBe(true);
+  await refusedWrites.NOREPLICAS.enter(redis);
+  await expect(replica.endSession(project, "one", tokensLive)).rejects.toThrow(StoreUnavailable);
+  await fallBack(redis);
+  // What is told again is told at once.
+  await expectEnded(await open(redis.url), ended, "two");
+  expect(await replica.session(project, "one")).toBeDefined();
 });
 
 it("are told to the one node of a Cluster that lost them, of which the others know nothing", async () => {

@@ -44,11 +44,9 @@ export function createSessions({ scripts, gateway, clock, toldEnds }: SessionsPa
       const session = await live(keys, id);
       if (session === undefined) return false;
       const latest = Math.max(session.created, session.lastRefresh);
-      const end = { keys, place: placeOf(session), revocation: { id, seconds, latest, grace } };
-      // Before it is sent: the server that acknowledges it may be given up for another one meanwhile.
-      toldEnds.note(end);
-      await scripts.revoke(end.revocation);
-      return afterEffect(scripts.remove(keys, end.place));
+      const place = placeOf(session);
+      await toldEnds.revoke({ keys, place, revocation: { id, seconds, latest, grace } });
+      return afterEffect(scripts.remove(keys, place));
     },
     async sessions(project, { username, limit }) {
       const keys = sessionKeys(project);

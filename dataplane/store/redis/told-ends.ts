@@ -3,7 +3,7 @@
 // could be refreshed again as soon as nobody remembers its end. Of a Cluster each primary is looked at by itself, and is told what it is
 // to keep; one that can't be told is tried again at the next look.
 
-import { isStoreFailure } from "../../../core/errors/store-errors.ts";
+import { isStoreFailure, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { createLanes } from "../../../core/lanes.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import type { Primary } from "../../../core/redis/primaries.ts";
@@ -17,7 +17,8 @@ export interface ToldEnd {
 }
 
 export interface ToldEnds {
-  note(end: ToldEnd): void;
+  /** Tells every replica, and remembers the end unless Redis refused it: then nothing happened, and nothing may happen later. */
+  revoke(end: ToldEnd): Promise<void>;
   /** Looks, in the background, whether a primary is another one than before, and tells it what it may not know. */
   look(): void;
   stop(): Promise<void>;
@@ -100,17 +101,27 @@ export function createToldEnds({ scripts, gateway, monotonic, onFailure }: ToldE
   };
 
   return {
-    note({ keys, place, revocation }) {
+    async revoke({ keys, place, revocation }) {
       const telling = (key: string, tell: Telling["tell"]): Telling => {
         return { key, tell, in: histories.get(gateway.primaryOf(key)) };
       };
+      // Before it is sent: the server that acknowledges it may be given up for another one meanwhile.
       const tellings = [
         telling(revocations.set, () => scripts.revoke(revocation)),
         telling(keys.byUser, () => scripts.remove(keys, place)),
       ];
-      ends.delete(place.id);
-      ends.set(place.id, { notedAt: monotonic(), tellings });
-      if (ends.size > maxRemembered) forgetOld();
+      const remember = (): void => {
+        ends.delete(place.id);
+        ends.set(place.id, { notedAt: monotonic(), tellings });
+        if (ends.size > maxRemembered) forgetOld();
+      };
+      try {
+        await scripts.revoke(revocation);
+      } catch (failure) {
+        if (!(failure instanceof StoreUnavailable)) remember();
+        throw failure;
+      }
+      remember();
     },
     look() {
       forgetOld();
