@@ -75,7 +75,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     directory: config.directory,
     store: async (observe) => {
       store = await patiently(logger, stopping, () =>
-        createRedisStore({ url, clock: systemClock, observe, ...storeLimits }),
+        createRedisStore({ url, clock: systemClock, observe, lookAtServer: config.lookAtServer, ...storeLimits }),
       );
       return store;
     },

@@ -24,11 +24,12 @@ export interface Gateway {
   disconnect(): void;
 }
 
-export function createGateway(client: Client): Gateway {
+/** `canSend`: whether a command may be sent now; default when there is a connection. */
+export function createGateway(client: Client, canSend: () => boolean = () => isReady(client)): Gateway {
   const outlet = new Outlet();
 
   const deliver = async (command: TrackedCommand, what: string): Promise<unknown> => {
-    if (!isReady(client)) throw new StoreUnavailable(`Redis is away; ${what} was not sent`);
+    if (!canSend()) throw new StoreUnavailable(`Redis is away; ${what} was not sent`);
     return await client.sendCommand(command);
   };
 
@@ -60,7 +61,7 @@ export function createGateway(client: Client): Gateway {
     primaries: () => primariesOf(client),
     primaryOf: (key) =>
       primaryOfSlot(client, new TrackedCommand({ name: "get", args: [], keys: [key] }, outlet).getSlot()),
-    ready: () => isReady(client),
+    ready: canSend,
     disconnect: () => client.disconnect(),
   };
 }

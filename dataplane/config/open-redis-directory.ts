@@ -4,6 +4,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { connect } from "../../core/redis/connect.ts";
+import type { LookAtServer } from "../../core/redis/connection-gate.ts";
 import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../core/redis/stream-follower.ts";
@@ -38,6 +39,8 @@ export interface FollowedConfig {
   readonly directory: Directory;
   /** For further readers of configuration keys. */
   readonly gateway: Gateway;
+  /** For the store to call with each new connection: whether what is stored there was lost is known before it is used. */
+  readonly lookAtServer: LookAtServer;
   /** Where to ask, from now on, which indexes this replica is building: the operator is told with every heartbeat. */
   reportBuilding(ask: () => readonly BuildingIndexes[]): void;
   close(): Promise<void>;
@@ -80,6 +83,7 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
       dataLost: (project) => store.isLost(project),
     },
     gateway: commands,
+    lookAtServer: store.lookBy,
     reportBuilding(ask) {
       building = ask;
     },

@@ -1,5 +1,5 @@
-// Looks every second whether Redis still holds the stored data that it held. What can't be read leaves the last answer as it is: requests
-// fail by themselves meanwhile.
+// Looks whether Redis still holds the stored data that it held: every second, and on each new connection of the store before that is used.
+// What can't be read leaves the last answer as it is: requests fail by themselves meanwhile.
 
 import { configKeys } from "../../core/config/config-keys.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
@@ -13,10 +13,16 @@ export interface StoreWatch {
   isLost(project: Pick<ProjectConfig, "acceptedDataLoss">): boolean;
   /** Redis has said so once. */
   hasLooked(): boolean;
+  /**
+   * Looks now by the connection that data are read and written over, and goes on looking by it: another one may lead to another server.
+   * Rejects when that is not answered.
+   */
+  lookBy(read: Gateway["read"]): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface StoreWatchDeps {
+  /** Asked until the store has a connection of its own. */
   readonly commands: Gateway;
   readonly timers: Timers;
   /** Told when data begin to be refused, and when they no longer are. */
@@ -38,10 +44,12 @@ export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreW
   let hasLooked = false;
   let loss: DataLoss | undefined;
 
+  let { read } = commands;
+
   const found = async (): Promise<DataLoss | undefined> => {
     const { meta } = configKeys;
     const fields = [storeFields.id, storeFields.loss, storeFields.guarded];
-    const reply = listOf(await commands.read(meta, "HMGET", meta, ...fields)).map(optionalText);
+    const reply = listOf(await read(meta, "HMGET", meta, ...fields)).map(optionalText);
     const [id, name, guarded] = reply;
     // Emptied, and the operator has not been there yet; or it is one of a version that knows nothing of this. A loss that had a name
     // before is another one: who accepted that has not accepted this.
@@ -50,22 +58,20 @@ export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreW
     return name === undefined ? undefined : { name };
   };
 
-  const look = async (): Promise<number> => {
-    try {
-      const now = await found();
-      const isNews = now?.name !== loss?.name || (now === undefined) !== (loss === undefined);
-      loss = now;
-      hasLooked = true;
-      if (isNews) onLoss?.(loss);
-      return lookMs;
-    } catch {
-      return awayMs;
-    }
+  const look = async (): Promise<void> => {
+    const now = await found();
+    const isNews = now?.name !== loss?.name || (now === undefined) !== (loss === undefined);
+    loss = now;
+    hasLooked = true;
+    if (isNews) onLoss?.(loss);
   };
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const waitMs = await look();
+      const waitMs = await look().then(
+        () => lookMs,
+        () => awayMs,
+      );
       await pause(timers, waitMs, stopping.signal).catch(() => undefined);
     }
   };
@@ -74,6 +80,10 @@ export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreW
   return {
     isLost: ({ acceptedDataLoss }) => loss !== undefined && (loss.name === undefined || acceptedDataLoss !== loss.name),
     hasLooked: () => hasLooked,
+    async lookBy(storeRead) {
+      read = storeRead;
+      await look();
+    },
     async stop() {
       stopping.abort();
       await running;

@@ -11,6 +11,7 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { begunPublisher, openGateway, rememberedStore } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import type { SentRequest } from "../support/http/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
 import { openRaw } from "../support/http/raw-http.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -104,6 +105,29 @@ it("is refused after Redis came back empty, and served again once it is the stor
   } finally {
     await second.stop("SIGKILL");
   }
+});
+
+it("is refused from the first request on that Redis answers after it came back empty", async () => {
+  await redis.kill();
+  const statuses = new Set<number>();
+  let isOver = false;
+  const asked: readonly (readonly [string, SentRequest])[] = [
+    ["/api/books", {}],
+    ["/api/books", { method: "POST", body: {} }],
+    ["/json/flags", {}],
+    ["/json/flags", { method: "PUT", body: {} }],
+  ];
+  const asking = asked.map(async ([path, sent]) => {
+    while (!isOver) {
+      const { status } = await replica.send(`/default/shop${path}`, { ...sent, as: apikey("admin") });
+      statuses.add(status);
+    }
+  });
+  await redis.restart();
+  await isRefused();
+  isOver = true;
+  await Promise.all(asking);
+  expect([...statuses]).toEqual([503]);
 });
 
 it("is served from an emptied Redis where it is meant to forget: no request fails meanwhile", async () => {

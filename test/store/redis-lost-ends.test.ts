@@ -11,9 +11,9 @@ import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { nodeOf } from "../support/redis/move-slot.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { refusedWrites } from "../support/redis/refused-writes.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { askRedis } from "../support/redis/redis-line.ts";
+import { refusedWrites } from "../support/redis/refused-writes.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { freshProject } from "./contract/fixture.ts";
 

@@ -2,8 +2,9 @@
 // InvalidRedisUrl, StoreUnavailable, or RedisFault when the server has no JSON module.
 
 import type { Clock } from "../../../core/clock.ts";
-import { connect } from "../../../core/redis/connect.ts";
-import { createGateway } from "../../../core/redis/gateway.ts";
+import { type Client, connect } from "../../../core/redis/connect.ts";
+import { createGuardedGateway, type LookAtServer } from "../../../core/redis/connection-gate.ts";
+import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { requireJson } from "../../../core/redis/require-json.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
@@ -42,20 +43,18 @@ export interface RedisStoreOptions {
   readonly commandTimeoutMs?: number;
   /** How often all ended sessions are read, beside the hints of each, 5,000 by default. */
   readonly rereadMs?: number;
+  /** Called for each new connection to a server, before anything that is stored there is read or written; not in a Cluster. */
+  readonly lookAtServer?: LookAtServer;
 }
 
 export async function createRedisStore(options: RedisStoreOptions): Promise<Store> {
   const target = parseRedisUrl(options.url);
   const commandTimeout = options.commandTimeoutMs ?? 2_000;
-  const open = async (name: string, patience: number) =>
-    createGateway(await connect({ target, name, commandTimeout: patience }));
-  const gateway = await open("jsonplane", commandTimeout);
-  try {
-    await requireJson(gateway);
-  } catch (error) {
-    gateway.disconnect();
+  const client = await connect({ target, name: "jsonplane", commandTimeout });
+  const gateway = await openGateway(client, options.lookAtServer).catch((error: unknown) => {
+    client.disconnect();
     throw error;
-  }
+  });
   const { clock, observe } = options;
   const indexScripts = createIndexScripts(gateway);
   const rangeScripts = createRangeScripts(gateway);
@@ -71,7 +70,10 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     onFailure: failed("tellEndedSession"),
   });
   const ended = createEndedSessions({
-    open: () => open("jsonplane-ended-sessions", (options.rereadMs ?? rereadMilliseconds) + commandTimeout),
+    async open() {
+      const patience = (options.rereadMs ?? rereadMilliseconds) + commandTimeout;
+      return createGateway(await connect({ target, name: "jsonplane-ended-sessions", commandTimeout: patience }));
+    },
     rereadMs: options.rereadMs,
     beforeReading: toldEnds.look,
     onFailure: failed("readEndedSessions"),
@@ -97,4 +99,10 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     },
   };
   return observedStore(store, observe);
+}
+
+async function openGateway(client: Client, look: LookAtServer | undefined): Promise<Gateway> {
+  const gateway = look === undefined ? createGateway(client) : await createGuardedGateway(client, look);
+  await requireJson(gateway);
+  return gateway;
 }
