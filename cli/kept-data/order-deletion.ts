@@ -5,6 +5,7 @@ import type { Timers } from "../../core/timers.ts";
 import { pause } from "../../core/timers.ts";
 import type { DataRecord } from "../../operator/data-record.ts";
 import { deletionAnnotation, maxAnnotationBytes, requestName } from "../../operator/finalize/deletion-requests.ts";
+import { annotationsOf, withAnnotations, wordsIn } from "../../operator/kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../../operator/kube/api.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
 import { StartRefused } from "../start-refused.ts";
@@ -83,10 +84,8 @@ async function writtenBeside(batch: readonly Ordered[], { api, secret }: OrderDe
     if (found === undefined) throw new StartRefused(`There is no Secret ${secret.namespace}/${secret.name}`);
     const text = [...new Set([...namesIn(found), ...batch.map((ordered) => ordered.text)])].join("\n");
     if (Buffer.byteLength(text) > maxAnnotationBytes) return false;
-    const metadata = { ...found.metadata, annotations: { ...annotationsOf(found), [deletionAnnotation]: text } };
     try {
-      const changed = { ...found, apiVersion: "v1", kind: "Secret", metadata };
-      await api.replace(secretType, changed as unknown as Parameters<KubeApi["replace"]>[1]);
+      await api.replace(secretType, withAnnotations(found, { [deletionAnnotation]: text }));
       return true;
     } catch (error) {
       if (!isConflict(error) || attempt >= maxConflicts) throw error;
@@ -164,11 +163,6 @@ function stateOf(ordered: Ordered, { untaken, records, doomed }: Looked): "delet
   return "waiting";
 }
 
-function annotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> {
-  return (metadata.annotations ?? {}) as Readonly<Record<string, string>>;
-}
-
 function namesIn(secret: KubeObject | undefined): readonly string[] {
-  const text = secret === undefined ? "" : (annotationsOf(secret)[deletionAnnotation] ?? "");
-  return text.split(/[\s,]+/).filter((word) => word !== "");
+  return wordsIn(annotationsOf(secret)[deletionAnnotation]);
 }

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { projectName } from "../../core/config/config-keys.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { type DataRecord, isKept } from "../data-record.ts";
+import { annotationsOf, withAnnotations, wordsIn } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { Project } from "../objects.ts";
@@ -60,7 +61,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   const told = recentlyUsed<string>(projectsRemembered);
 
   const ownRequests = (project: Project): readonly DeletionRequest[] => {
-    const annotation = annotationOf(project);
+    const annotation = annotationsOf(project)[deletionAnnotation];
     const { requests, faults } = readProjectRequests(annotation, project.metadata, now());
     if (faults.length > 0) {
       const { uid } = project.metadata;
@@ -101,8 +102,10 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   };
 
   const takeAway = async (secret: KubeObject, done: ReadonlySet<string>): Promise<void> => {
+    const words = wordsIn(annotationsOf(secret)[deletionAnnotation]);
+    const left = words.filter((word) => !done.has(word)).join("\n") || undefined;
     try {
-      await api.replace(secretType, without(secret, done));
+      await api.replace(secretType, withAnnotations(secret, { [deletionAnnotation]: left }));
       for (const text of done) taken.delete(text);
     } catch (error) {
       // Somebody else wrote the Secret: the next look finds it.
@@ -120,7 +123,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
         if (place === requestPlaces.installation && until <= now()) taken.add(text);
     },
     async look(secret) {
-      const requests = secretRequests(annotationOf(secret));
+      const requests = secretRequests(annotationsOf(secret)[deletionAnnotation]);
       forgetTaken(requests);
       const done = new Set(requests.filter((each) => each.isEarly === true || isDone(each)).map(({ text }) => text));
       const open = requests.filter(({ text }) => !done.has(text));
@@ -129,16 +132,4 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       if (done.size > 0) await takeAway(secret, done);
     },
   };
-}
-
-function annotationOf({ metadata }: KubeObject | Project): string | undefined {
-  return (metadata.annotations as Readonly<Record<string, string>> | undefined)?.[deletionAnnotation];
-}
-
-function without(secret: KubeObject, texts: ReadonlySet<string>): Parameters<KubeApi["replace"]>[1] {
-  const { [deletionAnnotation]: text = "", ...others } = (secret.metadata.annotations ?? {}) as Record<string, string>;
-  const left = text.split(/[\s,]+/).filter((word) => word !== "" && !texts.has(word));
-  const annotations = { ...others, ...(left.length > 0 && { [deletionAnnotation]: left.join("\n") }) };
-  const metadata = { ...secret.metadata, annotations };
-  return { ...secret, apiVersion: "v1", kind: "Secret", metadata } as unknown as Parameters<KubeApi["replace"]>[1];
 }

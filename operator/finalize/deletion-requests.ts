@@ -4,6 +4,7 @@
 import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry } from "../data-record.ts";
+import { wordsIn } from "../kube/annotations.ts";
 
 export const deletionAnnotation = "jsonplane.io/delete-kept-data";
 
@@ -108,7 +109,7 @@ function read(annotation: string | undefined, reading: Reading, named: (name: st
   }
   const requests: DeletionRequest[] = [];
   const faults: string[] = [];
-  for (const text of new Set(annotation.split(/[\s,]+/).filter((word) => word !== ""))) {
+  for (const text of new Set(wordsIn(annotation))) {
     const request = readOne(text, reading, named);
     if (typeof request !== "string") requests.push(request);
     const fault = faultOf(request);

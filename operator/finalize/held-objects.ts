@@ -3,6 +3,7 @@
 
 import type { Logger } from "../../core/log/logger.ts";
 import type { Kind } from "../../core/manifests/object.ts";
+import { wordsIn } from "../kube/annotations.ts";
 import { isConflict, type ObjectName } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { Publisher } from "../publish/publisher.ts";
@@ -107,7 +108,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
       const holds = new Map(held().map((hold) => [holdNameOf(hold), hold]));
       for (const name of reported.keys()) if (!holds.has(name)) reported.delete(name);
       if (holds.size === 0) return;
-      const names = new Set((await noted(confirmAnnotation))?.split(/[\s,]+/));
+      const names = new Set(wordsIn(await noted(confirmAnnotation)));
       for (const [name, hold] of holds) await settle(name, hold, names);
     },
   };

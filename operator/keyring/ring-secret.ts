@@ -3,6 +3,7 @@
 
 import { InvalidKeyring, type Keyring, keyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { JsonObject } from "../../core/config/types.ts";
+import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 
 /** Of the operators without a class. */
@@ -41,8 +42,8 @@ export interface RingState {
 
 /** What the Secret says. */
 export function readRingSecret(secret: KubeObject): RingState {
-  const { namespace, name, annotations } = secret.metadata;
-  const notes = (annotations ?? {}) as Readonly<Record<string, string>>;
+  const { namespace, name } = secret.metadata;
+  const notes = annotationsOf(secret);
   const encoded = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[ringEntry];
   if (encoded === undefined) throw unusable(namespace, `has no entry "${ringEntry}"`);
   return {
@@ -91,35 +92,18 @@ export function newRingSecret(
   return withRingState({ type: "Opaque", metadata }, state);
 }
 
-/** The same Secret for PUT, with these annotations beside its others. */
-export function withAnnotations(secret: KubeObject, notes: Readonly<Record<string, string>>): JsonObject {
-  const annotations = { ...((secret.metadata.annotations ?? {}) as Readonly<Record<string, string>>), ...notes };
-  const metadata = { ...(secret.metadata as unknown as JsonObject), annotations };
-  return { ...(secret as unknown as JsonObject), apiVersion: "v1", kind: "Secret", metadata };
-}
-
 /** The same Secret for PUT, with this state; whatever else it carries stays. */
 export function withRingState(secret: RingHolder, state: RingState): JsonObject {
-  const { annotations, ...metadata } = secret.metadata;
-  const ours: readonly string[] = Object.values(ringAnnotations);
-  const others = Object.entries((annotations ?? {}) as Readonly<Record<string, string>>).filter(
-    ([name]) => !ours.includes(name),
-  );
   const notes = {
     [ringAnnotations.rotate]: state.rotate,
     [ringAnnotations.rotated]: state.rotated,
     [ringAnnotations.rotating]: state.rotating,
     [ringAnnotations.since]: state.rotating === undefined ? undefined : new Date(state.since).toISOString(),
   };
-  const said = Object.entries(notes).filter(([, value]) => value !== undefined);
   return {
-    ...(secret as unknown as JsonObject),
+    ...withAnnotations(secret, notes),
     apiVersion: "v1",
     kind: "Secret",
-    metadata: {
-      ...(metadata as unknown as JsonObject),
-      annotations: Object.fromEntries([...others, ...said]) as JsonObject,
-    },
     data: {
       ...((secret["data"] ?? {}) as JsonObject),
       [ringEntry]: Buffer.from(keyringText(state.keyring)).toString("base64"),

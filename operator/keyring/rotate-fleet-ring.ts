@@ -3,19 +3,13 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newRingKey, type RingKey } from "../../core/config/keyring.ts";
+import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
 import { ensureRingSecret } from "./fleet-ring.ts";
 import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./next-ring-step.ts";
-import {
-  type RingState,
-  readRingSecret,
-  restingRing,
-  unusableRing,
-  withAnnotations,
-  withRingState,
-} from "./ring-secret.ts";
+import { type RingState, readRingSecret, restingRing, unusableRing, withRingState } from "./ring-secret.ts";
 
 /** The ring that the publisher seals and opens with. */
 export interface HeldRing {
@@ -93,7 +87,7 @@ export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
 /** What stands there, whatever it says, stays. */
 async function annotated({ api, annotations }: RotationDeps, secret: KubeObject): Promise<KubeObject> {
   const notes = Object.entries(annotations?.() ?? {});
-  const missing = notes.filter(([name]) => secret.metadata.annotations?.[name] === undefined);
+  const missing = notes.filter(([name]) => annotationsOf(secret)[name] === undefined);
   if (missing.length === 0) return secret;
   return await api.replace(secretType, withAnnotations(secret, Object.fromEntries(missing)));
 }

@@ -2,10 +2,10 @@
 // is there before anything is written to Redis.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
-import type { KubeApi, KubeObject, ObjectName } from "../kube/api.ts";
+import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
+import type { KubeApi, ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { DataLossPolicy, StoreIdentity } from "../publish/store-identity.ts";
-import { withAnnotations } from "./ring-secret.ts";
 
 export const storeIdAnnotation = "jsonplane.io/store-id";
 
@@ -28,7 +28,8 @@ export interface KeptStoreId extends StoreIdentity {
 export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId {
   /** The Secret may be deleted while this process runs, and is made anew by it. */
   const known = new Map<string, string>();
-  const noted = async (name: string): Promise<string | undefined> => notesOf(await api.get(secretType, secret))[name];
+  const noted = async (name: string): Promise<string | undefined> =>
+    annotationsOf(await api.get(secretType, secret))[name];
   const note = async (name: string, value: string): Promise<void> => {
     const found = await api.get(secretType, secret);
     // Put back by a rotation's next look, with what annotations() says.
@@ -48,8 +49,4 @@ export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId
     accepted: () => noted(acceptLossAnnotation),
     annotations: () => Object.fromEntries(known),
   };
-}
-
-function notesOf(secret: KubeObject | undefined): Readonly<Record<string, string>> {
-  return (secret?.metadata.annotations ?? {}) as Readonly<Record<string, string>>;
 }
