@@ -57,6 +57,11 @@ export interface DataRecord {
   readonly refused?: readonly string[];
 }
 
+/** Kind of the object that serves it, or did. */
+export function kindOf({ what }: Pick<DataEntry, "what">): "ApiResource" | "RootKey" {
+  return what === "resource" ? "ApiResource" : "RootKey";
+}
+
 /** Whether anything is to be purged, so that its project is looked after although nothing else is there of it. */
 export function awaitsPurge({ entries, ended = [] }: DataRecord): boolean {
   return ended.length > 0 || entries.some(({ doomedAt }) => doomedAt !== undefined);

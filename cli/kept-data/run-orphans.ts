@@ -7,6 +7,7 @@ import { connect } from "../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
+import { kindOf } from "../../operator/data-record.ts";
 import { FleetRingUnusable, readRingSecret, ringSecretNameOf } from "../../operator/keyring/ring-secret.ts";
 import { ApiFailure, ApiUnreachable, type KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi, namespaceOf } from "../../operator/kube/connect.ts";
@@ -149,8 +150,7 @@ function whyNot({ because, entry }: KeptItem): string {
   if (because === "OtherClass")
     return "a Project of another class has the name: delete it first, or rename it, then these data";
   if (because === "NamespaceNotWatched") return "the operator's account may not look into the namespace: let it";
-  const kind = entry.what === "resource" ? "ApiResource" : "RootKey";
-  return `the ${kind} that they belong to is there: delete it first, or say deletionPolicy Delete in it before`;
+  return `the ${kindOf(entry)} that they belong to is there: delete it first, or say deletionPolicy Delete in it before`;
 }
 
 function summary({ items, bytes, unmeasured }: Sums): string {

@@ -3,7 +3,7 @@
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DataEntry } from "../data-record.ts";
+import { type DataEntry, kindOf } from "../data-record.ts";
 import { wordsIn } from "../kube/annotations.ts";
 
 export const deletionAnnotation = "jsonplane.io/delete-kept-data";
@@ -72,10 +72,6 @@ export function readProjectRequests(annotation: string | undefined, project: Pro
 /** As the Secret's annotation has it. */
 export function requestName(project: ProjectRef, data?: Pick<DataEntry, "what" | "name">): string {
   return data === undefined ? projectName(project) : `${projectName(project)}/${kindOf(data)}/${data.name}`;
-}
-
-export function kindOf({ what }: Pick<DataEntry, "what">): "ApiResource" | "RootKey" {
-  return what === "resource" ? "ApiResource" : "RootKey";
 }
 
 /** Whether the request means what was kept so. Data that say no time were kept by an earlier version: before this one led. */

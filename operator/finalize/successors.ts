@@ -3,7 +3,7 @@
 
 import type { Kind } from "../../core/manifests/object.ts";
 import { resourceNameOf, rootKeyOf } from "../claimed-name.ts";
-import type { DataEntry, DataRecord } from "../data-record.ts";
+import { type DataEntry, type DataRecord, kindOf } from "../data-record.ts";
 import type { CustomResource } from "../objects.ts";
 import type { ProjectObjects } from "../project-objects.ts";
 
@@ -29,10 +29,6 @@ export function withSuccessors(record: DataRecord, succession: Succession): Data
     return uids.includes(entry.uid) ? entry : { ...entry, uid: successor };
   });
   return { ...record, ...(isSucceeded && { projectUid: project.metadata.uid }), entries };
-}
-
-function kindOf({ what }: DataEntry): Kind {
-  return what === "resource" ? "ApiResource" : "RootKey";
 }
 
 /** UIDs of the objects that claim its name. */
