@@ -6,7 +6,7 @@ import type { ProjectRef } from "../core/config/types.ts";
 import { keptFrom } from "./finalize/kept-data.ts";
 import { isConflict, isNotFound } from "./kube/api.ts";
 import { NotTheLeader } from "./lead/leadership.ts";
-import type { CustomResource } from "./objects.ts";
+import type { CustomResource, Project } from "./objects.ts";
 import { childrenOf, type ProjectObjects } from "./project-objects.ts";
 import type { Availability } from "./publish/availability.ts";
 import type { OpenConfig } from "./publish/config-writer.ts";
@@ -45,7 +45,7 @@ export async function handleKey(key: string, deps: HandleDeps, signal: AbortSign
   if (!deps.knows(ref.namespace)) return await leftAlone(key, deps);
   // Read once: a Project of another class may come to children that were here without one while Redis answers.
   const objects = deps.objectsOf(ref);
-  if (!isOurs(objects, deps)) return await leftToOthers(ref, deps);
+  if (!isOurs(objects.project, deps)) return await leftToOthers(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
     const { publisher } = await begun(deps);
@@ -142,7 +142,7 @@ async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Ha
 
 async function tellUnwritten(ref: ProjectRef, why: WhyUnpublished, deps: HandleDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
-  if (!isOurs(objects, deps)) return;
+  if (!isOurs(objects.project, deps)) return;
   const rival = await deps.secrets.holderOf(objects);
   if (why.reason === "RedisContested") await deps.statuses.tellTaken(objects, why, rival);
   else await deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
@@ -154,6 +154,6 @@ export function isOvertaken(error: unknown): boolean {
 }
 
 /** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */
-export function isOurs({ project }: ProjectObjects, { className }: Pick<HandleDeps, "className">): boolean {
+export function isOurs(project: Project | undefined, { className }: Pick<HandleDeps, "className">): boolean {
   return project === undefined || (project.spec.className ?? undefined) === className;
 }

@@ -38,7 +38,7 @@ export function createKeptDataCare({ context, api, recorder, wake, config }: Kep
   const hasProject = (key: string) => caches.index.projectOf(projectOfName(key)) !== undefined;
   const looksAt = (key: string): boolean => {
     const ref = projectOfName(key);
-    return caches.knows(ref.namespace) && isOurs(caches.index.objectsOf(ref), settings);
+    return caches.knows(ref.namespace) && isOurs(caches.index.projectOf(ref), settings);
   };
   const deletions = createDeletionInbox({
     api,
