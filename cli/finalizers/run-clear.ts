@@ -2,9 +2,8 @@
 // code 1; a command line that leaves open which objects are meant is refused with 2.
 
 import type { Kind } from "../../core/manifests/object.ts";
-import { ApiUnreachable } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { NoCluster } from "../../operator/kube/credentials.ts";
+import { reachBy, whyNoApiServer } from "../api-server.ts";
 import { clearFinalizers } from "./clear-finalizers.ts";
 
 export interface ClearSettings {
@@ -23,21 +22,16 @@ export async function runClear(settings: ClearSettings): Promise<number> {
     return 2;
   }
   try {
-    const { api } = await createKubeApi({
-      ...(kubeconfig !== undefined && { kubeconfig }),
-      environment: process.env,
-      observe: () => undefined,
-      monotonic: () => performance.now(),
-    });
+    const { api } = await createKubeApi({ ...reachBy(kubeconfig), observe: () => undefined });
     try {
       return await clearFinalizers({ ...settings, api, out: (line) => void process.stdout.write(`${line}\n`) });
     } finally {
       await api.close();
     }
   } catch (error) {
-    if (!(error instanceof NoCluster || error instanceof ApiUnreachable)) throw error;
-    const what = error instanceof NoCluster ? "There is no way to an API server" : "The API server can't be reached";
-    process.stderr.write(`jsonplane: ${what}: ${error.message}\n`);
+    const why = whyNoApiServer(error);
+    if (why === undefined) throw error;
+    process.stderr.write(`jsonplane: ${why}\n`);
     return 1;
   }
 }

@@ -9,14 +9,14 @@ import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { kindOf } from "../../operator/data-record.ts";
 import { FleetRingUnusable, readRingSecret, ringSecretNameOf } from "../../operator/keyring/ring-secret.ts";
-import { ApiFailure, ApiUnreachable, type KubeApi } from "../../operator/kube/api.ts";
-import { createKubeApi, namespaceOf } from "../../operator/kube/connect.ts";
-import { NoCluster } from "../../operator/kube/credentials.ts";
+import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
+import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
 import { ownerIn, ownerOf } from "../../operator/open-config.ts";
 import { readDataRecord } from "../../operator/publish/data-records.ts";
 import { RecordUnreadable } from "../../operator/publish/refusals.ts";
 import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-users/redis-secret.ts";
+import { operatorNamespace, reachBy, whyNoApiServer } from "../api-server.ts";
 import { StartRefused } from "../start-refused.ts";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";
 import { orderDeletion } from "./order-deletion.ts";
@@ -166,13 +166,8 @@ async function withConnections(
   work: (connected: Connected) => Promise<number>,
 ): Promise<number> {
   const { kubeconfig, className } = settings;
-  const reach = {
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    environment: process.env,
-    monotonic: systemMonotonic,
-  };
-  const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && kubeconfig === undefined;
-  const own = settings.operatorNamespace ?? (inPod ? await namespaceOf(reach) : "jsonplane-system");
+  const reach = reachBy(kubeconfig);
+  const own = settings.operatorNamespace ?? (await operatorNamespace(reach));
   const { api } = await createKubeApi({ ...reach, observe: () => undefined });
   try {
     const secret = { namespace: own, name: ringSecretNameOf(className) };
@@ -216,15 +211,13 @@ async function requireOwn(
 }
 
 function refusalOf(error: unknown): string | undefined {
-  if (error instanceof NoCluster) return `There is no way to an API server: ${error.message}`;
-  if (error instanceof ApiUnreachable) return `The API server can't be reached: ${error.message}`;
   if (error instanceof ApiFailure) {
     const needs =
       "it takes get on namespaces, list on projects of jsonplane.io, and get and update on secrets of the operator's namespace";
     return error.status === 401 || error.status === 403 ? `${error.message}; ${needs}` : error.message;
   }
   const told = [StoreUnavailable, StartRefused, FleetRingUnusable, RedisSecretUnusable, RecordUnreadable];
-  return told.some((kind) => error instanceof kind) ? (error as Error).message : undefined;
+  return told.some((kind) => error instanceof kind) ? (error as Error).message : whyNoApiServer(error);
 }
 
 function write(line: string): void {

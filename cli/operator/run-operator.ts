@@ -6,12 +6,12 @@ import { systemClock } from "../../core/clock.ts";
 import type { HostRule } from "../../core/env/host-rules.ts";
 import { createLogger, type LogLevel } from "../../core/log/logger.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
-import { systemMonotonic } from "../../core/timers.ts";
 import { startOperator } from "../../operator/app.ts";
 import { hostPolicy } from "../../operator/compile/host-policy.ts";
-import { createKubeApi, namespaceOf } from "../../operator/kube/connect.ts";
+import { createKubeApi } from "../../operator/kube/connect.ts";
 import { newIdentity } from "../../operator/lead/identity.ts";
 import { openAdminToken } from "../admin-token.ts";
+import { operatorNamespace, reachBy } from "../api-server.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 
@@ -54,17 +54,13 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
     write: (text) => void process.stderr.write(text),
   });
   closers.push(() => logger.flush());
-  const reach = {
-    ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
-    environment: process.env,
-    monotonic: systemMonotonic,
-  };
+  const reach = reachBy(options.kubeconfig);
   const adminToken = await openAdminToken(options.adminTokenFile, logger, closers);
   const running = await startOperator({
     settings: {
       redis,
       redisSecret: options.redisSecret,
-      namespace: options.operatorNamespace ?? (await ownNamespace(reach)),
+      namespace: options.operatorNamespace ?? (await operatorNamespace(reach)),
       watchNamespaces: options.watchNamespaces,
       className: options.className,
       identity: newIdentity(options.identity ?? hostname(), randomBytes),
@@ -93,12 +89,6 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
     return 1;
   });
   return { ended };
-}
-
-/** In a pod the service account's; a kubeconfig's context speaks of the person, not of the operator. */
-async function ownNamespace(reach: Parameters<typeof namespaceOf>[0]): Promise<string> {
-  const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && reach.kubeconfig === undefined;
-  return inPod ? await namespaceOf(reach) : "jsonplane-system";
 }
 
 function required(value: string | undefined, flag: string): string {
