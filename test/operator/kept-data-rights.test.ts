@@ -6,7 +6,7 @@ import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fle
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { declared, openBooks, type Place, placeAt } from "../support/kubernetes/declared.ts";
 import { grantOperator, operatorUser } from "../support/kubernetes/rbac.ts";
-import { type Ran, runCommand } from "../support/process/run-command.ts";
+import { type Ran, runProgram } from "../support/process/run-program.ts";
 import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -45,7 +45,7 @@ async function startOperator(namespaces: readonly string[]): Promise<void> {
 }
 
 const orphans = (...words: readonly string[]): Promise<Ran> =>
-  runCommand(["data", "orphans", "--redis", redis(), "--kubeconfig", kubeconfig, ...words]);
+  runProgram(["data", "orphans", "--redis", redis(), "--kubeconfig", kubeconfig, ...words]);
 
 it("the sum of what is kept comes to be known, and the command lists it", async () => {
   await eventually(async () => {
@@ -103,7 +103,7 @@ it("what is kept of a namespace that the operator no longer watches is listed, a
 it("without the right to write the Secret, the command says which rights it takes", async () => {
   const reader = await fleet.api.kubeconfig({ namespace: left.namespace, serviceAccount: "nobody" });
   const words = ["data", "orphans", "--redis", redis(), "--kubeconfig", reader];
-  expect(await runCommand(words)).toMatchObject({
+  expect(await runProgram(words)).toMatchObject({
     code: 1,
     error: expect.stringContaining("get and update on secrets of the operator's namespace"),
   });

@@ -7,7 +7,7 @@ import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-parts.ts";
 import { declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
 import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
-import { runCommand } from "../support/process/run-command.ts";
+import { runProgram } from "../support/process/run-program.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { firstOf } from "./edited-shop.ts";
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => redis?.disconnect());
 
 const orphans = (...words: readonly string[]) =>
-  runCommand(["data", "orphans", "--redis", fleet.redis.url, "--kubeconfig", kubeconfig, ...words]);
+  runProgram(["data", "orphans", "--redis", fleet.redis.url, "--kubeconfig", kubeconfig, ...words]);
 
 interface Listed {
   readonly project: string;
@@ -211,13 +211,13 @@ describe.concurrent("what is kept although nobody serves it", () => {
   });
 
   it("is not listed where Redis or the API server is away, or is another installation's: the command says so", async () => {
-    const noRedis = await runCommand(["data", "orphans", "--redis", "redis://127.0.0.1:1", "--kubeconfig", kubeconfig]);
+    const noRedis = await runProgram(["data", "orphans", "--redis", "redis://127.0.0.1:1", "--kubeconfig", kubeconfig]);
     expect(noRedis).toMatchObject({
       code: 1,
       out: "",
       error: expect.stringContaining("Redis at 127.0.0.1:1 can't be reached"),
     });
-    const noApi = await runCommand(["data", "orphans", "--redis", fleet.redis.url, "--kubeconfig", "/nowhere/config"]);
+    const noApi = await runProgram(["data", "orphans", "--redis", fleet.redis.url, "--kubeconfig", "/nowhere/config"]);
     expect(noApi).toMatchObject({ code: 1, error: expect.stringContaining("There is no way to an API server") });
     const other = await orphans("--class-name", "other");
     expect(other).toMatchObject({

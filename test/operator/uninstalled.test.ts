@@ -1,8 +1,6 @@
 // What becomes of objects, data and the operator when one of them is taken away for good: the operator, or the CRDs; and the way out
 // of a deletion that waits for an operator which is not there any more.
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
@@ -10,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/finalizer.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
-import { programFile } from "../support/fleet/program-process.ts";
 import { installCrds } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
+import { runProgram } from "../support/process/run-program.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const crds = fileURLToPath(new URL("../../crds/", import.meta.url));
@@ -36,16 +34,8 @@ afterAll(async () => {
 /** `jsonplane finalizers clear`, as the administrator or another. */
 async function clear(words: readonly string[], kubeconfig?: string) {
   const all = ["finalizers", "clear", "--kubeconfig", kubeconfig ?? (await fleet.api.kubeconfig()), ...words];
-  const child = spawn(process.execPath, [programFile, ...all], { stdio: ["ignore", "pipe", "pipe"] });
-  let [out, error] = ["", ""];
-  child.stdout.on("data", (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    error += chunk.toString();
-  });
-  await once(child, "close");
-  return { code: child.exitCode, lines: out.trimEnd().split("\n"), error };
+  const { code, out, error } = await runProgram(all);
+  return { code, lines: out.trimEnd().split("\n"), error };
 }
 
 const namespacePath = (namespace: string) => `/api/v1/namespaces/${namespace}`;
