@@ -66,17 +66,20 @@ beforeEach(async () => {
   now = Date.now();
   monotonic = 0;
   audited = [];
-  const { own, objects } = watched;
-  sweep = createSecretSweep({
-    api,
-    own,
-    objects,
+  sweep = sweepThrough(api);
+});
+
+function sweepThrough(asked: KubeApi): SecretSweep {
+  return createSecretSweep({
+    api: asked,
+    own: watched.own,
+    objects: watched.objects,
     isHeld: () => false,
     now: () => now,
     monotonic: () => monotonic,
     audit,
   });
-});
+}
 
 const manifests = `
 apiVersion: jsonplane.io/v1alpha1
@@ -239,6 +242,15 @@ describe("Secrets of objects that are gone", () => {
     return key;
   }
 
+  /** Two sweeps, an hour apart. */
+  async function sweepTwice(): Promise<void> {
+    await watched.caughtUp();
+    now = Date.now() + 2 * orphanAgeMs;
+    await sweep.sweepOrphans();
+    monotonic = orphanAgeMs;
+    await sweep.sweepOrphans();
+  }
+
   test("go at once when the object's end was seen, and only then", async () => {
     const key = await prepared();
     expect(await sweep.sweepSubject(key)).toEqual([]);
@@ -304,22 +316,9 @@ describe("Secrets of objects that are gone", () => {
       if (name.namespace === refusing) throw forbidden;
       return await api.get(type, name);
     };
-    const { own, objects } = watched;
-    sweep = createSecretSweep({
-      api: { ...api, get },
-      own,
-      objects,
-      isHeld: () => false,
-      now: () => now,
-      monotonic: () => monotonic,
-      audit,
-    });
+    sweep = sweepThrough({ ...api, get });
     for (const each of [refusing, namespace]) await objectsOf(server, each).remove("ApiKey", "ci");
-    await watched.caughtUp();
-    now = Date.now() + 2 * orphanAgeMs;
-    await sweep.sweepOrphans();
-    monotonic = orphanAgeMs;
-    await sweep.sweepOrphans();
+    await sweepTwice();
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
     namespace = refusing;
     expect(await secretNames()).toEqual(made);
@@ -333,11 +332,7 @@ describe("Secrets of objects that are gone", () => {
     const metadata = { name: "ci-api-key", namespace: elsewhere, labels, annotations };
     const fleet = { name: "ring", namespace: elsewhere, labels: { "app.kubernetes.io/managed-by": "jsonplane" } };
     for (const each of [metadata, fleet]) await server.apply(JSON.stringify({ ...copy, metadata: each }));
-    await watched.caughtUp();
-    now = Date.now() + 2 * orphanAgeMs;
-    await sweep.sweepOrphans();
-    monotonic = orphanAgeMs;
-    await sweep.sweepOrphans();
+    await sweepTwice();
     expect(await secretNames()).toEqual(made);
     expect(await objectsOf(server, elsewhere).names("Secret")).toEqual(["ci-api-key", "ring"]);
   });
