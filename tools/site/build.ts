@@ -17,7 +17,7 @@ const assets = ["site.css", "search.js"];
 export async function buildSite(folder: string): Promise<number> {
   const files = await sources();
   const pages = files.filter(isPage);
-  const pictures = files.filter((file) => file.startsWith("docs/") && file.endsWith(".svg"));
+  const pictures = files.filter((file) => /^docs\/.*\.(svg|png)$/.test(file));
   const neighbours = { pages: new Set(pages), pictures: new Set(pictures) };
   const rendered = new Map(
     await Promise.all(
@@ -46,7 +46,7 @@ export async function buildSite(folder: string): Promise<number> {
 async function sources(): Promise<readonly string[]> {
   const listed = await runCommand(
     "git",
-    ["ls-files", "--cached", "--others", "--exclude-standard", "*.md", "docs/*.svg"],
+    ["ls-files", "--cached", "--others", "--exclude-standard", "*.md", "docs/*.svg", "docs/*.png"],
     { cwd: root },
   );
   if (listed.code !== 0) throw new ScriptFailed(`git ls-files failed: ${listed.stderr}`);
