@@ -2,7 +2,8 @@
 // begins where the one before it ended, and the first that fails ends the run with what the cluster says. Those of an upgrade can be run
 // without the others.
 
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/time/eventually.ts";
@@ -11,6 +12,8 @@ import { openTarget, release, systemNamespace, type Target } from "./target.ts";
 import { type PodTraffic, startPodTraffic } from "./traffic.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
+const loadProject = fileURLToPath(new URL("./load.yaml", import.meta.url));
+const definitions = fileURLToPath(new URL("../../charts/jsonplane/files/crds", import.meta.url));
 const load = "e2e-load";
 const shop = "e2e-bookshop";
 const system = ["-n", systemNamespace] as const;
@@ -81,6 +84,26 @@ async function asked(path: string): Promise<string> {
   return await target.kubectl("exec", ...system, "deploy/jsonplane-operator", "--", "node", "-e", script);
 }
 
+/** In base64, as the Secret has it. */
+async function trafficKey(): Promise<string> {
+  return await target.kubectl("get", "secret", "traffic-api-key", "-n", load, "-o", "jsonpath={.data.apiKey}");
+}
+
+/** Status of a POST of an item with the key that the Secret has. */
+async function createdWith(key: string): Promise<string> {
+  const url = `http://jsonplane.${systemNamespace}.svc/${load}/load/api/items`;
+  const authorization = `apikey ${Buffer.from(key, "base64").toString()}`;
+  const request = JSON.stringify({ method: "POST", headers: { authorization }, body: '{"number":1}' });
+  const script = `fetch("${url}", ${request}).then((r) => process.stdout.write(String(r.status)))`;
+  return await target.kubectl("exec", ...system, "deploy/jsonplane-operator", "--", "node", "-e", script);
+}
+
+/** What `jsonplane data orphans` prints in a pod of the operator. */
+async function orphans(...words: readonly string[]): Promise<string> {
+  const command = ["node", "/app/dist/cli/main.js", "data", "orphans", ...words];
+  return await target.kubectl("exec", ...system, "deploy/jsonplane-operator", "--", ...command);
+}
+
 /** A change of the Project is live. */
 async function changed(host: string): Promise<void> {
   const patch = JSON.stringify({ spec: { cors: { allowedOrigins: [`https://${host}.example.org`] } } });
@@ -112,7 +135,7 @@ describe("an installation", () => {
     expect(url).toBe(`http://jsonplane.${systemNamespace}.svc/${shop}/bookshop`);
     expect(await asked(`${shop}/bookshop/api/books`)).toMatch(/^\{"count":0/);
     await target.kubectl("create", "namespace", load);
-    await target.apply(await readFile(new URL("./load.yaml", import.meta.url), "utf8"), load);
+    await target.apply(await readFile(loadProject, "utf8"), load);
     await ready(load);
     traffic = await startPodTraffic(target, load);
     await expectSoon();
@@ -186,15 +209,7 @@ describe("an installation", () => {
   journey(
     "leaves objects, Secrets and data behind when it is uninstalled, and has them back with the next",
     async () => {
-      const before = await target.kubectl(
-        "get",
-        "secret",
-        "traffic-api-key",
-        "-n",
-        load,
-        "-o",
-        "jsonpath={.data.apiKey}",
-      );
+      const before = await trafficKey();
       const count = await asked(`${load}/load/api/items?_limit=1`).then(counted);
       await target.helm("uninstall", release, ...system, "--wait", "--timeout", "120s");
       expect(await target.kubectl("get", "jsonplane", "-n", load, "-o", "name")).toContain("project.jsonplane.io/load");
@@ -203,16 +218,37 @@ describe("an installation", () => {
       await ready(load);
       await eventually(async () => expect(await asked(`${load}/load/api/items?_limit=1`).then(counted)).toBe(count));
       expect(count).toBeGreaterThan(500);
-      const after = await target.kubectl(
-        "get",
-        "secret",
-        "traffic-api-key",
-        "-n",
-        load,
-        "-o",
-        "jsonpath={.data.apiKey}",
-      );
-      expect(after).toBe(before);
+      expect(await trafficKey()).toBe(before);
+    },
+  );
+
+  journey("serves what went with its definition as before, and takes it up again with the same key", async () => {
+    const kinds = ["apikeys.jsonplane.io", "apiresources.jsonplane.io"];
+    const key = await trafficKey();
+    await target.kubectl("delete", "crd", ...kinds, "--wait=true", "--timeout=60s");
+    const held = ["get", "events", "-n", load, "--field-selector", "reason=DeletionHeld", "-o", "name"] as const;
+    await eventually(async () => expect(await target.kubectl(...held)).not.toBe(""), { withinMs: minutes });
+    expect(await createdWith(key)).toBe("201");
+    for (const file of await readdir(definitions)) await target.apply(await readFile(join(definitions, file), "utf8"));
+    await target.kubectl("wait", "crd", ...kinds, "--for=condition=Established", "--timeout=60s");
+    await target.apply(await readFile(loadProject, "utf8"), load);
+    await target.apply(await readFile(bookshop, "utf8"), shop);
+    await ready(load);
+    await ready(shop);
+    expect(await trafficKey()).toBe(key);
+    expect(await createdWith(key)).toBe("201");
+  });
+
+  journey(
+    "lists what is kept of a deleted resource, and deletes it, by the command in the operator's pod",
+    async () => {
+      const name = `${load}/load/ApiResource/items`;
+      await target.kubectl("delete", "apiresources.jsonplane.io", "items", "-n", load, "--wait=true", "--timeout=60s");
+      await eventually(async () => expect(await orphans("--output", "json")).toContain('"name":"items"'), {
+        withinMs: minutes,
+      });
+      await orphans("--delete", name);
+      expect(await orphans("--output", "json")).not.toContain('"name":"items"');
     },
   );
 
