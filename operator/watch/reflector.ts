@@ -1,6 +1,7 @@
 // Keeps the objects of one kind as the server has them: a complete list, then a watch from there, for ever. It never ends by
 // itself: whatever goes wrong is told, waited for and tried again, and only what the server has forgotten is listed anew.
 
+import { group } from "../../core/manifests/object.ts";
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import {
   ApiFailure,
@@ -63,12 +64,15 @@ export interface Reflector {
   /**
    * Makes sure that what is kept is no older than this call: a connection may have died without a word. The watch is opened
    * anew, what is kept is compared with a list of names and versions, and listed anew where it stays behind. Goes on until
-   * the server has told; false when it refuses to, and what is kept is not known then. Rejects when the signal is aborted.
+   * the server has told; false when it refuses to, and what is kept is not known then. Of a kind whose definition is gone, what is
+   * kept is all there is to know. Rejects when the signal is aborted.
    */
   confirm(signal: AbortSignal): Promise<boolean>;
 }
 
 const lookMs = 20;
+/** So many lists in a row that find no such kind: more than one server that has not heard of it yet. */
+const listsOfNothing = 3;
 
 export function createReflector(options: ReflectorOptions): Reflector {
   const reflection = new Reflection(options);
@@ -98,6 +102,8 @@ class Reflection {
   #silences = 0;
   /** What is kept may be behind the server; until a list was taken over. */
   #doubted = false;
+  /** The list that was due could not be had, because there is no such kind. */
+  #notFound: unknown;
   /** Ends the list, the watch or the pause that is under way, so that what is due now begins. */
   #turn = new AbortController();
   #comparison: Comparison | undefined;
@@ -140,24 +146,40 @@ class Reflection {
 
   async confirm(signal: AbortSignal): Promise<boolean> {
     const both = joinSignals([signal, this.#signal]);
-    const backoff = createBackoff(this.#times, this.#options.random);
     try {
       this.#beginAnew();
-      for (;;) {
-        both.signal.throwIfAborted();
-        try {
-          return await this.#isConfirmed(both.signal);
-        } catch (error) {
-          both.signal.throwIfAborted();
-          if (isForbidden(error)) return this.#refused();
-          const pauseMs = backoff.next(retryAfterMs(error));
-          this.#options.observe({ what: "failed", error, pauseMs });
-          await pause(this.#options.timers, pauseMs, both.signal);
-        }
-      }
+      return await this.#untilConfirmed(both.signal);
     } finally {
       both.end();
     }
+  }
+
+  async #untilConfirmed(signal: AbortSignal): Promise<boolean> {
+    const afterFailure = this.#afterFailures();
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return await this.#isConfirmed(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const next = afterFailure(error);
+        if (typeof next === "boolean") return next;
+        this.#options.observe({ what: "failed", error, pauseMs: next });
+        await pause(this.#options.timers, next, signal);
+      }
+    }
+  }
+
+  /** After each failure of a confirmation: how long to wait for the next attempt, or how it has ended. */
+  #afterFailures(): (error: unknown) => number | boolean {
+    const backoff = createBackoff(this.#times, this.#options.random);
+    let notFound = 0;
+    return (error) => {
+      if (isForbidden(error)) return this.#refused();
+      notFound = this.#isWithoutDefinition(error) ? notFound + 1 : 0;
+      if (notFound === listsOfNothing) return this.#believed();
+      return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterMs(error));
+    };
   }
 
   async #isConfirmed(signal: AbortSignal): Promise<boolean> {
@@ -169,9 +191,15 @@ class Reflection {
     this.#doubt();
     while (!this.known()) {
       if (this.forbidden) return false;
+      if (this.#notFound !== undefined) throw this.#notFound;
       await pause(timers, lookMs, signal);
     }
     return true;
+  }
+
+  /** Kubernetes' own kinds have none: what says so of them is something else than an API server. */
+  #isWithoutDefinition(error: unknown): boolean {
+    return isNotFound(error) && this.#options.type.group === group;
   }
 
   /** How many objects stay behind a list of now, though the watch had time to tell of them. */
@@ -211,9 +239,15 @@ class Reflection {
     return false;
   }
 
+  #believed(): true {
+    this.#doubted = false;
+    return true;
+  }
+
   #doubt(): void {
     this.#doubted = true;
     this.#position = undefined;
+    this.#notFound = undefined;
     this.#beginAnew();
   }
 
@@ -325,7 +359,10 @@ class Reflection {
     else {
       if (isForbidden(error)) this.forbidden = true;
       // Without its definition there is nothing to be heard of a kind, which is no fault of this process.
-      if (isNotFound(error)) this.#heard();
+      if (isNotFound(error)) {
+        this.#heard();
+        this.#notFound = error;
+      }
       if (isUnusable(error)) this.#position = undefined;
       const pauseMs = this.#backoff.next(retryAfterMs(error));
       observe({ what: "failed", error, pauseMs });

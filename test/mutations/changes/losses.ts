@@ -92,6 +92,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {
+    name: "leader-waits-for-a-kind-that-is-gone",
+    harm: "A standby that takes the Lease while a CRD is missing publishes nothing of any kind until it is back",
+    file: "operator/watch/reflector.ts",
+    find: "if (notFound === listsOfNothing) return this.#believed();\n",
+    replace: "",
+    caughtBy: ["test/unit/operator/watch/confirm.test.ts", "test/unit/operator/serve-terms.test.ts"],
+  },
+  {
     name: "restart-forgets-what-is-held",
     harm: "An operator that starts once a CRD is back, and its objects are not, withdraws all of them",
     file: "operator/finalize/replaced-definitions.ts",

@@ -102,6 +102,25 @@ describe("a process whose connections have died without a word", () => {
   });
 });
 
+describe("a process that takes the Lease while the definition of a kind is missing", () => {
+  it.each([
+    ["of the whole cluster", []],
+    ["of one namespace", ["default"]],
+  ])("%s leads with what it knows", async (_, namespaces) => {
+    declareKey("kept");
+    const release = heldByAnother();
+    standBy(namespaces);
+    await warm();
+    server.setFaults(({ collection: asked }) =>
+      asked === apiKeys ? { kind: "status", code: 404, reason: "NotFound" } : undefined,
+    );
+    server.cut();
+    release();
+    await eventually(() => expect(terms).toEqual([["kept"]]), patience);
+    expect(caches.knows("default")).toBe(true);
+  });
+});
+
 describe("a process whose caches are not complete", () => {
   const asksForTheLease = () => server.requests.some((request) => request.collection === collection);
 

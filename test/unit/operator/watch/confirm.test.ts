@@ -2,18 +2,19 @@
 
 import { describe, expect, test } from "vitest";
 import { ApiFailure, ApiUnreachable, type KubeObject, type WatchEvent } from "../../../../operator/kube/api.ts";
-import { secretType } from "../../../../operator/kube/resource-types.ts";
+import { customTypes, secretType } from "../../../../operator/kube/resource-types.ts";
 import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
 import {
   createReflector,
   type ReflectorObservation,
   type ReflectorOptions,
 } from "../../../../operator/watch/reflector.ts";
-import { manualTime, settled } from "../../../support/time/manual-time.ts";
+import { type ManualTime, manualTime, settled } from "../../../support/time/manual-time.ts";
 import { page, scriptedReader, served } from "./scripted-reader.ts";
 import { sinkRecord } from "./sink-record.ts";
 
 const refused = new ApiFailure(403, { reason: "Forbidden", message: "no right" });
+const notFound = new ApiFailure(404, { reason: "NotFound", message: "no such resource" });
 const never = new AbortController().signal;
 const catchUpMs = 1_000;
 
@@ -34,9 +35,9 @@ function parts() {
 }
 
 /** A reflector that has listed `one` of version 1 at 10, and watches from there. */
-async function watching() {
+async function watching(type = secretType) {
   const all = parts();
-  const reflector = createReflector({ ...all.options, scope: {} });
+  const reflector = createReflector({ ...all.options, type, scope: {} });
   reflector.start();
   all.answer(page(10, [served("one", 1)]));
   await settled();
@@ -179,6 +180,65 @@ describe("what is kept", () => {
     const before = asked.length;
     await time.advance(60_000);
     expect(asked.length).toBe(before);
+    await reflector.stop();
+  });
+});
+
+describe("what is kept of a kind whose definition is gone", () => {
+  const confirmedAfter = async (milliseconds: number, confirmed: Promise<boolean>, time: ManualTime) => {
+    let answer: boolean | undefined;
+    void confirmed.then((known) => {
+      answer = known;
+    });
+    await time.advance(milliseconds);
+    return answer;
+  };
+
+  test("is all that anybody can say, once three lists found no such kind: nobody waits for more", async () => {
+    const { answer, names, observed, reflector, time } = await watching(customTypes.ApiKey);
+    const confirmed = reflector.confirm(never);
+    answer(notFound, notFound);
+    expect(await confirmedAfter(1_999, confirmed, time)).toBeUndefined();
+    answer(notFound);
+    expect(await confirmedAfter(1, confirmed, time)).toBe(true);
+    expect([reflector.known(), names()]).toEqual([true, ["one 1"]]);
+    expect(observed.filter(({ what }) => what === "failed")).toHaveLength(2);
+    await reflector.stop();
+  });
+
+  test("is that also where the watch had found it gone before", async () => {
+    const { answer, fail, names, reflector, time } = await watching(customTypes.ApiKey);
+    answer(...Array.from({ length: 8 }, () => notFound));
+    fail(notFound);
+    await settled();
+    const confirmed = reflector.confirm(never);
+    expect(await confirmedAfter(1_000, confirmed, time)).toBeUndefined();
+    expect(await confirmedAfter(1_100, confirmed, time)).toBe(true);
+    expect([reflector.known(), names()]).toEqual([true, ["one 1"]]);
+    answer(page(30, [served("two", 25)]));
+    await time.advance(30_000);
+    expect(names()).toEqual(["two 25"]);
+    await reflector.stop();
+  });
+
+  test("is asked about again where it is served meanwhile", async () => {
+    const { answer, reflector, time } = await watching(customTypes.ApiKey);
+    const confirmed = reflector.confirm(never);
+    answer(notFound, notFound, new ApiUnreachable("no answer"), notFound, notFound, page(20, [served("one", 1)]));
+    expect(await confirmedAfter(1_000, confirmed, time)).toBeUndefined();
+    await time.advance(10_000);
+    expect(await confirmed).toBe(true);
+    await reflector.stop();
+  });
+
+  test("is not what such an answer says of a kind of Kubernetes itself", async () => {
+    const { answer, reflector, time } = await watching();
+    const confirmed = reflector.confirm(never);
+    answer(...Array.from({ length: 5 }, () => notFound));
+    expect(await confirmedAfter(30_000, confirmed, time)).toBeUndefined();
+    answer(page(20, [served("one", 1)]));
+    await time.advance(30_000);
+    expect(await confirmed).toBe(true);
     await reflector.stop();
   });
 });
