@@ -6,7 +6,7 @@ import type { FollowedToken } from "../core/http/second-port-access.ts";
 import type { Logger } from "../core/log/logger.ts";
 import { wordsOf } from "../core/log/words-of.ts";
 import type { Kind } from "../core/manifests/object.ts";
-import { systemMonotonic, systemTimers } from "../core/timers.ts";
+import { type Monotonic, systemMonotonic, systemTimers } from "../core/timers.ts";
 import { isNotFound } from "./kube/api.ts";
 import type { ConnectedApi } from "./kube/connect.ts";
 import type { CallObserved } from "./kube/wire.ts";
@@ -20,6 +20,7 @@ import { createInterruptionLog } from "./observe/interruption-log.ts";
 import { nothingKept } from "./observe/kept-figures.ts";
 import { createOperatorMetrics } from "./observe/metrics.ts";
 import { objectCounts, unavailableProjects } from "./observe/object-counts.ts";
+import { createReminders } from "./observe/reminders.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
 import { serveTerms } from "./serve-terms.ts";
 import { type CacheListener, type Caches, createCaches } from "./watch/caches.ts";
@@ -88,7 +89,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
       };
     },
     // The right to ask for definitions is one in the whole cluster.
-    ...(settings.watchNamespaces.length === 0 && { onDefinitionUnread: definitionLog(logger) }),
+    ...(settings.watchNamespaces.length === 0 && { onDefinitionUnread: definitionLog(logger, monotonic) }),
   });
   const audit = createAuditLog(logger);
   const context: OperatorContext = { settings, api, caches, metrics, logger, audit, clock, timers, monotonic, random };
@@ -159,12 +160,13 @@ function whoever(listener: () => CacheListener | undefined): CacheListener {
   };
 }
 
-function definitionLog(logger: Logger): (kind: Kind, error: unknown) => void {
-  return (kind, error) =>
-    logger.warn("Failed to read a CustomResourceDefinition; deletions of its kind wait", {
-      kind,
-      error: wordsOf(error),
-    });
+/** Once a minute: it is tried again every second. */
+function definitionLog(logger: Logger, monotonic: Monotonic): (kind: Kind, error: unknown) => void {
+  const reminders = createReminders(monotonic);
+  return (kind, error) => {
+    const log = reminders.isDue(kind) ? logger.warn : logger.debug;
+    log("Failed to read a CustomResourceDefinition; deletions of its kind wait", { kind, error: wordsOf(error) });
+  };
 }
 
 function isHealthy(caches: Caches): boolean {

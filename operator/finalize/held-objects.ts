@@ -26,7 +26,7 @@ export interface HeldObjects extends Pick<ReplacedDefinitions, "begin" | "isRepl
 }
 
 export interface HeldObjectsDeps {
-  readonly caches: Pick<Caches, "held" | "isHeld" | "releaseHeld" | "definitionOf" | "index">;
+  readonly caches: Pick<Caches, "held" | "isKept" | "releaseHeld" | "definitionOf" | "index">;
   /** Annotations of the ring's Secret. */
   readonly noted: (name: string) => Promise<string | undefined>;
   readonly note: (name: string, value: string) => Promise<void>;
@@ -102,7 +102,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
     isReplaced: replaced.isReplaced,
     lacks: replaced.lacks,
     held,
-    isHeld: (kind, namespace, name) => caches.isHeld(kind, namespace, name) || replaced.isReplaced(kind),
+    isHeld: (kind, namespace, name) => caches.isKept(kind, namespace, name) || replaced.isReplaced(kind),
     async look() {
       await replaced.look();
       const holds = new Map(held().map((hold) => [holdNameOf(hold), hold]));

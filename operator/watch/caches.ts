@@ -48,6 +48,8 @@ export interface Caches {
   /** Objects that went with the CustomResourceDefinition of their kind, and are kept as they were last. */
   held(): readonly HeldKind[];
   isHeld(kind: Kind, namespace: string, name: string): boolean;
+  /** It counts as there although it is not: it is held, or nobody knows yet whether it has to be. */
+  isKept(kind: Kind, namespace: string, name: string): boolean;
   /** UID of the CustomResourceDefinition that stood at the last look; undefined when none did, or nobody may look. */
   definitionOf(kind: Kind): string | undefined;
   /** Takes what is held of a kind for deleted. */
@@ -131,6 +133,7 @@ export function createCaches(options: CachesOptions): Caches {
     all: () => index.all(),
     held: () => [...guards.values()].map((guard) => guard.held()).filter((held) => held !== undefined),
     isHeld: (kind, namespace, name) => guards.get(kind)?.isHeld(namespace, name) ?? false,
+    isKept: (kind, namespace, name) => guards.get(kind)?.isKept(namespace, name) ?? false,
     definitionOf: (kind) => guards.get(kind)?.standing(),
     releaseHeld: (kind) => guards.get(kind)?.release(),
     async confirm(signal) {

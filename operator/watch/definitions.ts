@@ -8,10 +8,10 @@ import { customTypes, definitionType } from "../kube/resource-types.ts";
 export type DefinitionState =
   | { readonly what: "stands"; readonly uid: string; readonly createdAt: number }
   /** Somebody has deleted it: its objects go, and then it goes itself. */
-  | { readonly what: "terminating"; readonly uid: string }
+  | { readonly what: "terminating"; readonly uid: string; readonly createdAt: number }
   | { readonly what: "gone" }
-  /** The right to ask was not given. */
-  | { readonly what: "unknown" };
+  /** The right to ask is missing; `error` = what the API server said. */
+  | { readonly what: "unknown"; readonly error: unknown };
 
 /** Consistent readings. Throws what the API server said, unless it is a refusal. */
 export type LookAtDefinition = (kind: Kind) => Promise<DefinitionState>;
@@ -27,10 +27,10 @@ export function createDefinitionLook(reader: Pick<KubeReader, "get">): LookAtDef
       const found = await reader.get(definitionType, { namespace: "", name: definitionNameOf(kind) });
       if (found === undefined) return { what: "gone" };
       const { uid, deletionTimestamp, creationTimestamp } = found.metadata;
-      if (deletionTimestamp !== undefined) return { what: "terminating", uid };
-      return { what: "stands", uid, createdAt: Date.parse(creationTimestamp ?? "") || 0 };
+      const createdAt = Date.parse(creationTimestamp ?? "") || 0;
+      return { what: deletionTimestamp === undefined ? "stands" : "terminating", uid, createdAt };
     } catch (error) {
-      if (isForbidden(error)) return { what: "unknown" };
+      if (isForbidden(error)) return { what: "unknown", error };
       throw error;
     }
   };

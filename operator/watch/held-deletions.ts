@@ -4,9 +4,11 @@
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
-import { pause, type Timers } from "../../core/timers.ts";
+import type { Timers } from "../../core/timers.ts";
 import type { KubeObject } from "../kube/api.ts";
-import type { DefinitionState, LookAtDefinition } from "./definitions.ts";
+import { type DefinitionAnswer, DefinitionLooks } from "./definition-looks.ts";
+import type { LookAtDefinition } from "./definitions.ts";
+import { asItWas, type Deletion, isLeaving, isNewsOf, type News, wentWithDefinition, withLater } from "./deletion.ts";
 import { keyOf } from "./object-cache.ts";
 import { customResource, projectRefOf } from "./project-index.ts";
 import type { WatchSink } from "./watched.ts";
@@ -14,7 +16,7 @@ import type { WatchSink } from "./watched.ts";
 /** What is held of one kind. */
 export interface HeldKind {
   readonly kind: Kind;
-  /** UID of the definition that the objects went with. */
+  /** UID of the definition that the objects went with; where none was ever seen, that of the object that was held first. */
   readonly definition: string;
   /** Of each object, the Project that it belongs to, or is. */
   readonly projects: readonly ProjectRef[];
@@ -28,49 +30,24 @@ export interface HeldDeletionsOptions {
   readonly onLookFailed: (error: unknown) => void;
 }
 
-/** A deletion that was not passed on. */
-interface Deletion {
-  /** What was passed on last. */
-  readonly shown: KubeObject;
-  /** The object on its way out, where it still exists. */
-  readonly live: KubeObject | undefined;
-  /** Its definition has gone; false = it waits for a look. */
-  readonly isHeld: boolean;
-}
-
-const lookAgainMs = 1_000;
-
 export class HeldDeletions implements WatchSink {
   readonly #options: HeldDeletionsOptions;
+  readonly #looks: DefinitionLooks;
   readonly #deletions = new Map<string, Deletion>();
-  readonly #stopping = new AbortController();
-  /** UID of the definition that stood when this process looked first. */
-  #first: string | undefined;
-  /** UID of the one that stood last. */
-  #standing: string | undefined;
-  /** UID of the one that what is held went with. */
-  #lost = "";
-  #isStanding = false;
-  #looking: Promise<void> | undefined;
-  #isLookDue = false;
+  /** What is held is named by it. */
+  #lost: string | undefined;
 
   constructor(options: HeldDeletionsOptions) {
     this.#options = options;
+    this.#looks = new DefinitionLooks({ ...options, onAnswer: (answer) => this.#decide(answer) });
   }
 
   upserted(object: KubeObject, before: KubeObject | undefined, listed: boolean): void {
-    const deletion = this.#deletions.get(keyOf(object));
-    if (deletion === undefined) this.#takeUpserted(object, before, listed);
-    else if (deletion.shown.metadata.uid === object.metadata.uid) this.#update({ ...deletion, live: object });
-    else this.#replace(deletion, object, listed);
+    this.#take({ what: "upserted", object, before, listed });
   }
 
   removed(before: KubeObject, listed: boolean): void {
-    const deletion = this.#deletions.get(keyOf(before));
-    if (deletion !== undefined) this.#update({ ...deletion, live: undefined });
-    // Its deletion was passed on when it began.
-    else if (isLeaving(before)) this.#options.sink.removed(before, listed);
-    else this.#putOff({ shown: before, live: undefined, isHeld: false });
+    this.#take({ what: "removed", object: before, listed });
   }
 
   /** Undefined while nothing is held. */
@@ -79,58 +56,48 @@ export class HeldDeletions implements WatchSink {
     if (held.length === 0) return undefined;
     const { kind } = this.#options;
     const projects = held.map(({ shown }) => projectRefOf(customResource(kind, shown)));
-    return { kind, definition: this.#lost, projects };
+    return { kind, definition: this.#lost ?? "", projects };
   }
 
   isHeld(namespace: string, name: string): boolean {
     return this.#deletions.get(`${namespace}/${name}`)?.isHeld === true;
   }
 
-  /** Looks at the definition, in order to know a later one from it. */
-  learn(): void {
-    this.#isLookDue = true;
-    this.#looking ??= this.#lookWhileDue().finally(() => {
-      this.#looking = undefined;
-    });
+  /** Its deletion was seen and not passed on: it is held, or waits for a look. */
+  isKept(namespace: string, name: string): boolean {
+    return this.#deletions.has(`${namespace}/${name}`);
   }
 
-  /** Resolves once every deletion that arrived before this call was passed on, or is held. Rejects when the signal is aborted. */
+  /** Looks at the definition, in order to know a later one from it. */
+  learn(): void {
+    this.#looks.ask();
+  }
+
+  /**
+   * Resolves once every deletion that arrived before this call was passed on, or is held; or nobody can say, because the right to look was
+   * taken away. Rejects when the signal is aborted.
+   */
   async settled(signal: AbortSignal): Promise<void> {
-    const arrived = this.#waiting();
-    const isWaiting = (): boolean => arrived.some((key) => this.#deletions.get(key)?.isHeld === false);
-    const aborted = Promise.withResolvers<void>();
-    const end = (): void => aborted.resolve();
-    signal.addEventListener("abort", end);
-    try {
-      while (isWaiting()) {
-        signal.throwIfAborted();
-        this.#stopping.signal.throwIfAborted();
-        if (this.#looking === undefined) this.learn();
-        await Promise.race([this.#looking, aborted.promise]);
-      }
-    } finally {
-      signal.removeEventListener("abort", end);
+    const asked = this.#looks.asked();
+    const isWaiting = (): boolean =>
+      [...this.#deletions.values()].some((deletion) => !deletion.isHeld && deletion.asked <= asked);
+    while (isWaiting()) {
+      if ((await this.#looks.nextAnswer(signal)) === "refused") return;
     }
   }
 
   /** UID of the definition that stood at the last look; undefined when none did. */
   standing(): string | undefined {
-    return this.#isStanding ? this.#standing : undefined;
+    return this.#looks.standing();
   }
 
-  /** Asks until it is answered. Rejects when the signal is aborted. */
+  /** Asks until it is answered; false where the right to look was taken away. Rejects when the signal is aborted. */
   async isDefinitionGone(signal: AbortSignal): Promise<boolean> {
-    const { look, kind, onLookFailed, timers } = this.#options;
+    const asked = this.#looks.ask();
     for (;;) {
-      signal.throwIfAborted();
-      try {
-        const state = await look(kind);
-        this.#decide([], state);
-        return state.what === "gone";
-      } catch (error) {
-        onLookFailed(error);
-        await pause(timers, lookAgainMs, signal);
-      }
+      const answer = await this.#looks.nextAnswer(signal);
+      if (answer === "refused") return false;
+      if (answer.asked >= asked) return answer.state.what === "gone";
     }
   }
 
@@ -141,7 +108,7 @@ export class HeldDeletions implements WatchSink {
   }
 
   stop(): void {
-    this.#stopping.abort(new Error("the watch was stopped"));
+    this.#looks.stop();
   }
 
   // ---------------------------------------------------------------------------------------------------------------- inside
@@ -150,26 +117,38 @@ export class HeldDeletions implements WatchSink {
     return [...this.#deletions.values()].filter(({ isHeld }) => isHeld);
   }
 
-  /** Keys of deletions that wait for a look. */
-  #waiting(): readonly string[] {
-    return [...this.#deletions].filter(([, { isHeld }]) => !isHeld).map(([key]) => key);
+  /** `asked` = it was told before, with this number. */
+  #take(news: News, asked?: number): void {
+    const { what, object } = news;
+    const deletion = this.#deletions.get(keyOf(object));
+    if (deletion === undefined) this.#takeOther(news, asked);
+    else if (isNewsOf(deletion, object)) this.#update({ ...deletion, live: what === "removed" ? undefined : object });
+    else if (deletion.isHeld) this.#succeed(deletion, news);
+    // It is neither shown nor takes anything over before it is known what became of the one before it.
+    else this.#deletions.set(keyOf(object), withLater(deletion, { ...news, asked: asked ?? this.#looks.ask() }));
   }
 
-  #takeUpserted(object: KubeObject, before: KubeObject | undefined, listed: boolean): void {
+  /** Nothing of its name is held, or waits. */
+  #takeOther(news: News, asked: number | undefined): void {
     const { sink } = this.#options;
+    const { what, object, listed } = news;
+    const putOff = (shown: KubeObject, live: KubeObject | undefined): void => {
+      this.#deletions.set(keyOf(shown), { shown, live, isHeld: false, asked: asked ?? this.#looks.ask(), later: [] });
+    };
+    if (what === "removed") {
+      // Of one on its way out, the deletion was passed on when it began.
+      if (isLeaving(object)) sink.removed(object, listed);
+      else putOff(object, undefined);
+      return;
+    }
+    const { before } = news;
     if (!isLeaving(object) || (before !== undefined && isLeaving(before))) {
       sink.upserted(object, before, listed);
       return;
     }
     const shown = before ?? asItWas(object, object);
     if (before === undefined) sink.upserted(shown, undefined, listed);
-    this.#putOff({ shown, live: object, isHeld: false });
-  }
-
-  /** Puts a deletion off until the definition was looked at. */
-  #putOff(deletion: Deletion): void {
-    this.#deletions.set(keyOf(deletion.shown), deletion);
-    this.learn();
+    putOff(shown, object);
   }
 
   #update(deletion: Deletion): void {
@@ -178,18 +157,19 @@ export class HeldDeletions implements WatchSink {
   }
 
   /** Made anew under its name. What is held was not deleted, and is succeeded to. */
-  #replace({ shown, isHeld }: Deletion, object: KubeObject, listed: boolean): void {
+  #succeed({ shown }: Deletion, { object, listed }: News): void {
     const { kind, sink } = this.#options;
     this.#deletions.delete(keyOf(object));
     const [was, is] = [shown, object].map((each) => projectRefOf(customResource(kind, each)).name);
-    if (!isHeld || was !== is) sink.removed(shown, listed);
-    sink.upserted(object, undefined, listed);
+    if (was !== is) sink.removed(shown, listed);
+    this.#take({ what: "upserted", object, before: undefined, listed });
     this.learn();
   }
 
-  #hold({ shown, live }: Deletion): void {
+  #hold(deletion: Deletion): void {
+    const { shown, live } = deletion;
     const next = asItWas(shown, live);
-    this.#deletions.set(keyOf(shown), { shown: next, live, isHeld: true });
+    this.#deletions.set(keyOf(shown), { ...deletion, shown: next, isHeld: true, later: [] });
     this.#options.sink.upserted(next, shown, false);
   }
 
@@ -199,56 +179,18 @@ export class HeldDeletions implements WatchSink {
     else this.#options.sink.upserted(live, shown, false);
   }
 
-  async #lookWhileDue(): Promise<void> {
-    const { kind, look, timers, onLookFailed } = this.#options;
-    const { signal } = this.#stopping;
-    while (this.#isLookDue && !signal.aborted) {
-      this.#isLookDue = false;
-      // What comes during the look waits for the next one: the answer may be older than it.
-      const waiting = this.#waiting();
-      try {
-        this.#decide(waiting, await look(kind));
-      } catch (error) {
-        this.#isLookDue = true;
-        onLookFailed(error);
-        await pause(timers, lookAgainMs, signal).catch(() => undefined);
-      }
+  #decide(answer: DefinitionAnswer): void {
+    const lost = answer.state.what === "terminating" ? answer.state.uid : answer.former;
+    if (this.#held().length === 0) this.#lost = undefined;
+    // Also those that come up meanwhile, of what is told again.
+    for (const deletion of this.#deletions.values()) {
+      // What was told during the look waits for the next one: the answer may be older than it.
+      if (deletion.isHeld || deletion.asked > answer.asked) continue;
+      if (wentWithDefinition(deletion, answer)) {
+        this.#lost ??= lost ?? deletion.shown.metadata.uid;
+        this.#hold(deletion);
+      } else this.#passOn(deletion);
+      for (const news of deletion.later) this.#take(news, news.asked);
     }
   }
-
-  #decide(keys: readonly string[], state: DefinitionState): void {
-    if (this.#held().length === 0) this.#lost = (state.what === "terminating" ? state.uid : this.#standing) ?? "";
-    for (const key of keys) {
-      const deletion = this.#deletions.get(key);
-      if (deletion === undefined || deletion.isHeld) continue;
-      if (wentWithDefinition(deletion.shown, state, this.#first)) this.#hold(deletion);
-      else this.#passOn(deletion);
-    }
-    this.#isStanding = state.what === "stands";
-    if (state.what !== "stands") return;
-    this.#first ??= state.uid;
-    this.#standing = state.uid;
-  }
-}
-
-/**
- * The definition was deleted always before its objects. One that stands may be another one than the object's: then the object is older
- * than it.
- */
-function wentWithDefinition(object: KubeObject, state: DefinitionState, first: string | undefined): boolean {
-  if (state.what === "unknown") return false;
-  if (state.what !== "stands") return true;
-  const isReplaced = first !== undefined && first !== state.uid;
-  return isReplaced && (Date.parse(object.metadata.creationTimestamp ?? "") || 0) < state.createdAt;
-}
-
-function isLeaving({ metadata }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}
-
-/** What was shown, not on its way out; what can be written to is that of `live`, and nothing where there is none. */
-function asItWas(shown: KubeObject, live: KubeObject | undefined): KubeObject {
-  const { deletionTimestamp: _, finalizers: __, ...metadata } = (live ?? shown).metadata;
-  const finalizers = live?.metadata.finalizers;
-  return { ...shown, metadata: { ...metadata, ...(finalizers !== undefined && { finalizers }) } };
 }

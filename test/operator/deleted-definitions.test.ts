@@ -10,6 +10,7 @@ import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { type KubeObject, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { type Declared, declared, openBooks } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { definitionPath, definitionsGone, deleteDefinitions } from "./definitions.ts";
 
 const within = { withinMs: 90_000 };
 const plurals = ["projects", "apiresources", "projectusers", "apikeys", "rootkeys"];
@@ -39,14 +40,10 @@ afterAll(async () => {
   await fleet?.stop();
 });
 
-const definition = (plural: string) => `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.jsonplane.io`;
-
 /** Resolves once they are gone, which takes no confirmation. */
 async function removeDefinitions(...removed: readonly string[]): Promise<void> {
-  for (const plural of removed) await apiObject(fleet.api, definition(plural), { method: "DELETE" });
-  for (const plural of removed) {
-    await eventually(() => expect(apiObject(fleet.api, definition(plural))).rejects.toThrow("NotFound"), within);
-  }
+  await deleteDefinitions(fleet.api, ...removed);
+  await definitionsGone(fleet.api, ...removed);
 }
 
 const held = async (kind: string) => {
@@ -63,7 +60,7 @@ async function apply(...objects: readonly Declared[]): Promise<void> {
 
 /** The name that a deletion of this definition will have, as its Event says it. */
 async function nameOfHold(plural: string): Promise<string> {
-  const { metadata } = (await apiObject(fleet.api, definition(plural))) as unknown as KubeObject;
+  const { metadata } = (await apiObject(fleet.api, definitionPath(plural))) as unknown as KubeObject;
   return `${plural}-${metadata.uid.slice(0, 8)}`;
 }
 

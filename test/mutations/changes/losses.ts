@@ -70,17 +70,17 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "deleted-definition-deletes-its-objects",
     harm: "Deleting a CRD revokes all keys of its kind for good, and purges data",
-    file: "operator/watch/held-deletions.ts",
-    find: 'if (state.what !== "stands") return true;',
-    replace: 'if (state.what === "gone") return true;',
+    file: "operator/watch/deletion.ts",
+    find: 'if (state.what === "terminating" && !isReplaced) return true;\n',
+    replace: "",
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {
     name: "look-from-before-a-deletion-decides-over-it",
     harm: "Objects that go with their CRD are taken for deleted where the operator happened to have looked at it just before",
     file: "operator/watch/held-deletions.ts",
-    find: "this.#decide(waiting, await look(kind));",
-    replace: "await look(kind).then((state) => this.#decide([...waiting, ...this.#deletions.keys()], state));",
+    find: "if (deletion.isHeld || deletion.asked > answer.asked) continue;",
+    replace: "if (deletion.isHeld) continue;",
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {
@@ -88,7 +88,24 @@ export const lossMutations: readonly Mutation[] = [
     harm: "A standby that comes to lead publishes a key that was revoked while it was deaf",
     file: "operator/watch/held-deletions.ts",
     find: "while (isWaiting()) {",
-    replace: "while (isWaiting() && arrived.length < 0) {",
+    replace: "while (isWaiting() && asked < 0) {",
+    caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
+  },
+  {
+    name: "object-made-anew-revokes-what-went-with-its-definition",
+    harm: "Who deletes a CRD and applies it and its objects again while the operator is cut off finds their data purged",
+    file: "operator/watch/held-deletions.ts",
+    find: "else this.#deletions.set(keyOf(object), withLater(",
+    replace:
+      "else if (this.#passOn(deletion) === undefined) this.#take(news); else this.#deletions.set(keyOf(object), withLater(",
+    caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
+  },
+  {
+    name: "right-taken-away-deletes-what-goes-with-its-definition",
+    harm: "Who deletes the operator's ClusterRole and the CRDs in one act revokes all keys and purges data",
+    file: "operator/watch/definition-looks.ts",
+    find: 'if (state.what === "unknown" && first !== undefined) {',
+    replace: 'if (state.what === "unknown" && first === "") {',
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {

@@ -12,8 +12,11 @@ const key = (version: number, more: object = {}) => ({
   ...ofShop,
 });
 const leaving = { deletionTimestamp: "2026-02-01T00:00:00Z", finalizers: ["jsonplane.io/purge"] };
+const two = (version: number) => ({ ...served("two", version, { creationTimestamp: madeAt }), ...ofShop });
+const never = new AbortController().signal;
+const unknown: DefinitionState = { what: "unknown", error: new Error("no right") };
 const stands: DefinitionState = { what: "stands", uid: "first", createdAt: Date.parse(madeAt) };
-const terminating: DefinitionState = { what: "terminating", uid: "first" };
+const terminating: DefinitionState = { ...stands, what: "terminating" };
 const another: DefinitionState = { what: "stands", uid: "second", createdAt: Date.parse("2026-03-01T00:00:00Z") };
 
 let sink: SinkRecord;
@@ -30,7 +33,11 @@ beforeEach(() => {
   failures = [];
   looks = [];
   time = manualTime();
-  guard = new HeldDeletions({
+  guard = guardAnew();
+});
+
+const guardAnew = (): HeldDeletions =>
+  new HeldDeletions({
     kind: "ApiKey",
     sink,
     timers: time.timers,
@@ -41,7 +48,6 @@ beforeEach(() => {
       return look.promise;
     },
   });
-});
 
 const told = (): readonly string[] => sink.told.slice(heard);
 
@@ -52,6 +58,16 @@ async function answer(state: DefinitionState | Error): Promise<void> {
   if (state instanceof Error) look.reject(state);
   else look.resolve(state);
   await time.advance(0);
+}
+
+/** Lets `work` happen, and says whether it has ended. */
+async function ended(work: Promise<unknown>): Promise<boolean> {
+  let isEnded = false;
+  void work.then(() => {
+    isEnded = true;
+  });
+  await time.advance(0);
+  return isEnded;
 }
 
 /** As after a first list. */
@@ -97,6 +113,28 @@ describe("a deletion", () => {
     expect(told()).toEqual(["-a/one"]);
   });
 
+  test("is waited for no longer than until the look that decides on it, whatever is deleted meanwhile", async () => {
+    await begin(stands);
+    guard.removed(key(2), false);
+    const settled = guard.settled(never);
+    guard.removed(two(3), false);
+    expect(await ended(settled)).toBe(false);
+    await answer(stands);
+    expect([await ended(settled), told()]).toEqual([true, ["-a/one"]]);
+  });
+
+  test("is looked at whenever it comes, also while a look ends", async () => {
+    for (const ticks of Array.from({ length: 12 }).keys()) {
+      const watched = guardAnew();
+      watched.learn();
+      looks.shift()?.resolve(stands);
+      for (let tick = 0; tick < ticks; tick += 1) await undefined;
+      watched.removed(key(2), false);
+      await time.advance(0);
+      expect(looks.splice(0), `after ${ticks} ticks`).toHaveLength(1);
+    }
+  });
+
   test("waits for a look of its own when it comes during one", async () => {
     await begin(stands);
     guard.learn();
@@ -118,10 +156,40 @@ describe("a deletion", () => {
   });
 
   test("is passed on at once where nobody may look", async () => {
-    await begin({ what: "unknown" });
+    await begin(unknown);
     guard.removed(key(2), false);
-    await answer({ what: "unknown" });
+    await answer(unknown);
     expect(told()).toEqual(["-a/one"]);
+  });
+
+  test("waits where the right to look was taken away, for as long as it is missing", async () => {
+    await begin(stands);
+    guard.removed(key(2), false);
+    for (const count of [1, 2, 3]) {
+      await answer(unknown);
+      expect([failures.length, told(), guard.isHeld("a", "one"), guard.isKept("a", "one")]).toEqual([
+        count,
+        [],
+        false,
+        true,
+      ]);
+      await time.advance(1_000);
+    }
+    await answer(terminating);
+    expect([guard.isHeld("a", "one"), guard.isKept("a", "one")]).toEqual([true, true]);
+  });
+
+  test("holds up nobody where the right to look was taken away", async () => {
+    await begin(stands);
+    guard.removed(key(2), false);
+    const isGone = guard.isDefinitionGone(never);
+    const settled = guard.settled(never);
+    await answer(unknown);
+    expect(await ended(settled)).toBe(true);
+    await time.advance(1_000);
+    await answer(unknown);
+    expect(await isGone).toBe(false);
+    expect(told()).toEqual([]);
   });
 
   test("that began before the definition's is not held", async () => {
@@ -163,6 +231,122 @@ describe("an object whose definition", () => {
     guard.removed(key(3, leaving), false);
     expect(guard.isHeld("a", "one")).toBe(true);
     expect(sink.view.get("a/one")?.metadata).not.toHaveProperty("finalizers");
+  });
+});
+
+describe("an object that was made anew under its name", () => {
+  const anew = (version: number, more: object = {}) =>
+    key(version, { uid: "another", creationTimestamp: "2026-03-02T00:00:00Z", ...more });
+
+  /** A list tells of both, as after a gap of the watch. */
+  async function replaced(): Promise<void> {
+    await begin(stands);
+    guard.removed(key(1), true);
+    guard.upserted(anew(9), undefined, true);
+    expect(told()).toEqual([]);
+  }
+
+  test("is shown once the definition was found to stand, and the removal of the former one before it", async () => {
+    await replaced();
+    await answer(stands);
+    expect(told()).toEqual(["-a/one", "+a/one*"]);
+    expect(sink.view.get("a/one")).toEqual(anew(9));
+  });
+
+  test("succeeds to the former one where that went with its definition", async () => {
+    await replaced();
+    await answer(another);
+    expect(told().join(" ")).not.toContain("-a/one");
+    expect(sink.view.get("a/one")).toEqual(anew(9));
+    expect(guard.held()).toBeUndefined();
+  });
+
+  test("is shown as it is by then", async () => {
+    await replaced();
+    guard.upserted(anew(10), anew(9), false);
+    await answer(another);
+    expect(sink.view.get("a/one")).toEqual(anew(10));
+    expect(guard.held()).toBeUndefined();
+  });
+
+  test("and deleted again is deleted, under the definition that stands by then", async () => {
+    await replaced();
+    guard.removed(anew(9), false);
+    const settled = guard.settled(never);
+    await answer(another);
+    expect([await ended(settled), sink.view.get("a/one")]).toEqual([false, anew(9)]);
+    await answer(another);
+    expect([await ended(settled), sink.view.has("a/one"), guard.held()]).toEqual([true, false, undefined]);
+  });
+
+  test("before its definition went replaced one that was deleted by itself", async () => {
+    await begin(stands);
+    guard.learn();
+    guard.removed(key(1), true);
+    guard.upserted(anew(9, { creationTimestamp: "2026-01-02T00:00:00Z" }), undefined, true);
+    await answer(stands);
+    await answer(terminating);
+    expect(told().map((each) => each.slice(0, 6))).toEqual(["-a/one", "+a/one"]);
+  });
+
+  test("after a look began does not speak of what that look saw", async () => {
+    await replaced();
+    await answer(terminating);
+    expect(told().join(" ")).not.toContain("-a/one");
+    expect(sink.view.get("a/one")).toEqual(anew(9));
+  });
+});
+
+describe("the definition", () => {
+  test("is looked at by one at a time, so that no answer is older than one before it", async () => {
+    await begin(stands);
+    guard.learn();
+    const isGone = guard.isDefinitionGone(never);
+    await time.advance(0);
+    expect(looks).toHaveLength(1);
+    await answer(stands);
+    expect(await ended(isGone)).toBe(false);
+    await answer({ what: "gone" });
+    expect([await isGone, guard.standing()]).toEqual([true, undefined]);
+  });
+
+  test("is asked about until it is answered", async () => {
+    await begin(stands);
+    const isGone = guard.isDefinitionGone(never);
+    await answer(new Error("away"));
+    expect(await ended(isGone)).toBe(false);
+    await time.advance(1_000);
+    await answer(another);
+    expect([await isGone, guard.standing()]).toEqual([false, "second"]);
+  });
+
+  test("is asked about no longer than the caller wants", async () => {
+    const given = new AbortController();
+    const isGone = guard.isDefinitionGone(given.signal);
+    given.abort(new Error("enough"));
+    await expect(isGone).rejects.toThrow("enough");
+  });
+});
+
+describe("what is held is named", () => {
+  test("by the definition before the one that stands, also where that is known since before", async () => {
+    await begin(stands, another);
+    guard.removed(key(2), true);
+    await answer(another);
+    expect(guard.held()?.definition).toBe("first");
+  });
+
+  test("by the first object of it where no definition was ever known, for as long as anything is held", async () => {
+    await begin();
+    guard.removed(key(2), false);
+    await answer({ what: "gone" });
+    expect(guard.held()?.definition).toBe("uid-one");
+    guard.removed(two(3), false);
+    await answer({ what: "gone" });
+    expect(guard.held()?.definition).toBe("uid-one");
+    guard.upserted(key(9, { uid: "another" }), undefined, false);
+    await answer({ what: "gone" });
+    expect(guard.held()?.definition).toBe("uid-one");
   });
 });
 
