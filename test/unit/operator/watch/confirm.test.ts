@@ -225,8 +225,22 @@ describe("what is kept of a kind whose definition is gone", () => {
     const { answer, reflector, time } = await watching(customTypes.ApiKey);
     const confirmed = reflector.confirm(never);
     answer(notFound, notFound, new ApiUnreachable("no answer"), notFound, notFound, page(20, [served("one", 1)]));
-    expect(await confirmedAfter(1_000, confirmed, time)).toBeUndefined();
-    await time.advance(10_000);
+    // Five lists found nothing by then, and no three in a row.
+    expect(await confirmedAfter(4_000, confirmed, time)).toBeUndefined();
+    expect(await confirmedAfter(6_000, confirmed, time)).toBe(true);
+    await reflector.stop();
+  });
+
+  test("is asked for anew, whatever was found before", async () => {
+    const { answer, fail, reflector, time } = await watching(customTypes.ApiKey);
+    answer(notFound);
+    fail(notFound);
+    await time.advance(100);
+    const confirmed = reflector.confirm(never);
+    expect(await confirmedAfter(30_000, confirmed, time)).toBeUndefined();
+    // Lists that were given up take their answers, too.
+    answer(...[20, 21, 22].map((version) => page(version, [served("one", 1)])));
+    await time.advance(100);
     expect(await confirmed).toBe(true);
     await reflector.stop();
   });

@@ -279,6 +279,19 @@ describe("an object that was made anew under its name", () => {
     expect([await ended(settled), sink.view.has("a/one"), guard.held()]).toEqual([true, false, undefined]);
   });
 
+  test("and on its way out waits for a look that began after that", async () => {
+    await begin(stands);
+    guard.learn();
+    guard.removed(key(1), true);
+    guard.upserted(anew(9), undefined, true);
+    await answer(stands);
+    guard.upserted(anew(10, leaving), anew(9), false);
+    await answer(stands);
+    expect(sink.view.get("a/one")).toEqual(anew(9));
+    await answer(terminating);
+    expect(guard.isHeld("a", "one")).toBe(true);
+  });
+
   test("before its definition went replaced one that was deleted by itself", async () => {
     await begin(stands);
     guard.learn();
