@@ -6,8 +6,10 @@ import { base, listed, writers } from "../project.ts";
 import type { ClientDeps } from "./client.ts";
 
 interface Item {
+  readonly id: string;
   readonly key: string;
   readonly n: number;
+  readonly _metadata: { readonly created: number };
 }
 
 const pageSize = 100;
@@ -30,7 +32,9 @@ export async function readEverything({ asker, history, credentials }: ClientDeps
   const span = { from, to: history.now() };
 
   const found = new Map(items.map((item) => [`object:${item.key}`, item.n]));
-  if (found.size < items.length) history.odd("An object was made twice");
+  for (const [key, same] of Map.groupBy(items, (item) => item.key)) {
+    if (same.length > 1) history.odd(`The object ${key} was made twice: ${same.map(described).join(", ")}`);
+  }
   const cells = new Set(only(history.entries, "write").map(({ cell }) => cell));
   for (const cell of [...cells, ...found.keys()].filter((name) => name.startsWith("object:"))) {
     history.add({ kind: "read", cell, value: found.get(cell) ?? null, ...span });
@@ -39,4 +43,8 @@ export async function readEverything({ asker, history, credentials }: ClientDeps
   for (const name of writers) {
     history.add({ kind: "read", cell: `register:${name}`, value: registers[name] ?? null, ...span });
   }
+}
+
+function described({ id, n, _metadata }: Item): string {
+  return `${id} (n ${n}, created ${_metadata.created})`;
 }
