@@ -4,7 +4,7 @@
 
 import { Problem } from "../core/errors/problem.ts";
 import type { Act, ActDeps } from "./act/act.ts";
-import { demandData } from "./act/demand-data.ts";
+import { whileDataStay } from "./act/demand-data.ts";
 import { onDescription } from "./act/on-description.ts";
 import { onDocument } from "./act/on-document.ts";
 import { onObjects } from "./act/on-objects.ts";
@@ -53,8 +53,9 @@ export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Ans
     await deps.rates.demand(config, exchange.rates);
   }
   if (isWrite(rule)) demandWritable(place.project);
-  if (subject.kind === "objects" || subject.kind === "document") demandData(deps.directory, place.project);
-  return perform(deps, exchange, { place, subject, rule, caller, query: split.query });
+  const act = { place, subject, rule, caller, query: split.query };
+  if (subject.kind !== "objects" && subject.kind !== "document") return perform(deps, exchange, act);
+  return whileDataStay(deps.directory, place.project, () => perform(deps, exchange, act));
 }
 
 function authenticate(deps: PipelineDeps, exchange: Exchange, project: LiveProject): Caller | Promise<Caller> {

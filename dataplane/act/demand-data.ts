@@ -1,11 +1,45 @@
 // Refuses with `data_lost` while the store no longer holds the data that it held: docs/adr/0039.
 
 import { Problem } from "../../core/errors/problem.ts";
+import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 
-export function demandData(directory: Pick<Directory, "dataLost">, { config }: LiveProject): void {
-  if (!directory.dataLost(config)) return;
-  const detail =
-    "The store no longer holds the data that it held; nothing was done. Its operators have to restore or accept it";
-  throw new Problem("data_lost", detail, { headers: { "Retry-After": "60" } });
+type Losses = Pick<Directory, "dataLost">;
+
+export function demandData(directory: Losses, { config }: LiveProject): void {
+  if (directory.dataLost(config)) throw dataLost("The store no longer holds the data that it held; nothing was done.");
+}
+
+/**
+ * Refuses as well what was under way when the data were lost: of the calls that a request makes, the later ones may have been answered by
+ * an empty store, so that a list ends early, or an object that was there is not found.
+ */
+export async function whileDataStay<T>(
+  directory: Losses,
+  project: LiveProject,
+  carryOut: () => Promise<T>,
+): Promise<T> {
+  demandData(directory, project);
+  try {
+    const done = await carryOut();
+    demandNoLoss(directory, project);
+    return done;
+  } catch (error) {
+    // What says that the store failed is true of it, lost data or not.
+    if (!isStoreFailure(error)) demandNoLoss(directory, project);
+    throw error;
+  }
+}
+
+function demandNoLoss(directory: Losses, { config }: LiveProject): void {
+  if (directory.dataLost(config)) {
+    throw dataLost(
+      "The store lost the data that it held while the request was carried out, and what was done with them.",
+    );
+  }
+}
+
+function dataLost(what: string): Problem {
+  const detail = `${what} Its operators have to restore or accept it`;
+  return new Problem("data_lost", detail, { headers: { "Retry-After": "60" } });
 }

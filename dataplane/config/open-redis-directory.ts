@@ -64,18 +64,19 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     building: () => building(),
     heartbeatMs: options.heartbeatMs,
   });
+  const store = watchStore({ commands, timers: systemTimers, onLoss: options.onDataLoss });
   const { directory, stop } = createRedisDirectory({
     commands,
     waiting,
     keyring: options.keyring,
     clock: options.clock,
     rereadMs: options.rereadMs,
+    beforeTaking: store.haveLooked,
     onRing: options.onRing,
     ...(options.maxLoaded !== undefined && { maxLoaded: options.maxLoaded }),
     onApplied: acknowledger.applied,
     onRefused: options.onNacks,
   });
-  const store = watchStore({ commands, timers: systemTimers, onLoss: options.onDataLoss });
   return {
     directory: {
       ...directory,

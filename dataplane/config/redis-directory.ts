@@ -23,6 +23,11 @@ export interface RedisDirectoryDeps {
   readonly maxLoaded?: number;
   /** How often revisions are compared, 5,000 by default. */
   readonly rereadMs?: number | undefined;
+  /**
+   * Called before anything that was published is taken up: whether the stored data are those of before is said in Redis before that. What
+   * it rejects with is a failure to read.
+   */
+  readonly beforeTaking: () => Promise<void>;
   /** Called when Redis begins to say that its configuration is sealed with another key ring, and when it no longer does. */
   readonly onRing?: ((ring: RingFit) => void) | undefined;
   /** Called when the replica can no longer serve anything older than `revision`, and again when what it can use has changed. */
@@ -84,10 +89,12 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   const listener: FollowListener = {
     onRing: ringFit.compare,
     async onIndex(found, complete) {
+      await deps.beforeTaking();
       for (const name of index.replace(found, complete)) credentials.forget(name);
       await projects.refreshAll();
     },
     async onChange(name, entry, fields) {
+      await deps.beforeTaking();
       const before = index.get(name)?.revision;
       index.set(name, entry);
       const changed = entry ? fields.filter(isCredentialField) : undefined;

@@ -11,8 +11,10 @@ import { pause, type Timers } from "../../core/timers.ts";
 export interface StoreWatch {
   /** Whether requests for data of the project are to be refused. */
   isLost(project: Pick<ProjectConfig, "acceptedDataLoss">): boolean;
-  /** Redis has said so once. */
+  /** Redis has said so once; one that is empty since before this replica started says nothing. */
   hasLooked(): boolean;
+  /** Looks now unless that is so. Rejects when Redis doesn't answer. */
+  haveLooked(): Promise<void>;
   /**
    * Looks now by the connection that data are read and written over, and goes on looking by it: another one may lead to another server.
    * Rejects when that is not answered.
@@ -46,20 +48,25 @@ export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreW
 
   let { read } = commands;
 
-  const found = async (): Promise<DataLoss | undefined> => {
+  const found = async (): Promise<DataLoss | undefined | "nothing"> => {
     const { meta } = configKeys;
-    const fields = [storeFields.id, storeFields.loss, storeFields.guarded];
+    const fields = [storeFields.id, storeFields.loss, storeFields.guarded, "owner"];
     const reply = listOf(await read(meta, "HMGET", meta, ...fields)).map(optionalText);
-    const [id, name, guarded] = reply;
+    const [id, name, guarded, owner] = reply;
     // Emptied, and the operator has not been there yet; or it is one of a version that knows nothing of this. A loss that had a name
     // before is another one: who accepted that has not accepted this.
-    if (id === undefined && name === undefined) return isGuarded ? {} : undefined;
+    if (id === undefined && name === undefined) {
+      if (isGuarded) return {};
+      return owner === undefined ? "nothing" : undefined;
+    }
     isGuarded = guarded === "1";
     return name === undefined ? undefined : { name };
   };
 
   const look = async (): Promise<void> => {
     const now = await found();
+    // It may have been emptied before this replica started: what it is, the first operator that writes to it says.
+    if (now === "nothing") return;
     const isNews = now?.name !== loss?.name || (now === undefined) !== (loss === undefined);
     loss = now;
     hasLooked = true;
@@ -80,6 +87,9 @@ export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreW
   return {
     isLost: ({ acceptedDataLoss }) => loss !== undefined && (loss.name === undefined || acceptedDataLoss !== loss.name),
     hasLooked: () => hasLooked,
+    haveLooked: async () => {
+      if (!hasLooked) await look();
+    },
     async lookBy(storeRead) {
       read = storeRead;
       await look();

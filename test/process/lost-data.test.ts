@@ -44,7 +44,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const added = (name: string) => startReplica({ redis: redis.url, keyring: join(folder, "keyring.json"), name });
+const added = (name: string, untilReady = true) =>
+  startReplica({ redis: redis.url, keyring: join(folder, "keyring.json"), name, untilReady });
 
 async function published(parts: ProjectParts): Promise<Publisher> {
   const publisher = await begunPublisher({ gateway, keyring, store });
@@ -61,6 +62,29 @@ async function isServed(by: Replica = replica): Promise<void> {
 
 async function isRefused(by: Replica = replica): Promise<void> {
   for (const path of paths) await eventually(async () => expect((await answer(path, by)).code).toBe("data_lost"));
+}
+
+/** Reads and writes all the time until the end, which resolves with every status that was answered. */
+function ask(by: Replica): () => Promise<readonly number[]> {
+  const statuses = new Set<number>();
+  let isOver = false;
+  const asked: readonly (readonly [string, SentRequest])[] = [
+    ["/api/books", {}],
+    ["/api/books", { method: "POST", body: {} }],
+    ["/json/flags", {}],
+    ["/json/flags", { method: "PUT", body: {} }],
+  ];
+  const asking = asked.map(async ([path, sent]) => {
+    while (!isOver) {
+      const { status } = await by.send(`/default/shop${path}`, { ...sent, as: apikey("admin") });
+      statuses.add(status);
+    }
+  });
+  return async () => {
+    isOver = true;
+    await Promise.all(asking);
+    return [...statuses];
+  };
 }
 
 /** Waits until the replica has looked at what Redis says more than once. */
@@ -109,25 +133,25 @@ it("is refused after Redis came back empty, and served again once it is the stor
 
 it("is refused from the first request on that Redis answers after it came back empty", async () => {
   await redis.kill();
-  const statuses = new Set<number>();
-  let isOver = false;
-  const asked: readonly (readonly [string, SentRequest])[] = [
-    ["/api/books", {}],
-    ["/api/books", { method: "POST", body: {} }],
-    ["/json/flags", {}],
-    ["/json/flags", { method: "PUT", body: {} }],
-  ];
-  const asking = asked.map(async ([path, sent]) => {
-    while (!isOver) {
-      const { status } = await replica.send(`/default/shop${path}`, { ...sent, as: apikey("admin") });
-      statuses.add(status);
-    }
-  });
+  const stop = ask(replica);
   await redis.restart();
   await isRefused();
-  isOver = true;
-  await Promise.all(asking);
-  expect([...statuses]).toEqual([503]);
+  expect(await stop()).toEqual([503]);
+});
+
+it("is refused from the first request on by a replica that started while Redis was empty", async () => {
+  await redis.restart();
+  await eventually(() => expect(gateway.ready()).toBe(true));
+  const second = await added("r2", false);
+  try {
+    await eventually(async () => expect((await answer("/api/books", second)).code).toBe("project_unavailable"));
+    const stop = ask(second);
+    await published(shop);
+    await isRefused(second);
+    expect(await stop()).toEqual([503]);
+  } finally {
+    await second.stop("SIGKILL");
+  }
 });
 
 it("is served from an emptied Redis where it is meant to forget: no request fails meanwhile", async () => {

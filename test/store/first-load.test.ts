@@ -51,6 +51,7 @@ it("is read again when the change comes before the first reading is taken over",
     },
   };
   replica = createRedisDirectory({
+    beforeTaking: async () => undefined,
     commands,
     waiting,
     keyring: unchangingKeyring(keyring),
