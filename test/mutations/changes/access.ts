@@ -106,6 +106,14 @@ export const accessMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/dataplane/authenticate/verify-access-token.test.ts"],
   },
   {
+    name: "refused-end-carried-out-later",
+    harm: "The store says that the end of a session was refused and had no effect, and ends it within the hour",
+    file: "dataplane/store/redis/told-ends.ts",
+    find: "if (!(failure instanceof StoreUnavailable)) remember();",
+    replace: "remember();",
+    caughtBy: ["test/store/redis-lost-ends.test.ts"],
+  },
+  {
     name: "ended-sessions-not-told",
     harm: "After a logout the access token goes on working on the other replicas",
     file: "dataplane/store/redis/scripts/revoke-session-2.lua",
