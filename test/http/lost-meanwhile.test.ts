@@ -44,4 +44,11 @@ describeServed("data that are lost while a request is carried out", (serve) => {
     expect([refused.status, refused.code, refused.headers["retry-after"]]).toEqual(refusal);
     expect(refused.text).toContain("while the request was carried out");
   });
+
+  it("don't refuse what the store answered nothing for", async () => {
+    const served = await serve(shop);
+    Object.assign(served.live.directory, { dataLost: () => true });
+    expect((await served.send("/.well-known/jwks.json")).status).toBe(200);
+    expect((await served.send("/openapi.json", { as })).status).toBe(200);
+  });
 });
