@@ -6,7 +6,7 @@ import type { ProjectParts, ProjectRef } from "../core/config/types.ts";
 import { createHostClaims, createHostHolders, unseenHolder } from "./compile/host-claims.ts";
 import type { HostPolicy } from "./compile/host-policy.ts";
 import { grantFor, type HostGrant } from "./compile/hosts.ts";
-import type { CustomResource, Project } from "./objects.ts";
+import type { CustomResource, Project } from "./model/objects.ts";
 
 export interface HostDesk {
   put(project: Project): readonly string[];

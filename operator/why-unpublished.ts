@@ -3,8 +3,8 @@
 import { OutcomeUnknown, StoreUnavailable } from "../core/errors/store-errors.ts";
 import { RedisFault, replyCode } from "../core/redis/failure.ts";
 import { FleetRingUnusable } from "./keyring/ring-secret.ts";
+import type { UnpublishedReason } from "./model/reasons.ts";
 import { NotTheWriter, RecordUnreadable, RedisRefused } from "./publish/refusals.ts";
-import type { UnpublishedReason } from "./reasons.ts";
 import { RedisSecretUnusable } from "./redis-users/redis-secret.ts";
 
 export interface WhyUnpublished {

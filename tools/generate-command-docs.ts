@@ -3,7 +3,7 @@
 import { commands } from "../cli/commands.ts";
 import { commandHelp, programHelp } from "../cli/help.ts";
 import { variableOf } from "../core/env/read-settings.ts";
-import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/reasons.ts";
+import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/model/reasons.ts";
 import { credentialEventCatalogue } from "../operator/resolve/credential-event.ts";
 import { statusEventCatalogue } from "../operator/status/events-of.ts";
 

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { UncheckedObject } from "../../core/manifests/object.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { effectiveDeletionPolicy } from "../../operator/compile/deletion-policy.ts";
-import type { Child, DeletionPolicy, Project } from "../../operator/objects.ts";
+import type { Child, DeletionPolicy, Project } from "../../operator/model/objects.ts";
 import type { CheckedManifest, CheckedManifests } from "../manifests/check-manifests.ts";
 import { type Grave, type Knowledge, type KnownObject, storedObject } from "./known-objects.ts";
 

@@ -4,9 +4,9 @@
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { resourceNameOf, rootKeyOf } from "../../operator/claimed-name.ts";
-import type { CustomResource } from "../../operator/objects.ts";
-import { isOwn, ownSecretNames } from "../../operator/secret-names.ts";
+import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
+import type { CustomResource } from "../../operator/model/objects.ts";
+import { isOwn, ownSecretNames } from "../../operator/model/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
 import { type Grave, type Knowledge, storedObject } from "./known-objects.ts";
 import type { SecretFiles, SecretReading } from "./secret-files.ts";

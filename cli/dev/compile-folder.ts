@@ -8,14 +8,14 @@ import { groupByProject } from "../../operator/compile/group-objects.ts";
 import { everyHost } from "../../operator/compile/host-policy.ts";
 import { assignHosts, type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
-import type { CustomResource } from "../../operator/objects.ts";
-import type { ProjectObjects } from "../../operator/project-objects.ts";
+import type { CustomResource } from "../../operator/model/objects.ts";
+import type { ProjectObjects } from "../../operator/model/project-objects.ts";
+import type { Verdict } from "../../operator/model/verdict.ts";
 import type { Random } from "../../operator/resolve/mint.ts";
 import { recallProject } from "../../operator/resolve/recall-project.ts";
 import { earliest, type FindSecret } from "../../operator/resolve/resolution.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
-import type { Verdict } from "../../operator/verdict.ts";
 import { type Knowledge, liveManifest, storedObject } from "./known-objects.ts";
 
 /** By `<namespace>/<name>`. */

@@ -4,10 +4,10 @@
 import { readFile } from "node:fs/promises";
 import type { Access, Role } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import { usernameOf } from "../../operator/claimed-name.ts";
-import type { ApiKey, ProjectUser } from "../../operator/objects.ts";
+import { usernameOf } from "../../operator/model/claimed-name.ts";
+import type { ApiKey, ProjectUser } from "../../operator/model/objects.ts";
+import { keySecretName, passwordSecretName } from "../../operator/model/secret-names.ts";
 import { entryText } from "../../operator/resolve/secret-write.ts";
-import { keySecretName, passwordSecretName } from "../../operator/secret-names.ts";
 import type { ClusterView } from "./cluster.ts";
 import { storedObject } from "./known-objects.ts";
 import type { SecretFiles } from "./secret-files.ts";

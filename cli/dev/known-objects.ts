@@ -2,7 +2,7 @@
 // which one is live, and what was taken away a moment ago.
 
 import type { Manifest } from "../../core/manifests/validate-manifest.ts";
-import type { CustomResource, DeletionPolicy, StoredMeta } from "../../operator/objects.ts";
+import type { CustomResource, DeletionPolicy, StoredMeta } from "../../operator/model/objects.ts";
 
 export interface KnownObject {
   readonly uid: string;

@@ -2,7 +2,7 @@
 // and column, what goes on being served meanwhile, and what has become live since the last time. Says each thing once.
 
 import { join } from "node:path";
-import type { Verdict } from "../../operator/verdict.ts";
+import type { Verdict } from "../../operator/model/verdict.ts";
 import { problemLine, type SourceProblem } from "../manifests/source.ts";
 import type { Knowledge } from "./known-objects.ts";
 import type { FolderReading } from "./read-folder.ts";

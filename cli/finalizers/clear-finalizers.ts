@@ -3,10 +3,10 @@
 
 import type { Kind } from "../../core/manifests/object.ts";
 import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
-import { finalizer, purgeFinalizersOf } from "../../operator/finalizer.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
-import type { CustomResource } from "../../operator/objects.ts";
+import { finalizer, purgeFinalizersOf } from "../../operator/model/finalizer.ts";
+import type { CustomResource } from "../../operator/model/objects.ts";
 
 export interface ClearOptions {
   readonly api: Pick<KubeApi, "list" | "get" | "apply" | "replace">;

@@ -1,8 +1,8 @@
 // One collection or root key whose data are kept although nobody serves them, as the list shows it, and the words that choose some of them.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import { type DataEntry, kindOf } from "../../operator/data-record.ts";
 import { requestName } from "../../operator/finalize/deletion-requests.ts";
+import { type DataEntry, kindOf } from "../../operator/model/data-record.ts";
 
 /** Why nobody serves them. */
 export type KeptBecause =

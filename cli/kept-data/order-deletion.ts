@@ -3,11 +3,11 @@
 
 import type { Timers } from "../../core/timers.ts";
 import { pause } from "../../core/timers.ts";
-import type { DataRecord } from "../../operator/data-record.ts";
 import { deletionAnnotation, maxAnnotationBytes, requestName } from "../../operator/finalize/deletion-requests.ts";
 import { annotationsOf, withAnnotations, wordsIn } from "../../operator/kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../../operator/kube/api.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
+import type { DataRecord } from "../../operator/model/data-record.ts";
 import { StartRefused } from "../start-refused.ts";
 import { type KeptItem, nameOf } from "./kept-item.ts";
 

@@ -1,7 +1,7 @@
 // Prints what is kept: a table for people, page by page with columns of the same width, or an object a line for scripts.
 
 import type { OutputFormat } from "../../core/env/kept-data-settings.ts";
-import { kindOf } from "../../operator/data-record.ts";
+import { kindOf } from "../../operator/model/data-record.ts";
 import { type KeptItem, nameOf } from "./kept-item.ts";
 
 export interface KeptPrinter {

@@ -8,10 +8,10 @@ import { groupByProject } from "../../operator/compile/group-objects.ts";
 import { everyHost } from "../../operator/compile/host-policy.ts";
 import { assignHosts, noHosts } from "../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
-import type { Credentials } from "../../operator/credentials.ts";
-import type { CustomResource, Project } from "../../operator/objects.ts";
-import { childrenOf, type ProjectObjects } from "../../operator/project-objects.ts";
-import type { Verdict } from "../../operator/verdict.ts";
+import type { Credentials } from "../../operator/model/credentials.ts";
+import type { CustomResource, Project } from "../../operator/model/objects.ts";
+import { childrenOf, type ProjectObjects } from "../../operator/model/project-objects.ts";
+import type { Verdict } from "../../operator/model/verdict.ts";
 import { type CheckedManifests, located } from "./check-manifests.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 

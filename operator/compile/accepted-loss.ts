@@ -1,7 +1,7 @@
 // The loss of stored data that a person has accepted for one Project, by its annotation.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
-import type { Project } from "../objects.ts";
+import type { Project } from "../model/objects.ts";
 
 /** As long as names of losses may ever become; what is longer names none. */
 const mostCharacters = 64;

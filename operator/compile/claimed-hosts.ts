@@ -1,6 +1,6 @@
 // What a Project asks for in hosts, and whether it still may.
 
-import type { Project } from "../objects.ts";
+import type { Project } from "../model/objects.ts";
 
 /** In the order of its manifest. */
 export function hostsOf(project: Project): readonly string[] {

@@ -1,7 +1,7 @@
 // Decides who holds a name that several objects claim: the published incumbent by UID, else the oldest, else the first by
 // name. The others are told who holds it.
 
-import type { StoredMeta } from "../objects.ts";
+import type { StoredMeta } from "../model/objects.ts";
 
 export interface Claimant {
   readonly metadata: StoredMeta;

@@ -1,9 +1,9 @@
 // Turns all objects of one kind into the entries of the project: names are awarded, each object is judged by itself, and
 // the last good version of a refused one stays. A refusal never reaches a neighbour.
 
-import type { Child } from "../objects.ts";
-import { byName } from "../project-objects.ts";
-import { type Outcome, type Refusal, refuse, type Subject, type Verdict } from "../verdict.ts";
+import type { Child } from "../model/objects.ts";
+import { byName } from "../model/project-objects.ts";
+import { type Outcome, type Refusal, refuse, type Subject, type Verdict } from "../model/verdict.ts";
 import { awardNames } from "./claims.ts";
 
 interface Published {

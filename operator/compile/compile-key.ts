@@ -3,9 +3,9 @@
 // expiry that the spec says now, if that is earlier.
 
 import type { KeyConfig } from "../../core/config/types.ts";
-import type { LiveKeys, Resolved } from "../credentials.ts";
-import type { ApiKey } from "../objects.ts";
-import { type Outcome, refuse } from "../verdict.ts";
+import type { LiveKeys, Resolved } from "../model/credentials.ts";
+import type { ApiKey } from "../model/objects.ts";
+import { type Outcome, refuse } from "../model/verdict.ts";
 
 /** `former` = what is published of this ApiKey. */
 export function compileKey(

@@ -3,8 +3,8 @@
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { ProjectConfig, ProjectRates, Rate } from "../../core/config/types.ts";
-import type { Project } from "../objects.ts";
-import { type Fault, type Judged, refuseAll } from "../verdict.ts";
+import type { Project } from "../model/objects.ts";
+import { type Fault, type Judged, refuseAll } from "../model/verdict.ts";
 import { acceptedLossOf } from "./accepted-loss.ts";
 import type { HostGrant } from "./hosts.ts";
 

@@ -2,11 +2,11 @@
 // it is accepted. Pure: what is read elsewhere (Secrets, hosts, the published version) comes in, nothing goes out.
 
 import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
-import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
-import { type Credentials, unresolved } from "../credentials.ts";
-import type { Project } from "../objects.ts";
-import { childrenOf, type ProjectObjects } from "../project-objects.ts";
-import { type Judged, type Refusal, refuse, type Verdict } from "../verdict.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
+import { type Credentials, unresolved } from "../model/credentials.ts";
+import type { Project } from "../model/objects.ts";
+import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { type Judged, type Refusal, refuse, type Verdict } from "../model/verdict.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
 import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";

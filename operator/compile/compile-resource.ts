@@ -3,9 +3,9 @@
 
 import type { FieldPlace, IndexField, ResourceConfig } from "../../core/config/types.ts";
 import { type CompiledSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
-import { resourceNameOf } from "../claimed-name.ts";
-import type { ApiResource } from "../objects.ts";
-import { type Fault, type Judged, type Notice, refuseAll } from "../verdict.ts";
+import { resourceNameOf } from "../model/claimed-name.ts";
+import type { ApiResource } from "../model/objects.ts";
+import { type Fault, type Judged, type Notice, refuseAll } from "../model/verdict.ts";
 import type { CheckSchema } from "./schema-check.ts";
 
 export function compileResource(resource: ApiResource, checkSchema: CheckSchema): Judged<ResourceConfig> {

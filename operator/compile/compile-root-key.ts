@@ -1,9 +1,9 @@
 // Turns a RootKey into its configuration; refuses an initial value that could not be stored.
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
-import { rootKeyOf } from "../claimed-name.ts";
-import type { RootKey } from "../objects.ts";
-import type { Judged } from "../verdict.ts";
+import { rootKeyOf } from "../model/claimed-name.ts";
+import type { RootKey } from "../model/objects.ts";
+import type { Judged } from "../model/verdict.ts";
 import { initialValueText } from "./initial-value.ts";
 
 export function compileRootKey(rootKey: RootKey, bounds: { readonly maxDocumentBytes: number }): Judged<RootKeyConfig> {

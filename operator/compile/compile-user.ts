@@ -2,10 +2,10 @@
 // that worked goes on working then, with the role and the access that the spec says now.
 
 import type { UserConfig } from "../../core/config/types.ts";
-import { usernameOf } from "../claimed-name.ts";
-import type { PasswordCredential, Resolved } from "../credentials.ts";
-import type { ProjectUser } from "../objects.ts";
-import type { Outcome } from "../verdict.ts";
+import { usernameOf } from "../model/claimed-name.ts";
+import type { PasswordCredential, Resolved } from "../model/credentials.ts";
+import type { ProjectUser } from "../model/objects.ts";
+import type { Outcome } from "../model/verdict.ts";
 
 /** `former` = what is published of this user. */
 export function compileUser(

@@ -1,8 +1,8 @@
 // Turns objects of many Projects into one bundle per Project, keyed `<namespace>/<name>`: a Project that only its children
 // name has a bundle too, so that they are told that it is missing.
 
-import type { ApiKey, ApiResource, CustomResource, Project, ProjectUser, RootKey } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import type { ApiKey, ApiResource, CustomResource, Project, ProjectUser, RootKey } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 
 interface Bundle {
   readonly ref: ProjectObjects["ref"];

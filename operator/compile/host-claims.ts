@@ -3,7 +3,7 @@
 // have to be looked at again.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Project } from "../objects.ts";
+import type { Project } from "../model/objects.ts";
 import { hostsOf, isDeleting } from "./claimed-hosts.ts";
 import type { Claimant } from "./claims.ts";
 

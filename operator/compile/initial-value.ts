@@ -3,7 +3,7 @@
 
 import type { Json } from "../../core/config/types.ts";
 import { doubleText } from "../../core/json/number.ts";
-import { type Fault, type Judged, refuseAll } from "../verdict.ts";
+import { type Fault, type Judged, refuseAll } from "../model/verdict.ts";
 
 const maxDepth = 64;
 /** More can be wrong; fewer are worth reading. */

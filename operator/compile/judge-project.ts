@@ -2,8 +2,8 @@
 // signing ring missing, or a host of it somebody else's; the last costs it that host only.
 
 import type { ProjectConfig, ProjectParts, SigningRing } from "../../core/config/types.ts";
-import type { Project } from "../objects.ts";
-import { type Judged, type Refusal, refuse, type Verdict } from "../verdict.ts";
+import type { Project } from "../model/objects.ts";
+import { type Judged, type Refusal, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant } from "./hosts.ts";

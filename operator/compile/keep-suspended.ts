@@ -2,7 +2,7 @@
 // because a deleted login must end whether or not somebody paused reconciling.
 
 import type { ProjectConfig, ProjectParts } from "../../core/config/types.ts";
-import { childrenOf, type ProjectObjects } from "../project-objects.ts";
+import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 
 interface Published {
   readonly uid: string;

@@ -2,11 +2,11 @@
 // whole project by a live GET, many children or all of a kind at once by a second look. Remembers suspicions between two looks.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DataRecord } from "../data-record.ts";
 import type { KubeReader } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
-import type { ProjectObjects } from "../project-objects.ts";
-import type { PublishedProject } from "../published-project.ts";
+import type { DataRecord } from "../model/data-record.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import type { PublishedProject } from "../model/published-project.ts";
 import type { ReplacedDefinitions } from "./replaced-definitions.ts";
 import { judgeAbsence, presentChildren, publishedChildren } from "./vanished.ts";
 

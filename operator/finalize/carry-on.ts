@@ -2,13 +2,13 @@
 // Secrets of objects that are gone swept.
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
-import type { DataEntry, DataRecord } from "../data-record.ts";
-import { finalizerOf, purgeFinalizersOf, setterOf } from "../finalizer.ts";
-import type { Installation } from "../installation.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
-import type { CustomResource, DeletionPolicy } from "../objects.ts";
+import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import { finalizerOf, purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
+import type { Installation } from "../model/installation.ts";
+import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
+import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
-import { childrenOf, type ProjectObjects } from "../project-objects.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { Repairs } from "../repairs.ts";
 import type { SecretBook } from "../secrets/secret-book.ts";

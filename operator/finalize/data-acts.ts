@@ -2,7 +2,7 @@
 // deleted, ordered to be purged, purged, given up where Redis has lost them. Pure: entries of records in, entries of the audit log out.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord } from "../data-record.ts";
+import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import { placeOf } from "./data-plan.ts";
 import { isRequestPlace } from "./deletion-requests.ts";

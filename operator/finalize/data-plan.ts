@@ -5,9 +5,9 @@
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { adoptAnnotation } from "../compile/judge-project.ts";
-import type { DataEntry, DataRecord } from "../data-record.ts";
-import type { ApiResource, CustomResource, Project, RootKey } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { ApiResource, CustomResource, Project, RootKey } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 import { type DoomContext, judgeEntry } from "./doom.ts";
 import { endedProjects } from "./ended-projects.ts";
 import { purgeId } from "./purge-doomed.ts";

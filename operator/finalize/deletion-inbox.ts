@@ -5,12 +5,12 @@
 import { createHash } from "node:crypto";
 import { projectName } from "../../core/config/config-keys.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import { type DataRecord, isKept } from "../data-record.ts";
 import { annotationsOf, withAnnotations, wordsIn } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
-import type { Project } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import { type DataRecord, isKept } from "../model/data-record.ts";
+import type { Project } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 import {
   type DeletionRequest,
   deletionAnnotation,

@@ -3,8 +3,8 @@
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { type DataEntry, kindOf } from "../data-record.ts";
 import { wordsIn } from "../kube/annotations.ts";
+import { type DataEntry, kindOf } from "../model/data-record.ts";
 
 export const deletionAnnotation = "jsonplane.io/delete-kept-data";
 

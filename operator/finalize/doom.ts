@@ -1,8 +1,8 @@
 // Decides over the data of one resource or root key: whether the end of its object, or of its Project, dooms them. A doom is
 // final once its purge was ordered, or once the object that brought it has gone; until then its live spec can release it.
 
-import type { DataEntry } from "../data-record.ts";
-import type { ApiResource, DeletionPolicy, Project, RootKey } from "../objects.ts";
+import type { DataEntry } from "../model/data-record.ts";
+import type { ApiResource, DeletionPolicy, Project, RootKey } from "../model/objects.ts";
 
 /** What is known when the entries of one project are judged. */
 export interface DoomContext {

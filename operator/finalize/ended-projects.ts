@@ -2,8 +2,8 @@
 // becomes of the data. Recorded with the publish that serves them no more, and until a replica has purged the sessions.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { EndedProject } from "../data-record.ts";
-import type { Project } from "../objects.ts";
+import type { EndedProject } from "../model/data-record.ts";
+import type { Project } from "../model/objects.ts";
 import { purgeId } from "./purge-doomed.ts";
 
 /** Beyond it the earliest are left to expire: nobody carries out purges, so nobody opens sessions either. */

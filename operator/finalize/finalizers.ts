@@ -3,11 +3,11 @@
 
 import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
-import type { DataRecord } from "../data-record.ts";
-import { finalizer, finalizerOf, purgeFinalizersOf, setterAnnotationOf, setterOf } from "../finalizer.ts";
 import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
-import type { CustomResource, DeletionPolicy } from "../objects.ts";
+import type { DataRecord } from "../model/data-record.ts";
+import { finalizer, finalizerOf, purgeFinalizersOf, setterAnnotationOf, setterOf } from "../model/finalizer.ts";
+import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 
 /** Which finalizers are this operator's, on one object. */
 export interface OwnFinalizers {

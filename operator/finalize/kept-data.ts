@@ -3,9 +3,9 @@
 
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { resourceNameOf, rootKeyOf } from "../claimed-name.ts";
-import type { DataEntry, DataRecord } from "../data-record.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import { resourceNameOf, rootKeyOf } from "../model/claimed-name.ts";
+import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 import { type DataJudgement, dataParts, openPurges, placeOf } from "./data-plan.ts";
 import { type DeletionRequest, isMeant, requestPlaces } from "./deletion-requests.ts";
 import { siftRequests } from "./refused-requests.ts";

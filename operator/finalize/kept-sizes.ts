@@ -4,7 +4,7 @@
 import { projectName, projectOfName } from "../../core/config/config-keys.ts";
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { type DataEntry, type DataRecord, isKept } from "../data-record.ts";
+import { type DataEntry, type DataRecord, isKept } from "../model/data-record.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 import { placeOf } from "./data-plan.ts";

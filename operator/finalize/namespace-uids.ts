@@ -4,8 +4,8 @@
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { KubeReader } from "../kube/api.ts";
 import { namespaceType } from "../kube/resource-types.ts";
-import type { ProjectObjects } from "../project-objects.ts";
-import type { PublishedProject } from "../published-project.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import type { PublishedProject } from "../model/published-project.ts";
 
 export interface NamespaceUids {
   /** Undefined when there is no such namespace. Throws what the API server said. */

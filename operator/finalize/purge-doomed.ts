@@ -4,7 +4,7 @@
 
 import type { PurgeOrder } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord, EndedProject } from "../data-record.ts";
+import type { DataEntry, DataRecord, EndedProject } from "../model/data-record.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 

@@ -1,7 +1,7 @@
 // Remembers which requests of a Project's annotation were of the future when they were seen. Their time comes, and the annotation may still be there:
 // without that memory they would delete then what was kept long after they were written. Pure.
 
-import type { DataRecord } from "../data-record.ts";
+import type { DataRecord } from "../model/data-record.ts";
 import { type DeletionRequest, requestPlaces } from "./deletion-requests.ts";
 
 /** Of one annotation; one with as many is refused as a whole until some are gone from it. */

@@ -3,8 +3,8 @@
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
-import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import type { HeldKind } from "../watch/held-deletions.ts";
 

@@ -2,10 +2,10 @@
 // wanted the deletion of any one of them, so that no deletionPolicy is asked.
 
 import type { Kind } from "../../core/manifests/object.ts";
-import { resourceNameOf, rootKeyOf } from "../claimed-name.ts";
-import { type DataEntry, type DataRecord, kindOf } from "../data-record.ts";
-import type { CustomResource } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import { resourceNameOf, rootKeyOf } from "../model/claimed-name.ts";
+import { type DataEntry, type DataRecord, kindOf } from "../model/data-record.ts";
+import type { CustomResource } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 
 export interface Succession {
   readonly objects: ProjectObjects;

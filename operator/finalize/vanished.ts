@@ -3,9 +3,9 @@
 // of ours.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord } from "../data-record.ts";
-import type { Child } from "../objects.ts";
-import { childrenOf, type ProjectObjects } from "../project-objects.ts";
+import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { Child } from "../model/objects.ts";
+import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import { isMassAbsence } from "../watch/mass-absence.ts";
 
 export interface Absence {

@@ -3,10 +3,10 @@
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
-import type { CustomResource } from "../objects.ts";
+import type { CustomResource } from "../model/objects.ts";
+import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import type { Verdict } from "../model/verdict.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
-import { childrenOf, type ProjectObjects } from "../project-objects.ts";
-import type { Verdict } from "../verdict.ts";
 
 export interface Withdrawing {
   readonly objects: ProjectObjects;

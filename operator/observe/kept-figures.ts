@@ -1,6 +1,6 @@
 // Sums up what is kept of stored data without being served, for metrics that have no series of a single Project.
 
-import { type DataRecord, isKept } from "../data-record.ts";
+import { type DataRecord, isKept } from "../model/data-record.ts";
 
 export interface KeptFigures {
   /** Projects of which something is kept, whether they are there or not. */

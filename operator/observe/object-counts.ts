@@ -1,6 +1,6 @@
 // Counts objects by what their statuses say, for metrics that have no series of a single object.
 
-import type { CustomResource } from "../objects.ts";
+import type { CustomResource } from "../model/objects.ts";
 import type { ObjectCount } from "./config-metrics.ts";
 
 interface Said {

@@ -6,7 +6,7 @@ import { recentlyUsed } from "../../core/recently-used.ts";
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import { ApiFailure, ApiUnreachable, isConflict, isNotFound, type KubeApi } from "../kube/api.ts";
 import { eventType } from "../kube/resource-types.ts";
-import type { Subject } from "../verdict.ts";
+import type { Subject } from "../model/verdict.ts";
 import { countedEvent, newEvent } from "./event-body.ts";
 import type { EventNote, EventRecorder } from "./event-recorder.ts";
 import { createEventLimits } from "./limits.ts";

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion, group } from "../../core/manifests/object.ts";
 import { eventType } from "../kube/resource-types.ts";
 import { microTime } from "../lead/lease.ts";
-import type { Subject } from "../verdict.ts";
+import type { Subject } from "../model/verdict.ts";
 import type { EventNote } from "./event-recorder.ts";
 
 export const reportingController = `${group}/operator`;

@@ -1,6 +1,6 @@
 // Tells people of what changed, as Events (events.k8s.io/v1) that `kubectl describe` shows.
 
-import type { Subject } from "../verdict.ts";
+import type { Subject } from "../model/verdict.ts";
 
 export interface EventNote {
   readonly type: "Normal" | "Warning";

@@ -3,8 +3,8 @@
 
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Monotonic } from "../../core/timers.ts";
+import type { Subject } from "../model/verdict.ts";
 import { createTokenBucket, type TokenBucket } from "../queue/token-bucket.ts";
-import type { Subject } from "../verdict.ts";
 
 const perObject = { burst: 25, refillMs: 300_000 };
 const objectsRemembered = 4_096;

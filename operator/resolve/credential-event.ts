@@ -1,10 +1,10 @@
 // What happened to credentials that people should be told of, as Events beside the object: one entry per thing that was
 // written. No secret stands in a note.
 
-import type { CustomResource } from "../objects.ts";
+import type { CustomResource } from "../model/objects.ts";
+import type { Subject } from "../model/verdict.ts";
 import type { AuditEntry, AuditedAct } from "../observe/audit-log.ts";
 import type { EventNote } from "../record/event-recorder.ts";
-import type { Subject } from "../verdict.ts";
 
 interface EventEntry {
   readonly type: EventNote["type"];

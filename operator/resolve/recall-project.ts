@@ -3,10 +3,10 @@
 
 import { createSecretKey } from "node:crypto";
 import type { SigningRing } from "../../core/config/types.ts";
-import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
-import type { ProjectObjects } from "../project-objects.ts";
-import { keyHashSecretName, userHashSecretName } from "../secret-names.ts";
-import { type Judged, refuse } from "../verdict.ts";
+import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import { keyHashSecretName, userHashSecretName } from "../model/secret-names.ts";
+import { type Judged, refuse } from "../model/verdict.ts";
 import { readKeyRecord } from "./key-record.ts";
 import type { FindSecret } from "./resolution.ts";
 import { readProjectKeys } from "./resolve-signing.ts";

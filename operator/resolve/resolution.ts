@@ -3,8 +3,8 @@
 
 import type { KeyObject } from "node:crypto";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { Resolved } from "../credentials.ts";
-import type { Installation } from "../installation.ts";
+import type { Resolved } from "../model/credentials.ts";
+import type { Installation } from "../model/installation.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import type { Random } from "./mint.ts";
 import type { SecretWrite } from "./secret-write.ts";

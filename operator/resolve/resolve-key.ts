@@ -4,10 +4,10 @@
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { KeyConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { LiveKeys } from "../credentials.ts";
-import type { ApiKey } from "../objects.ts";
-import { keyHashSecretName, keySecretName } from "../secret-names.ts";
-import { type Notice, refuse } from "../verdict.ts";
+import type { LiveKeys } from "../model/credentials.ts";
+import type { ApiKey } from "../model/objects.ts";
+import { keyHashSecretName, keySecretName } from "../model/secret-names.ts";
+import { type Notice, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
 import { rebuildKeyRecord, type ShownKey } from "./key-rebuild.ts";
 import { type KeyRecord, readKeyRecord } from "./key-record.ts";

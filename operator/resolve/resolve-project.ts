@@ -3,11 +3,11 @@
 
 import { createSecretKey } from "node:crypto";
 import type { KeyConfig, ProjectParts, SigningRing, UserConfig } from "../../core/config/types.ts";
-import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../credentials.ts";
-import type { Installation } from "../installation.ts";
-import type { ApiKey, ProjectUser } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
-import { type Judged, refuse } from "../verdict.ts";
+import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
+import type { Installation } from "../model/installation.ts";
+import type { ApiKey, ProjectUser } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import { type Judged, refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import { earliest, type FindSecret, type Resolution, type ResolveTools } from "./resolution.ts";
 import { type KeyStatus, resolveKey } from "./resolve-key.ts";

@@ -4,10 +4,10 @@
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { Json, SigningRing } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { Installation } from "../installation.ts";
-import type { Project } from "../objects.ts";
-import { isOwn, signingSecretName } from "../secret-names.ts";
-import { type Judged, refuse } from "../verdict.ts";
+import type { Installation } from "../model/installation.ts";
+import type { Project } from "../model/objects.ts";
+import { isOwn, signingSecretName } from "../model/secret-names.ts";
+import { type Judged, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
 import { earliest, type FindSecret, type ResolveTools } from "./resolution.ts";

@@ -4,11 +4,11 @@
 import type { UserConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { PasswordRefused } from "../../core/password/hash-password.ts";
-import { usernameOf } from "../claimed-name.ts";
-import type { PasswordCredential, Resolved } from "../credentials.ts";
-import type { ProjectUser } from "../objects.ts";
-import { passwordSecretName, userHashSecretName } from "../secret-names.ts";
-import { type Notice, refuse } from "../verdict.ts";
+import { usernameOf } from "../model/claimed-name.ts";
+import type { PasswordCredential, Resolved } from "../model/credentials.ts";
+import type { ProjectUser } from "../model/objects.ts";
+import { passwordSecretName, userHashSecretName } from "../model/secret-names.ts";
+import { type Notice, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
 import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";

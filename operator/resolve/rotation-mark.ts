@@ -3,7 +3,7 @@
 // value is there already, and makes no second one. A mark that was edited, or whose value was, counts as none.
 
 import type { Secret } from "../../core/manifests/object.ts";
-import { rotationAnnotation } from "../secret-names.ts";
+import { rotationAnnotation } from "../model/secret-names.ts";
 import { type Sealing, sameText, sealOf } from "./sealed-record.ts";
 
 export interface RotationMark {

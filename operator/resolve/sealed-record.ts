@@ -6,7 +6,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Json } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { CustomResource } from "../objects.ts";
+import type { CustomResource } from "../model/objects.ts";
 import { entryText } from "./secret-write.ts";
 
 export interface Sealing {

@@ -1,8 +1,8 @@
 // Why a Secret that has a name of ours can't be used for an object: something else made it, or another installation of jsonplane.
 
-import type { Installation } from "../installation.ts";
-import type { CustomResource } from "../objects.ts";
-import { isOwn } from "../secret-names.ts";
+import type { Installation } from "../model/installation.ts";
+import type { CustomResource } from "../model/objects.ts";
+import { isOwn } from "../model/secret-names.ts";
 import type { FoundSecret } from "./resolution.ts";
 
 /** Undefined = it can be used. */

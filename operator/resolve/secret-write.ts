@@ -1,8 +1,8 @@
 // What the resolve stage wants written, before anything that depends on it is published: whole Secrets, in order.
 
 import type { Secret } from "../../core/manifests/object.ts";
-import type { CustomResource } from "../objects.ts";
-import { namespaceAnnotation, ownerMarks, ownLabels, rotationAnnotation } from "../secret-names.ts";
+import type { CustomResource } from "../model/objects.ts";
+import { namespaceAnnotation, ownerMarks, ownLabels, rotationAnnotation } from "../model/secret-names.ts";
 
 export interface SecretWrite {
   /** `create` must fail where a Secret of that name exists; `replace` must fail where it has changed since it was read. */

@@ -2,7 +2,7 @@
 // says so. It forgets in the order in which the Secrets were last seen.
 
 import type { Monotonic } from "../../core/timers.ts";
-import { type Installation, installationText } from "../installation.ts";
+import { type Installation, installationText } from "../model/installation.ts";
 
 export interface KnownRivals {
   /** Seen by Secrets of the Project just now; undefined = there is none. */

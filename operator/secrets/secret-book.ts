@@ -3,7 +3,6 @@
 // NamespaceTerminating when the namespace is on its way out.
 
 import type { Secret } from "../../core/manifests/object.ts";
-import type { Installation } from "../installation.ts";
 import {
   isConflict,
   isNamespaceTerminating,
@@ -13,11 +12,9 @@ import {
   type ObjectName,
 } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
-import type { CustomResource } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
-import { createRepairs, SecretContested } from "../repairs.ts";
-import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
-import type { SecretWrite } from "../resolve/secret-write.ts";
+import type { Installation } from "../model/installation.ts";
+import type { CustomResource } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 import {
   installationAnnotation,
   isOwn,
@@ -25,7 +22,10 @@ import {
   ownerAnnotation,
   ownSecretNames,
   signingSecretName,
-} from "../secret-names.ts";
+} from "../model/secret-names.ts";
+import { createRepairs, SecretContested } from "../repairs.ts";
+import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
+import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
 import { createRememberedSecrets } from "./remembered-secrets.ts";
 import { createSecretClaims, type SecretClaimsDeps } from "./secret-claims.ts";

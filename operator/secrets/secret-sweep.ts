@@ -5,9 +5,16 @@
 import { isKind, type Kind } from "../../core/manifests/object.ts";
 import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { customTypes, secretType } from "../kube/resource-types.ts";
-import type { CustomResource } from "../objects.ts";
+import type { CustomResource } from "../model/objects.ts";
+import {
+  isOwn,
+  kindLabel,
+  nameLabel,
+  namespaceAnnotation,
+  ownerAnnotation,
+  ownSecretNames,
+} from "../model/secret-names.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
-import { isOwn, kindLabel, nameLabel, namespaceAnnotation, ownerAnnotation, ownSecretNames } from "../secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
 import { secretOf } from "./secret-object.ts";
 

@@ -1,9 +1,9 @@
 // Says which objects use which Secret, so that an event of a Secret leads to the Projects it matters to: those that keep a
 // Secret of that name, whether it exists or not, and those that take a password from it.
 
-import type { CustomResource, ProjectUser } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
-import { ownSecretNames } from "../secret-names.ts";
+import type { CustomResource, ProjectUser } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import { ownSecretNames } from "../model/secret-names.ts";
 
 /** Names of the Secrets that jsonplane keeps for a Project and its children. */
 export function secretNamesOf({ project, users, keys }: ProjectObjects): readonly string[] {

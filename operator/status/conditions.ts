@@ -2,10 +2,10 @@
 // while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
 import type { EndWait } from "../finalize/purge-doomed.ts";
+import { healsByItself, type NoticeReason, type Reason, type UnpublishedReason } from "../model/reasons.ts";
+import type { Verdict } from "../model/verdict.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
-import { healsByItself, type NoticeReason, type Reason, type UnpublishedReason } from "../reasons.ts";
-import type { Verdict } from "../verdict.ts";
 import {
   acceptedMessage,
   availabilityMessages,

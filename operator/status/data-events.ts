@@ -1,12 +1,12 @@
 // Says which Events the stored data of one Project are worth: they were deleted with their object, were kept when it went, or
 // were taken over from an earlier namespace.
 
-import type { DataEntry, DataRecord } from "../data-record.ts";
 import { deletionAnnotation, isRequestPlace } from "../finalize/deletion-requests.ts";
-import type { CustomResource, Project } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { CustomResource, Project } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import type { Subject } from "../model/verdict.ts";
 import type { EventNote } from "../record/event-recorder.ts";
-import type { Subject } from "../verdict.ts";
 import { statusEventCatalogue } from "./events-of.ts";
 
 export interface DataHappening {

@@ -2,7 +2,7 @@
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
 import type { EndWait } from "../finalize/purge-doomed.ts";
-import type { Fault, Notice, Refused } from "../verdict.ts";
+import type { Fault, Notice, Refused } from "../model/verdict.ts";
 
 export type DataWait = EndWait;
 

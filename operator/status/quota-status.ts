@@ -1,7 +1,7 @@
 // What a Project's status says of its quotas, and the Event when one of them becomes nearly full: once, until it had room again.
 
 import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
-import type { Project } from "../objects.ts";
+import type { Project } from "../model/objects.ts";
 import { isNearlyFull } from "../publish/quota-book.ts";
 import type { EventNote } from "../record/event-recorder.ts";
 import { statusEventCatalogue } from "./events-of.ts";

@@ -3,14 +3,14 @@
 
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
-import { resourceNameOf, rootKeyOf, usernameOf } from "../claimed-name.ts";
 import type { EndWait } from "../finalize/purge-doomed.ts";
-import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
+import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import type { Notice, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
-import type { Notice, Verdict } from "../verdict.ts";
 import { type Condition, conditionsOf, type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
 import { clipped } from "./messages.ts";
 import { quotaMembers } from "./quota-status.ts";

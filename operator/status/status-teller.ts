@@ -6,18 +6,18 @@ import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { acceptedLossOf } from "../compile/accepted-loss.ts";
-import type { Installation } from "../installation.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
-import type { CustomResource } from "../objects.ts";
-import { childrenOf, type ProjectObjects } from "../project-objects.ts";
+import type { Installation } from "../model/installation.ts";
+import type { CustomResource } from "../model/objects.ts";
+import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts";
+import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Reach, ReplicaRefusal } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
-import { isUnpublishedReason, type UnpublishedReason } from "../reasons.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { createRepairs } from "../repairs.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
-import type { Refused, Verdict } from "../verdict.ts";
 import type { WhyUnpublished } from "../why-unpublished.ts";
 import {
   type Condition,

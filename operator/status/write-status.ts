@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import { isConflict, isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
-import type { CustomResource } from "../objects.ts";
+import type { CustomResource } from "../model/objects.ts";
 import type { Status } from "./status-of.ts";
 
 /**

@@ -4,8 +4,8 @@
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { KubeObject } from "../kube/api.ts";
-import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "../objects.ts";
-import type { ProjectObjects } from "../project-objects.ts";
+import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
 
 export interface ProjectIndex {
   /** Takes over an object as it is now; answers with the key of its Project. */

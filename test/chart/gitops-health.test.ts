@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { evaluate } from "@marcbachmann/cel-js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { healsByItself, type Reason, reasonCatalogue } from "../../operator/reasons.ts";
+import { healsByItself, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
 import { conditionsOf, type Observation } from "../../operator/status/conditions.ts";
 import { lua } from "../../tools/parts/lua.ts";
 import { requirePart } from "../../tools/parts/part.ts";

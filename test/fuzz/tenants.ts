@@ -10,9 +10,9 @@ import { compileProject } from "../../operator/compile/compile-project.ts";
 import { groupByProject } from "../../operator/compile/group-objects.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
-import type { Credentials } from "../../operator/credentials.ts";
-import type { CustomResource } from "../../operator/objects.ts";
-import type { ProjectObjects } from "../../operator/project-objects.ts";
+import type { Credentials } from "../../operator/model/credentials.ts";
+import type { CustomResource } from "../../operator/model/objects.ts";
+import type { ProjectObjects } from "../../operator/model/project-objects.ts";
 import {
   basic,
   changed,

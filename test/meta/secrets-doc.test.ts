@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { ApiKey, CustomResource, Project, ProjectUser } from "../../operator/objects.ts";
-import { noticeCatalogue, reasonCatalogue } from "../../operator/reasons.ts";
-import { credentialEventCatalogue } from "../../operator/resolve/credential-event.ts";
-import { rotateSigningKeyAnnotation } from "../../operator/resolve/resolve-signing.ts";
+import type { ApiKey, CustomResource, Project, ProjectUser } from "../../operator/model/objects.ts";
+import { noticeCatalogue, reasonCatalogue } from "../../operator/model/reasons.ts";
 import {
   namespaceAnnotation,
   ownerAnnotation,
@@ -11,7 +9,9 @@ import {
   ownSecretNames,
   projectAnnotation,
   rotationAnnotation,
-} from "../../operator/secret-names.ts";
+} from "../../operator/model/secret-names.ts";
+import { credentialEventCatalogue } from "../../operator/resolve/credential-event.ts";
+import { rotateSigningKeyAnnotation } from "../../operator/resolve/resolve-signing.ts";
 
 const text = readFileSync(new URL("../../docs/reference/secrets.md", import.meta.url), "utf8");
 const section = (title: string): string => text.split("\n## ").find((part) => part.startsWith(title)) ?? "";

@@ -4,7 +4,7 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import { finalizer } from "../../operator/finalizer.ts";
+import { finalizer } from "../../operator/model/finalizer.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { startReplica } from "../support/fleet/replica.ts";
 import { customResources, folderOf, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";

@@ -2,7 +2,7 @@
 // stay.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { finalizer } from "../../operator/finalizer.ts";
+import { finalizer } from "../../operator/model/finalizer.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-parts.ts";
 import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
+import type { Subject } from "../../operator/model/verdict.ts";
 import {
   createEventRecorder,
   type RecordObservation,
   type StoppableRecorder,
 } from "../../operator/record/create-event-recorder.ts";
 import type { EventNote } from "../../operator/record/event-recorder.ts";
-import type { Subject } from "../../operator/verdict.ts";
 import { sharedApiServer } from "../support/fleet/shared-parts.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";

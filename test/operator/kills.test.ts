@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { credentialsKey } from "../../core/config/config-keys.ts";
-import { rotationAnnotation } from "../../operator/secret-names.ts";
+import { rotationAnnotation } from "../../operator/model/secret-names.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { freeLease } from "../support/fleet/free-lease.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";

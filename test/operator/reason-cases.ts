@@ -1,7 +1,7 @@
 // How each reason of the catalogue comes about in one namespace, what its message says, and what mends it. The object that it
 // is about is made last, or broken, by `given`.
 
-import type { NoticeReason, Reason } from "../../operator/reasons.ts";
+import type { NoticeReason, Reason } from "../../operator/model/reasons.ts";
 import { endNamespace, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { type DeclaredKind, declared, type Place, secretOf } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/reasons.ts";
+import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import {
   type Conditions,

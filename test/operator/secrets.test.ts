@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { kinds } from "../../core/manifests/object.ts";
 import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
+import type { ProjectObjects } from "../../operator/model/project-objects.ts";
 import type { AuditEntry } from "../../operator/observe/audit-log.ts";
-import type { ProjectObjects } from "../../operator/project-objects.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import { createSecretBook, NamespaceTerminating, type SecretBook } from "../../operator/secrets/secret-book.ts";
 import { SecretChanged } from "../../operator/secrets/secret-object.ts";

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { applyFinalizer, type OwnFinalizers } from "../../operator/finalize/finalizers.ts";
-import { finalizer } from "../../operator/finalizer.ts";
 import type { KubeApi, KubeObject } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
-import type { Project } from "../../operator/objects.ts";
+import { finalizer } from "../../operator/model/finalizer.ts";
+import type { Project } from "../../operator/model/objects.ts";
 import type { Progress } from "../../operator/status/conditions.ts";
 import { statusOf } from "../../operator/status/status-of.ts";
 import { writeStatus } from "../../operator/status/write-status.ts";

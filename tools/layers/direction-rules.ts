@@ -20,6 +20,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
  */
 const stages: Readonly<Record<string, readonly string[]>> = {
   operator: [
+    "model",
     "observe",
     "kube",
     "lead",

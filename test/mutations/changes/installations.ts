@@ -14,7 +14,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "rival-not-seen",
     harm: "Two installations of one class put right without end what the other one wrote",
-    file: "operator/installation.ts",
+    file: "operator/model/installation.ts",
     find: "return one.ringSecretName === other.ringSecretName",
     replace: 'return one.id === "" && one.ringSecretName === other.ringSecretName',
     caughtBy: ["test/unit/operator/two-installations.test.ts"],
@@ -38,7 +38,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "copied-ring-taken-for-the-same-installation",
     harm: "Two installations with copies of one key ring put right without end what the other one wrote",
-    file: "operator/installation.ts",
+    file: "operator/model/installation.ts",
     find: "return one.ringSecretName === other.ringSecretName",
     replace: "return one.id !== other.id && one.ringSecretName === other.ringSecretName",
     caughtBy: ["test/unit/operator/secrets/secret-book.test.ts", "test/operator/moved-installation.test.ts"],

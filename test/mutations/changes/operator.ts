@@ -336,7 +336,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "secret-of-another-taken-over",
     harm: "The operator overwrites a Secret that is not its own",
-    file: "operator/secret-names.ts",
+    file: "operator/model/secret-names.ts",
     find: "return labels[kindLabel] === owner.kind && labels[nameLabel] === owner.metadata.name;",
     replace: "return labels[kindLabel] !== undefined || owner.kind !== undefined;",
     caughtBy: ["test/unit/operator/resolve/resolve-key.test.ts"],

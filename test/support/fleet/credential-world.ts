@@ -7,11 +7,11 @@ import { PasswordRefused } from "../../../core/password/hash-password.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../../operator/compile/schema-check.ts";
-import type { ApiKey, Project, ProjectUser, StoredMeta } from "../../../operator/objects.ts";
-import type { ProjectObjects } from "../../../operator/project-objects.ts";
+import type { ApiKey, Project, ProjectUser, StoredMeta } from "../../../operator/model/objects.ts";
+import type { ProjectObjects } from "../../../operator/model/project-objects.ts";
+import { nameLabel } from "../../../operator/model/secret-names.ts";
+import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
-import { nameLabel } from "../../../operator/secret-names.ts";
-import type { Verdict } from "../../../operator/verdict.ts";
 import { createSecretShelf, type SecretShelf } from "./secret-shelf.ts";
 
 export const start = Date.parse("2026-06-01T12:00:00Z");

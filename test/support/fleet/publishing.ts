@@ -10,7 +10,7 @@ import { connect } from "../../../core/redis/connect.ts";
 import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
-import type { DataEntry, DataRecord } from "../../../operator/data-record.ts";
+import type { DataEntry, DataRecord } from "../../../operator/model/data-record.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
 import type { DataLossPolicy, StoreIdentity } from "../../../operator/publish/store-identity.ts";
 

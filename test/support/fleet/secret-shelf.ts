@@ -1,8 +1,8 @@
 // Secrets of one namespace in memory, written as the API server would let them be written, for tests of the resolve stage.
 
 import type { Secret } from "../../../core/manifests/object.ts";
+import { kindLabel, nameLabel } from "../../../operator/model/secret-names.ts";
 import type { SecretWrite } from "../../../operator/resolve/secret-write.ts";
-import { kindLabel, nameLabel } from "../../../operator/secret-names.ts";
 
 export interface SecretShelf {
   find(name: string): Secret | undefined;

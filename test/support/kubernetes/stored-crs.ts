@@ -12,8 +12,8 @@ import type {
   ProjectUser,
   RootKey,
   StoredMeta,
-} from "../../../operator/objects.ts";
-import type { ProjectObjects } from "../../../operator/project-objects.ts";
+} from "../../../operator/model/objects.ts";
+import type { ProjectObjects } from "../../../operator/model/project-objects.ts";
 
 interface Kinds {
   readonly Project: Project;

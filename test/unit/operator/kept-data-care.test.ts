@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../../core/clock.ts";
-import type { DataRecord } from "../../../operator/data-record.ts";
 import { createKeptDataCare } from "../../../operator/kept-data-care.ts";
+import type { DataRecord } from "../../../operator/model/data-record.ts";
 import type { OpenConfig } from "../../../operator/publish/config-writer.ts";
 
 /** What is kept of shop/store while a Project of this class has the name; the names of the data that replicas are to measure. */

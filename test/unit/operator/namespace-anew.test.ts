@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../core/config/types.ts";
 import type { KubeApi } from "../../../operator/kube/api.ts";
 import type { Leadership } from "../../../operator/lead/leadership.ts";
 import { LeaderSession } from "../../../operator/leader-session.ts";
-import { ownerAnnotation, projectAnnotation } from "../../../operator/secret-names.ts";
+import { ownerAnnotation, projectAnnotation } from "../../../operator/model/secret-names.ts";
 import type { CacheListener, Caches } from "../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api/fake-api-server.ts";

@@ -3,7 +3,7 @@
 
 import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts } from "../../../core/config/types.ts";
-import type { Installation } from "../../../operator/installation.ts";
+import type { Installation } from "../../../operator/model/installation.ts";
 import type { OpenConfigDeps, OpenedConfig } from "../../../operator/open-config.ts";
 import type { Acknowledgements } from "../../../operator/publish/acknowledgements.ts";
 import type { PublishedEntry, Publisher } from "../../../operator/publish/publisher.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault } from "../../../../cli/kept-data/kept-item.ts";
 import { type FoundNamespace, itemsOf } from "../../../../cli/kept-data/read-kept.ts";
-import type { DataEntry } from "../../../../operator/data-record.ts";
+import type { DataEntry } from "../../../../operator/model/data-record.ts";
 
 const ref = { namespace: "shop", name: "store" };
 const entry = (more: Partial<DataEntry> = {}): DataEntry => ({

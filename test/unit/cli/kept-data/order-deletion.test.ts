@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { KeptItem } from "../../../../cli/kept-data/kept-item.ts";
 import { orderDeletion } from "../../../../cli/kept-data/order-deletion.ts";
 import { systemTimers } from "../../../../core/timers.ts";
-import type { DataEntry } from "../../../../operator/data-record.ts";
 import { deletionAnnotation, maxAnnotationBytes } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
+import type { DataEntry } from "../../../../operator/model/data-record.ts";
 
 const since = "2026-11-20T00:00:00.000Z";
 

@@ -9,11 +9,11 @@ import { compileProject } from "../../../../operator/compile/compile-project.ts"
 import { groupByProject } from "../../../../operator/compile/group-objects.ts";
 import { assignHosts, noHosts } from "../../../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../../../operator/compile/schema-check.ts";
-import type { Credentials, KeyCredential } from "../../../../operator/credentials.ts";
-import type { CustomResource } from "../../../../operator/objects.ts";
-import type { ProjectObjects } from "../../../../operator/project-objects.ts";
-import type { Reason } from "../../../../operator/reasons.ts";
-import { refuse, type Verdict } from "../../../../operator/verdict.ts";
+import type { Credentials, KeyCredential } from "../../../../operator/model/credentials.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
+import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
+import type { Reason } from "../../../../operator/model/reasons.ts";
+import { refuse, type Verdict } from "../../../../operator/model/verdict.ts";
 
 export interface CompileCase {
   /** One sentence: what the case proves. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createHostClaims, createHostHolders } from "../../../../operator/compile/host-claims.ts";
 import { everyHost, type HostPolicy, hostPolicy } from "../../../../operator/compile/host-policy.ts";
 import { assignHosts, grantFor, noHosts } from "../../../../operator/compile/hosts.ts";
-import type { Project } from "../../../../operator/objects.ts";
+import type { Project } from "../../../../operator/model/objects.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 
 const hostNames = ["a.example.org", "b.example.org", "c.shop.example.net", "example.net"];

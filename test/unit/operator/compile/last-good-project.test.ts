@@ -5,7 +5,7 @@ import { acceptLossAnnotation } from "../../../../core/config/store-fields.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import { noHosts } from "../../../../operator/compile/hosts.ts";
 import { lastGoodProject } from "../../../../operator/compile/judge-project.ts";
-import type { Project } from "../../../../operator/objects.ts";
+import type { Project } from "../../../../operator/model/objects.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 

@@ -1,11 +1,11 @@
 // When a Project that no object explains may be taken for gone.
 
 import { expect, it } from "vitest";
-import type { DataEntry } from "../../../../operator/data-record.ts";
 import { createAbsences } from "../../../../operator/finalize/absences.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
-import type { ProjectObjects } from "../../../../operator/project-objects.ts";
-import type { PublishedProject } from "../../../../operator/published-project.ts";
+import type { DataEntry } from "../../../../operator/model/data-record.ts";
+import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
+import type { PublishedProject } from "../../../../operator/model/published-project.ts";
 import { project, withKey, withResource } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 

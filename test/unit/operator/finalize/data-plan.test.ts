@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
 import { type DataInput, judgeData, planData } from "../../../../operator/finalize/data-plan.ts";
 import { purgeId } from "../../../../operator/finalize/purge-doomed.ts";
-import type { CustomResource, DeletionPolicy } from "../../../../operator/objects.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
+import type { CustomResource, DeletionPolicy } from "../../../../operator/model/objects.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
 import { createDeletionInbox } from "../../../../operator/finalize/deletion-inbox.ts";
 import { deletionAnnotation, isMeant } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 

@@ -1,10 +1,10 @@
 // Whose sessions are to be purged, decided beside what becomes of the data, and recorded until it is done.
 
 import { describe, expect, it } from "vitest";
-import type { DataRecord, EndedProject } from "../../../../operator/data-record.ts";
 import { type DataInput, judgeData, planData } from "../../../../operator/finalize/data-plan.ts";
 import { purgeId } from "../../../../operator/finalize/purge-doomed.ts";
-import type { CustomResource } from "../../../../operator/objects.ts";
+import type { DataRecord, EndedProject } from "../../../../operator/model/data-record.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { settledRecord } from "../../../../operator/publish/data-records.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";

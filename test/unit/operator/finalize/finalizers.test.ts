@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { DataRecord } from "../../../../operator/data-record.ts";
 import {
   applyFinalizer,
   type FinalizerInput,
@@ -7,9 +6,10 @@ import {
   ownFinalizers,
   wantsFinalizer,
 } from "../../../../operator/finalize/finalizers.ts";
-import { finalizer } from "../../../../operator/finalizer.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
-import type { CustomResource } from "../../../../operator/objects.ts";
+import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import { finalizer } from "../../../../operator/model/finalizer.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const finalizers = [finalizer];

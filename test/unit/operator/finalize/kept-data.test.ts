@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
 import { readProjectRequests, requestPlaces } from "../../../../operator/finalize/deletion-requests.ts";
 import { type KeptInput, keptFrom, withKept } from "../../../../operator/finalize/kept-data.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { DataOrder, KeptSize } from "../../../../core/config/data-order.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
 import { createKeptSizes } from "../../../../operator/finalize/kept-sizes.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import type { Reach } from "../../../../operator/publish/acknowledgements.ts";
 
 function kept(name: string, more: Partial<DataEntry> = {}): DataEntry {

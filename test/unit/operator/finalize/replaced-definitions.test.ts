@@ -5,7 +5,7 @@ import {
   createReplacedDefinitions,
   type ReplacedDefinitions,
 } from "../../../../operator/finalize/replaced-definitions.ts";
-import type { ProjectObjects } from "../../../../operator/project-objects.ts";
+import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
 import { project, withKey, withUser } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 

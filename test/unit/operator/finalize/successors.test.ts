@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
 import { type DataInput, judgeData } from "../../../../operator/finalize/data-plan.ts";
-import type { CustomResource, DeletionPolicy } from "../../../../operator/objects.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
+import type { CustomResource, DeletionPolicy } from "../../../../operator/model/objects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const namespaceUid = "namespace 1";

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/data-record.ts";
 import { withUnserved } from "../../../../operator/finalize/data-plan.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { project, withConfig, withLimits, withResource } from "../../../support/http/projects.ts";
 
 const entry = (what: DataEntry["what"], name: string, more: Partial<DataEntry> = {}): DataEntry => ({

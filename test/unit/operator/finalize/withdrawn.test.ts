@@ -3,8 +3,8 @@
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import { type Withdrawing, withdrawnBy } from "../../../../operator/finalize/withdrawn.ts";
-import type { CustomResource } from "../../../../operator/objects.ts";
-import type { Refused } from "../../../../operator/verdict.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
+import type { Refused } from "../../../../operator/model/verdict.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { ApiFailure, ApiUnreachable, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
+import type { Subject } from "../../../../operator/model/verdict.ts";
 import { createEventRecorder, type RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
 import type { EventNote } from "../../../../operator/record/event-recorder.ts";
-import type { Subject } from "../../../../operator/verdict.ts";
 import { FakeApiObjects, Refused } from "../../../support/fake-api/fake-api-objects.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, randomBytes, sign, verify } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { SigningRing } from "../../../../core/config/types.ts";
-import type { Project } from "../../../../operator/objects.ts";
+import type { Project } from "../../../../operator/model/objects.ts";
 import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts";
 import { createSecretShelf, type SecretShelf } from "../../../support/fleet/secret-shelf.ts";
 

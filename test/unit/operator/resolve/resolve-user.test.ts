@@ -4,7 +4,7 @@ import type { UserConfig } from "../../../../core/config/types.ts";
 import { PasswordRefused } from "../../../../core/password/hash-password.ts";
 import { servedConfigs } from "../../../../operator/compile/compile-children.ts";
 import { compileUser } from "../../../../operator/compile/compile-user.ts";
-import type { ProjectUser } from "../../../../operator/objects.ts";
+import type { ProjectUser } from "../../../../operator/model/objects.ts";
 import { resolveUser } from "../../../../operator/resolve/resolve-user.ts";
 import { passwordRevision } from "../../../../operator/resolve/user-record.ts";
 import { createSecretShelf, type SecretShelf } from "../../../support/fleet/secret-shelf.ts";

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
+import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
 import type { SecretWrite } from "../../../../operator/resolve/secret-write.ts";
 import { writeSecrets } from "../../../../operator/resolve/write-secrets.ts";
-import { kindLabel, nameLabel } from "../../../../operator/secret-names.ts";
 import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
 
 let world: CredentialWorld;

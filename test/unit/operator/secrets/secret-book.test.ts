@@ -1,12 +1,17 @@
 // Own Secrets over an API server in this process, and caches that are behind it: whose a Secret is, is known before it is used.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Installation, installationText, parseInstallation } from "../../../../operator/installation.ts";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import { secretType } from "../../../../operator/kube/resource-types.ts";
-import type { ApiKey, CustomResource } from "../../../../operator/objects.ts";
+import { type Installation, installationText, parseInstallation } from "../../../../operator/model/installation.ts";
+import type { ApiKey, CustomResource } from "../../../../operator/model/objects.ts";
+import {
+  installationAnnotation,
+  ownerMarks,
+  ownLabels,
+  projectAnnotation,
+} from "../../../../operator/model/secret-names.ts";
 import { SecretContested } from "../../../../operator/repairs.ts";
-import { installationAnnotation, ownerMarks, ownLabels, projectAnnotation } from "../../../../operator/secret-names.ts";
 import { createSecretBook } from "../../../../operator/secrets/secret-book.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { ObjectCache } from "../../../../operator/watch/object-cache.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApiKey, CustomResource, Project, ProjectUser } from "../../../../operator/objects.ts";
+import type { ApiKey, CustomResource, Project, ProjectUser } from "../../../../operator/model/objects.ts";
 import { createSecretUsers } from "../../../../operator/secrets/secret-users.ts";
 
 function object<O extends CustomResource>(kind: O["kind"], name: string, spec: Partial<O["spec"]> = {}): O {

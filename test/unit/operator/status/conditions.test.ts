@@ -6,7 +6,8 @@ import {
   noticeCatalogue,
   type Reason,
   reasonCatalogue,
-} from "../../../../operator/reasons.ts";
+} from "../../../../operator/model/reasons.ts";
+import type { Fault, Refused, Verdict } from "../../../../operator/model/verdict.ts";
 import {
   type Condition,
   conditionsOf,
@@ -15,7 +16,6 @@ import {
   type Progress,
   withAvailability,
 } from "../../../../operator/status/conditions.ts";
-import type { Fault, Refused, Verdict } from "../../../../operator/verdict.ts";
 import { kstatusOf } from "../../../support/kubernetes/kstatus.ts";
 
 const subject = { kind: "ApiResource", namespace: "default", name: "books", uid: "u-1" } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Reason } from "../../../../operator/reasons.ts";
+import type { Reason } from "../../../../operator/model/reasons.ts";
+import type { Verdict } from "../../../../operator/model/verdict.ts";
 import { conditionsOf, type Observation } from "../../../../operator/status/conditions.ts";
 import { eventsOf } from "../../../../operator/status/events-of.ts";
-import type { Verdict } from "../../../../operator/verdict.ts";
 
 const subject = { kind: "ApiKey", namespace: "default", name: "ci", uid: "u-1" } as const;
 const accepted: Verdict = { ...subject, accepted: true, notices: [] };

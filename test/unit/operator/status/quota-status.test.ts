@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { QuotaUses } from "../../../../core/config/quota-uses.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
-import type { Project } from "../../../../operator/objects.ts";
+import type { Project } from "../../../../operator/model/objects.ts";
 import { quotaEventsOf, quotaMembers } from "../../../../operator/status/quota-status.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 

@@ -1,6 +1,6 @@
 // One Project with all objects that refer to it, each structurally valid and with its defaults filled in.
 
-import type { ProjectRef } from "../core/config/types.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
 import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "./objects.ts";
 
 export interface ProjectObjects {

@@ -1,6 +1,6 @@
 // What `compile` says of each object, besides the configuration: accepted, or refused with a reason and the place.
 
-import type { Kind } from "../core/manifests/object.ts";
+import type { Kind } from "../../core/manifests/object.ts";
 import type { NoticeReason, Reason } from "./reasons.ts";
 
 export interface Subject {

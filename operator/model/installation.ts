@@ -1,8 +1,8 @@
 // Which installation of jsonplane something was written by. An installation is the operators of one class in one namespace, with the key
 // ring that is kept there; what it makes names it in the annotation `jsonplane.io/installation`, as `<namespace>/<Secret of the ring>/<id>`.
 
-import { type Keyring, keyedHash } from "../core/config/keyring.ts";
-import type { ObjectName } from "./kube/api.ts";
+import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
+import type { ObjectName } from "../kube/api.ts";
 
 export interface Installation {
   /** Where its operators run. */

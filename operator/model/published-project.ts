@@ -1,7 +1,7 @@
 // What Redis holds of one project, as the operator needs it before it compiles: the parts that are served and what is known of
 // stored data.
 
-import type { ProjectParts } from "../core/config/types.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
 import type { DataRecord } from "./data-record.ts";
 
 export interface PublishedProject {

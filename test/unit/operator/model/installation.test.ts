@@ -1,8 +1,8 @@
 // What says which installation something was written by.
 
 import { expect, it } from "vitest";
-import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
-import { installationOf, installationText, parseInstallation } from "../../../operator/installation.ts";
+import { newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
+import { installationOf, installationText, parseInstallation } from "../../../../operator/model/installation.ts";
 
 it("an installation reads what it has written", () => {
   const ours = installationOf(parseKeyring(newKeyringText()), {

@@ -1,12 +1,12 @@
 // The five kinds as `compile` reads them: structurally valid, defaults filled in, and known to the cluster (or to the dev
 // mode that stands in for one), so that each has a UID and an age.
 
-import type { ApiKey as ApiKeyManifest } from "../core/manifests/generated/apikey.generated.ts";
-import type { ApiResource as ApiResourceManifest } from "../core/manifests/generated/apiresource.generated.ts";
-import type { Project as ProjectManifest } from "../core/manifests/generated/project.generated.ts";
-import type { ProjectUser as ProjectUserManifest } from "../core/manifests/generated/projectuser.generated.ts";
-import type { RootKey as RootKeyManifest } from "../core/manifests/generated/rootkey.generated.ts";
-import type { ObjectMeta } from "../core/manifests/object.ts";
+import type { ApiKey as ApiKeyManifest } from "../../core/manifests/generated/apikey.generated.ts";
+import type { ApiResource as ApiResourceManifest } from "../../core/manifests/generated/apiresource.generated.ts";
+import type { Project as ProjectManifest } from "../../core/manifests/generated/project.generated.ts";
+import type { ProjectUser as ProjectUserManifest } from "../../core/manifests/generated/projectuser.generated.ts";
+import type { RootKey as RootKeyManifest } from "../../core/manifests/generated/rootkey.generated.ts";
+import type { ObjectMeta } from "../../core/manifests/object.ts";
 
 /** `metadata` with what the API server fills in. */
 export interface StoredMeta extends ObjectMeta {

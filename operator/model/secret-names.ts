@@ -1,7 +1,7 @@
 // What the Secrets that jsonplane makes are called, and how it tells its own from foreign ones: by label, so that a Secret
 // of another owner is never overwritten, and a restored backup is recognised.
 
-import type { Secret } from "../core/manifests/object.ts";
+import type { Secret } from "../../core/manifests/object.ts";
 import type { ApiKey, CustomResource } from "./objects.ts";
 
 export const managedByLabel = "app.kubernetes.io/managed-by";

@@ -2,7 +2,7 @@
 // be, of which object and namespace, and what becomes of them. Kept in Redis beside the configuration, written with it in one
 // step, so that no crash forgets a purge or does one that nobody asked for.
 
-import type { KeptSize } from "../core/config/data-order.ts";
+import type { KeptSize } from "../../core/config/data-order.ts";
 import type { DeletionPolicy } from "./objects.ts";
 
 export interface DataEntry {
