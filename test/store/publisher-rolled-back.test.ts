@@ -8,7 +8,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createWorkQueue } from "../../operator/queue/work-queue.ts";
-import { createUpkeep } from "../../operator/upkeep.ts";
+import { createUpkeep } from "../../operator/runtime/upkeep.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,

@@ -35,6 +35,8 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "finalize",
     "status",
     "record",
+    "reconcile",
+    "runtime",
   ],
   dataplane: [
     "config",
@@ -55,19 +57,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files straight in a program's folder that join stages; a stage never imports them. */
-const joiners: ReadonlySet<string> = new Set([
-  "pipeline.ts",
-  "reconcile.ts",
-  "handle-key.ts",
-  "upkeep.ts",
-  "wakeups.ts",
-  "host-desk.ts",
-  "kept-data-care.ts",
-  "open-config.ts",
-  "leader-session.ts",
-  "serve-terms.ts",
-  "app.ts",
-]);
+const joiners: ReadonlySet<string> = new Set(["pipeline.ts", "app.ts"]);
 
 export function directionFindings(sources: readonly Source[]): readonly Finding[] {
   const known = new Set(sources.map((source) => source.path));

@@ -6,10 +6,10 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "loser-of-a-redis-writes-over-the-other-one",
     harm: "Two installations of one class on one Redis write Ready and PublishFailed into the same statuses in turns",
-    file: "operator/handle-key.ts",
+    file: "operator/runtime/handle-key.ts",
     find: "const rival = await deps.secrets.holderOf(objects);",
     replace: "const rival = undefined;",
-    caughtBy: ["test/unit/operator/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
   },
   {
     name: "rival-not-seen",
@@ -17,7 +17,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/model/installation.ts",
     find: "return one.ringSecretName === other.ringSecretName",
     replace: 'return one.id === "" && one.ringSecretName === other.ringSecretName',
-    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
     name: "rival-that-is-gone-obeyed",
@@ -33,7 +33,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/finalize/carry-on.ts",
     find: "const settled = rival === undefined ? await",
     replace: 'const settled = rival?.id !== "" ? await',
-    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
     name: "copied-ring-taken-for-the-same-installation",
@@ -55,7 +55,7 @@ export const installationMutations: readonly Mutation[] = [
       const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
         if (objects.project === undefined && isToldSo(object)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return [];`,
-    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
     name: "contested-stays-after-the-takeover",
@@ -63,7 +63,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/status/status-teller.ts",
     find: 'isOutdated(object, deps.namespace) ? ["Contested"] : []',
     replace: "isOutdated(object, deps.namespace) ? [] : []",
-    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
     name: "outage-written-over-the-other-one",
@@ -71,7 +71,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/status/status-teller.ts",
     find: "const isLeft = rival !== undefined && isLeftTo(object, now);",
     replace: "const isLeft = false;",
-    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
     name: "rival-unknown-while-redis-was-never-open",
@@ -87,7 +87,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/status/status-teller.ts",
     find: "if (objects.project === undefined && isToldSo(object)) return [];",
     replace: "",
-    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
     name: "finalizers-adopted-again-and-again",
@@ -108,10 +108,10 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "held-back-for-ever",
     harm: "An object hangs in Terminating for an installation whose namespace is gone, until somebody edits it",
-    file: "operator/reconcile.ts",
+    file: "operator/reconcile/reconcile.ts",
     find: "resolved.rival !== undefined || carried.held.size > 0",
     replace: "resolved.rival !== undefined",
-    caughtBy: ["test/unit/operator/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
   },
   {
     name: "finalizers-asked-about-one-by-one",

@@ -175,7 +175,7 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "revocation-waits-for-what-is-held",
     harm: "A user who is deleted can log in for as long as somebody else's objects are held",
-    file: "operator/reconcile.ts",
+    file: "operator/reconcile/reconcile.ts",
     find: "await revokeDeleted({ objects, deleted }, before, config.publisher, deps.audit);",
     replace: "",
     caughtBy: ["test/operator/deleted-definitions.test.ts"],
@@ -191,10 +191,10 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "last-replica-goes-unsaid",
     harm: "Projects say that they are available although the last replica has gone",
-    file: "operator/wakeups.ts",
+    file: "operator/runtime/wakeups.ts",
     find: "if (liveness !== alive) for",
     replace: "if (liveness !== alive && false) for",
-    caughtBy: ["test/unit/operator/wakeups.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/wakeups.test.ts"],
   },
   {
     name: "old-look-says-available",

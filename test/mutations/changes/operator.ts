@@ -30,10 +30,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "rotated-keys-stay-at-the-former-installation",
     harm: "A key that was rotated by the installation that took a Project over goes on working at the former one",
-    file: "operator/reconcile.ts",
+    file: "operator/reconcile/reconcile.ts",
     find: "const follows = rival !== undefined &&",
     replace: "const follows = false && rival !== undefined &&",
-    caughtBy: ["test/unit/operator/two-installations.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
     name: "children-taken-without-their-project",
@@ -134,10 +134,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "deleted-objects-forgotten-by-a-failure",
     harm: "Data of a deleted object stay for ever when its first reconcile fails",
-    file: "operator/handle-key.ts",
+    file: "operator/runtime/handle-key.ts",
     find: "  } catch (error) {\n    deps.giveBack(key, deleted);\n",
     replace: "  } catch (error) {\n",
-    caughtBy: ["test/unit/operator/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
   },
   {
     name: "finalizer-dropped-before-the-purge",
@@ -206,36 +206,36 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "loser-of-a-redis-stays-ready",
     harm: "Statuses say that everything is served although another installation has the Redis, and has withdrawn it",
-    file: "operator/handle-key.ts",
+    file: "operator/runtime/handle-key.ts",
     find: "await deps.statuses.tellTaken(objects, why, rival);",
     replace: "await deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);",
-    caughtBy: ["test/unit/operator/leader-session.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/leader-session.test.ts"],
   },
   {
     name: "loser-of-a-redis-looks-at-nothing",
     harm: "Statuses say that everything is served although another installation has the Redis, until somebody edits an object",
-    file: "operator/upkeep.ts",
+    file: "operator/runtime/upkeep.ts",
     find: `      for (const key of deps.keys()) queue.add(key, "bulk");
     },
     handled`,
     replace: "    },\n    handled",
-    caughtBy: ["test/unit/operator/leader-session.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/leader-session.test.ts"],
   },
   {
     name: "stale-caches-lead",
     harm: "A standby whose watches have died brings revoked keys back when it comes to lead",
-    file: "operator/serve-terms.ts",
+    file: "operator/runtime/serve-terms.ts",
     find: "await caches.confirm(over);",
     replace: "void caches;",
-    caughtBy: ["test/unit/operator/serve-terms.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/serve-terms.test.ts"],
   },
   {
     name: "cold-caches-take-the-lease",
     harm: "A process that knows nothing yet takes the Lease from one that could go on at once",
-    file: "operator/serve-terms.ts",
+    file: "operator/runtime/serve-terms.ts",
     find: "if (!caches.synced()) {",
     replace: "if (!caches.synced() && stopping.aborted) {",
-    caughtBy: ["test/unit/operator/serve-terms.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/serve-terms.test.ts"],
   },
   {
     name: "caches-that-are-behind-believed",
@@ -248,10 +248,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "failed-key-counts-as-published",
     harm: "After Redis was emptied, a Project that can't be reconciled goes from 200 to 404",
-    file: "operator/handle-key.ts",
+    file: "operator/runtime/handle-key.ts",
     find: "  const published = !(await isLacking(ref, deps));",
     replace: "  const published = true;",
-    caughtBy: ["test/unit/operator/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
   },
   {
     name: "revoked-key-published-from-memory",
@@ -280,7 +280,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "what-a-backup-brings-back-waits-its-turn",
     harm: "After Redis is restored from a backup, a key that was revoked since works until everything before its Project was looked at",
-    file: "operator/upkeep.ts",
+    file: "operator/runtime/upkeep.ts",
     find: 'for (const key of lost) queue.add(key, "live");',
     replace: 'for (const key of lost) queue.add(key, "bulk");',
     caughtBy: ["test/store/publisher-rolled-back.test.ts"],
@@ -320,10 +320,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "class-looked-at-too-early",
     harm: "A Project of another class is served for a moment, and told that it is ready, when its children were seen before it",
-    file: "operator/handle-key.ts",
+    file: "operator/runtime/handle-key.ts",
     find: "reconcile({ objects, deleted }",
     replace: "reconcile({ objects: deps.objectsOf(ref), deleted }",
-    caughtBy: ["test/unit/operator/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
   },
   {
     name: "ring-shared-by-classes",

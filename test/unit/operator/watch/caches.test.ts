@@ -7,7 +7,7 @@ import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { eventually } from "../../../support/time/eventually.ts";
-import { cachesOver } from "../session-context.ts";
+import { cachesOver } from "../runtime/session-context.ts";
 
 const within = { withinMs: 30_000 };
 const collection = "jsonplane.io/apiresources";

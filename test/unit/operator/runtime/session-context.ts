@@ -1,13 +1,13 @@
 // What a leader's session is given to work with in unit tests: an API server in this process, the caches over it, and
 // observers that keep nothing.
 
-import { systemClock } from "../../../core/clock.ts";
-import { systemMonotonic, systemTimers } from "../../../core/timers.ts";
-import { hostPolicy } from "../../../operator/compile/host-policy.ts";
-import type { KubeApi } from "../../../operator/kube/api.ts";
-import type { OperatorContext } from "../../../operator/operator-context.ts";
-import type { RecordObservation } from "../../../operator/record/create-event-recorder.ts";
-import { type CacheListener, type Caches, createCaches } from "../../../operator/watch/caches.ts";
+import { systemClock } from "../../../../core/clock.ts";
+import { systemMonotonic, systemTimers } from "../../../../core/timers.ts";
+import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import type { KubeApi } from "../../../../operator/kube/api.ts";
+import type { RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
+import type { OperatorContext } from "../../../../operator/runtime/operator-context.ts";
+import { type CacheListener, type Caches, createCaches } from "../../../../operator/watch/caches.ts";
 
 const common = { timers: systemTimers, monotonic: systemMonotonic, random: () => 0.5 };
 const ignore = (): void => undefined;

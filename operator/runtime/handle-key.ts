@@ -1,20 +1,20 @@
 // Works on one key of the queue: a reconcile, and what its failures mean. That Redis is away is said in the statuses that wait
 // for it. A failure is thrown again, and its key comes again after its backoff.
 
-import { projectName, projectOfName } from "../core/config/config-keys.ts";
-import type { ProjectRef } from "../core/config/types.ts";
-import { keptFrom } from "./finalize/kept-data.ts";
-import { isConflict, isNotFound } from "./kube/api.ts";
-import { NotTheLeader } from "./lead/leadership.ts";
-import type { CustomResource, Project } from "./model/objects.ts";
-import { childrenOf, type ProjectObjects } from "./model/project-objects.ts";
-import type { Availability } from "./publish/availability.ts";
-import type { OpenConfig } from "./publish/config-writer.ts";
-import type { Handled } from "./queue/workers.ts";
-import { type ReconcileDeps, type Reconciled, reconcile } from "./reconcile.ts";
-import { NamespaceTerminating } from "./secrets/secret-book.ts";
-import { SecretChanged } from "./secrets/secret-object.ts";
-import { type WhyUnpublished, whyUnpublished } from "./why-unpublished.ts";
+import { projectName, projectOfName } from "../../core/config/config-keys.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import { keptFrom } from "../finalize/kept-data.ts";
+import { isConflict, isNotFound } from "../kube/api.ts";
+import { NotTheLeader } from "../lead/leadership.ts";
+import type { CustomResource, Project } from "../model/objects.ts";
+import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import type { Availability } from "../publish/availability.ts";
+import type { OpenConfig } from "../publish/config-writer.ts";
+import type { Handled } from "../queue/workers.ts";
+import { type ReconcileDeps, type Reconciled, reconcile } from "../reconcile/reconcile.ts";
+import { NamespaceTerminating } from "../secrets/secret-book.ts";
+import { SecretChanged } from "../secrets/secret-object.ts";
+import { type WhyUnpublished, whyUnpublished } from "../why-unpublished.ts";
 
 export interface HandleDeps extends ReconcileDeps {
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;

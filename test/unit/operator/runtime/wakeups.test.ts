@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { hostPolicy } from "../../../operator/compile/host-policy.ts";
-import { createHostDesk } from "../../../operator/host-desk.ts";
-import type { KubeObject } from "../../../operator/kube/api.ts";
-import type { CustomResource } from "../../../operator/model/objects.ts";
-import { kindLabel, nameLabel } from "../../../operator/model/secret-names.ts";
-import type { Acknowledgements, Reach } from "../../../operator/publish/acknowledgements.ts";
-import type { Availability, Liveness } from "../../../operator/publish/availability.ts";
-import { createWakeups, type Wakeups } from "../../../operator/wakeups.ts";
-import type { Watched } from "../../../operator/watch/watched.ts";
-import { stored } from "../../support/kubernetes/stored-crs.ts";
-import { manualTime } from "../../support/time/manual-time.ts";
+import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import type { KubeObject } from "../../../../operator/kube/api.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
+import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
+import type { Acknowledgements, Reach } from "../../../../operator/publish/acknowledgements.ts";
+import type { Availability, Liveness } from "../../../../operator/publish/availability.ts";
+import { createHostDesk } from "../../../../operator/runtime/host-desk.ts";
+import { createWakeups, type Wakeups } from "../../../../operator/runtime/wakeups.ts";
+import type { Watched } from "../../../../operator/watch/watched.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 function leader() {
   const time = manualTime();

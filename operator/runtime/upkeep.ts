@@ -1,15 +1,15 @@
 // What the leader does besides reconciling: says when everything has been published once, finds what no object explains, looks
 // whether Redis was emptied, how much memory it uses and when its certificate ends, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
 
-import { projectName, projectOfName } from "../core/config/config-keys.ts";
-import type { Logger } from "../core/log/logger.ts";
-import { wordsOf } from "../core/log/words-of.ts";
-import { pause, type Timers } from "../core/timers.ts";
-import { judgeAbsence } from "./finalize/vanished.ts";
-import { awaitsPurge, type DataRecord, hasGuarded } from "./model/data-record.ts";
-import type { Publisher } from "./publish/publisher.ts";
-import { RedisRefused } from "./publish/refusals.ts";
-import type { WorkQueue } from "./queue/work-queue.ts";
+import { projectName, projectOfName } from "../../core/config/config-keys.ts";
+import type { Logger } from "../../core/log/logger.ts";
+import { wordsOf } from "../../core/log/words-of.ts";
+import { pause, type Timers } from "../../core/timers.ts";
+import { judgeAbsence } from "../finalize/vanished.ts";
+import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
+import type { Publisher } from "../publish/publisher.ts";
+import { RedisRefused } from "../publish/refusals.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
 
 export interface UpkeepDeps {
   readonly queue: WorkQueue;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import { FleetRingUnusable } from "../../../operator/keyring/ring-secret.ts";
-import { createPublishHealth } from "../../../operator/publish-health.ts";
+import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { FleetRingUnusable } from "../../../../operator/keyring/ring-secret.ts";
+import { createPublishHealth } from "../../../../operator/runtime/publish-health.ts";
 
 it("counts each Project whose configuration couldn't be written once, until it could be", () => {
   const health = createPublishHealth();

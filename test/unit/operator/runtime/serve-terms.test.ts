@@ -2,17 +2,17 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KubeApi } from "../../../operator/kube/api.ts";
-import { createElector } from "../../../operator/lead/elector.ts";
-import { leaseTimesOf } from "../../../operator/lead/lease-times.ts";
-import { serveTerms } from "../../../operator/serve-terms.ts";
-import type { Caches } from "../../../operator/watch/caches.ts";
-import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
-import type { FakeRequest } from "../../support/fake-api/fake-api-faults.ts";
-import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api/fake-api-server.ts";
-import { stored } from "../../support/kubernetes/stored-crs.ts";
-import { startTcpProxy, type TcpProxy } from "../../support/process/tcp-proxy.ts";
-import { eventually } from "../../support/time/eventually.ts";
+import type { KubeApi } from "../../../../operator/kube/api.ts";
+import { createElector } from "../../../../operator/lead/elector.ts";
+import { leaseTimesOf } from "../../../../operator/lead/lease-times.ts";
+import { serveTerms } from "../../../../operator/runtime/serve-terms.ts";
+import type { Caches } from "../../../../operator/watch/caches.ts";
+import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
+import type { FakeRequest } from "../../../support/fake-api/fake-api-faults.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+import { startTcpProxy, type TcpProxy } from "../../../support/process/tcp-proxy.ts";
+import { eventually } from "../../../support/time/eventually.ts";
 import { cachesOver, sessionContext } from "./session-context.ts";
 
 const apiKeys = "jsonplane.io/apikeys";

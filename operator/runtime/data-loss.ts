@@ -1,9 +1,9 @@
 // A loss of the stored data, as the leader reports it and as a person accepts it for the whole installation: docs/adr/0039.
 
-import { acceptLossAnnotation } from "../core/config/store-fields.ts";
-import type { KeptStoreId } from "./keyring/store-id.ts";
+import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
+import type { KeptStoreId } from "../keyring/store-id.ts";
+import type { Publisher } from "../publish/publisher.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import type { Publisher } from "./publish/publisher.ts";
 
 /** At each begin of a leader. */
 export function reportDataLoss(publisher: Publisher, { logger, audit, settings }: OperatorContext): void {

@@ -1,6 +1,6 @@
 // What keeps configuration from being written right now, for the gauges that alerts go by: a counter of failures says for minutes what is over.
 
-import { FleetRingUnusable } from "./keyring/ring-secret.ts";
+import { FleetRingUnusable } from "../keyring/ring-secret.ts";
 
 export interface PublishHealth {
   /** A key was worked through; `unwritten` = its configuration couldn't be written to Redis. */

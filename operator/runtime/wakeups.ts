@@ -1,20 +1,20 @@
 // Whose turn it is: turns what changed in the cluster, and what replicas acknowledged, into keys of Projects to look at. Keeps
 // what has to be remembered between the event and the look.
 
-import { projectOfName } from "../core/config/config-keys.ts";
-import { isKind } from "../core/manifests/object.ts";
-import type { Monotonic } from "../core/timers.ts";
+import { projectOfName } from "../../core/config/config-keys.ts";
+import { isKind } from "../../core/manifests/object.ts";
+import type { Monotonic } from "../../core/timers.ts";
+import type { KubeObject } from "../kube/api.ts";
+import type { CustomResource } from "../model/objects.ts";
+import { kindLabel, nameLabel } from "../model/secret-names.ts";
+import type { Acknowledgements } from "../publish/acknowledgements.ts";
+import type { Liveness } from "../publish/availability.ts";
+import type { Lane } from "../queue/lanes.ts";
+import { createSecretUsers } from "../secrets/secret-users.ts";
+import type { CacheListener } from "../watch/caches.ts";
+import type { Watched } from "../watch/watched.ts";
 import { type HostDesk, isProject } from "./host-desk.ts";
-import type { KubeObject } from "./kube/api.ts";
-import type { CustomResource } from "./model/objects.ts";
-import { kindLabel, nameLabel } from "./model/secret-names.ts";
-import type { Acknowledgements } from "./publish/acknowledgements.ts";
-import type { Liveness } from "./publish/availability.ts";
-import type { Lane } from "./queue/lanes.ts";
-import { createSecretUsers } from "./secrets/secret-users.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
-import type { CacheListener } from "./watch/caches.ts";
-import type { Watched } from "./watch/watched.ts";
 
 export interface Wakeups extends CacheListener {
   /** Takes over an object that was there before anybody listened. */

@@ -2,16 +2,16 @@
 // what is made anew gets credentials of its own.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { JsonObject } from "../../../core/config/types.ts";
-import type { KubeApi } from "../../../operator/kube/api.ts";
-import type { Leadership } from "../../../operator/lead/leadership.ts";
-import { LeaderSession } from "../../../operator/leader-session.ts";
-import { ownerAnnotation, projectAnnotation } from "../../../operator/model/secret-names.ts";
-import type { CacheListener, Caches } from "../../../operator/watch/caches.ts";
-import { fakeApiClient } from "../../support/fake-api/fake-api-client.ts";
-import { type FakeApiServer, startFakeApiServer } from "../../support/fake-api/fake-api-server.ts";
-import { stored } from "../../support/kubernetes/stored-crs.ts";
-import { eventually } from "../../support/time/eventually.ts";
+import type { JsonObject } from "../../../../core/config/types.ts";
+import type { KubeApi } from "../../../../operator/kube/api.ts";
+import type { Leadership } from "../../../../operator/lead/leadership.ts";
+import { ownerAnnotation, projectAnnotation } from "../../../../operator/model/secret-names.ts";
+import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
+import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
+import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+import { eventually } from "../../../support/time/eventually.ts";
 import { openedConfig } from "./opened-config.ts";
 import { cachesOver, sessionContext } from "./session-context.ts";
 

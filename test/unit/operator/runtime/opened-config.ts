@@ -1,12 +1,12 @@
 // What a leader has open while Redis is there, for tests of its session: a publisher that keeps what it is told, and replicas that say what
 // the test wants.
 
-import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
-import type { ProjectParts } from "../../../core/config/types.ts";
-import type { Installation } from "../../../operator/model/installation.ts";
-import type { OpenConfigDeps, OpenedConfig } from "../../../operator/open-config.ts";
-import type { Acknowledgements } from "../../../operator/publish/acknowledgements.ts";
-import type { PublishedEntry, Publisher } from "../../../operator/publish/publisher.ts";
+import { newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
+import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { Installation } from "../../../../operator/model/installation.ts";
+import type { Acknowledgements } from "../../../../operator/publish/acknowledgements.ts";
+import type { PublishedEntry, Publisher } from "../../../../operator/publish/publisher.ts";
+import type { OpenConfigDeps, OpenedConfig } from "../../../../operator/runtime/open-config.ts";
 
 export interface Opened {
   readonly published?: readonly PublishedEntry[];

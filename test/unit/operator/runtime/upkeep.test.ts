@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import type { DataEntry, DataRecord } from "../../../operator/model/data-record.ts";
-import type { Publisher } from "../../../operator/publish/publisher.ts";
-import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../operator/publish/refusals.ts";
-import { createUpkeep } from "../../../operator/upkeep.ts";
-import { manualTime } from "../../support/time/manual-time.ts";
+import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
+import type { Publisher } from "../../../../operator/publish/publisher.ts";
+import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../../operator/publish/refusals.ts";
+import { createUpkeep } from "../../../../operator/runtime/upkeep.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 type Call = "verify" | "complete" | "published" | "ring" | "memory" | "sweep";
 

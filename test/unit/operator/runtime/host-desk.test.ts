@@ -1,9 +1,9 @@
 // Hosts that are published for Projects whose namespace this operator doesn't see.
 
 import { describe, expect, it } from "vitest";
-import { hostPolicy } from "../../../operator/compile/host-policy.ts";
-import { createHostDesk } from "../../../operator/host-desk.ts";
-import { stored } from "../../support/kubernetes/stored-crs.ts";
+import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import { createHostDesk } from "../../../../operator/runtime/host-desk.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const host = "a.example.org";
 const unseen = { namespace: "elsewhere", name: "shop" };

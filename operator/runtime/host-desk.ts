@@ -1,12 +1,12 @@
 // Who may serve which host, over all Projects: claims as Projects come and go, holders as they are published. Names the keys of
 // Projects that must be looked at again.
 
-import { projectName } from "../core/config/config-keys.ts";
-import type { ProjectParts, ProjectRef } from "../core/config/types.ts";
-import { createHostClaims, createHostHolders, unseenHolder } from "./compile/host-claims.ts";
-import type { HostPolicy } from "./compile/host-policy.ts";
-import { grantFor, type HostGrant } from "./compile/hosts.ts";
-import type { CustomResource, Project } from "./model/objects.ts";
+import { projectName } from "../../core/config/config-keys.ts";
+import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import { createHostClaims, createHostHolders, unseenHolder } from "../compile/host-claims.ts";
+import type { HostPolicy } from "../compile/host-policy.ts";
+import { grantFor, type HostGrant } from "../compile/hosts.ts";
+import type { CustomResource, Project } from "../model/objects.ts";
 
 export interface HostDesk {
   put(project: Project): readonly string[];

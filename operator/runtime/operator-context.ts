@@ -1,15 +1,15 @@
 // What the parts of a running operator share: how it was set up, and what it was given to work with.
 
-import type { Clock } from "../core/clock.ts";
-import type { ProjectRef } from "../core/config/types.ts";
-import type { Logger } from "../core/log/logger.ts";
-import type { Monotonic, Timers } from "../core/timers.ts";
-import type { HostPolicy } from "./compile/host-policy.ts";
-import type { KubeApi } from "./kube/api.ts";
-import type { AuditLog } from "./observe/audit-log.ts";
-import type { OperatorMetrics } from "./observe/metrics.ts";
-import type { DataLossPolicy } from "./publish/store-identity.ts";
-import type { Caches } from "./watch/caches.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { Logger } from "../../core/log/logger.ts";
+import type { Monotonic, Timers } from "../../core/timers.ts";
+import type { HostPolicy } from "../compile/host-policy.ts";
+import type { KubeApi } from "../kube/api.ts";
+import type { AuditLog } from "../observe/audit-log.ts";
+import type { OperatorMetrics } from "../observe/metrics.ts";
+import type { DataLossPolicy } from "../publish/store-identity.ts";
+import type { Caches } from "../watch/caches.ts";
 
 export interface OperatorSettings {
   /** A store URL, of Redis. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createSeenDeletions } from "../../../operator/seen-deletions.ts";
-import { stored } from "../../support/kubernetes/stored-crs.ts";
+import { createSeenDeletions } from "../../../../operator/runtime/seen-deletions.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const namesOf = (objects: readonly { readonly metadata: { readonly name: string } }[]) =>
   objects.map(({ metadata }) => metadata.name);

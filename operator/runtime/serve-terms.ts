@@ -4,10 +4,10 @@
 // first would take it from one that could go on at once. And only one whose caches are up to date acts on it: caches that
 // were complete once may be minutes behind, on connections that have died without a word, and would bring back what was revoked.
 
-import { waited } from "../core/timers.ts";
-import { joinSignals } from "./kube/deadline.ts";
-import type { Elector } from "./lead/elector.ts";
-import type { Leadership } from "./lead/leadership.ts";
+import { waited } from "../../core/timers.ts";
+import { joinSignals } from "../kube/deadline.ts";
+import type { Elector } from "../lead/elector.ts";
+import type { Leadership } from "../lead/leadership.ts";
 import { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext } from "./operator-context.ts";
 

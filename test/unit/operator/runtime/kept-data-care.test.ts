@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { systemClock } from "../../../core/clock.ts";
-import { createKeptDataCare } from "../../../operator/kept-data-care.ts";
-import type { DataRecord } from "../../../operator/model/data-record.ts";
-import type { OpenConfig } from "../../../operator/publish/config-writer.ts";
+import { systemClock } from "../../../../core/clock.ts";
+import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import type { OpenConfig } from "../../../../operator/publish/config-writer.ts";
+import { createKeptDataCare } from "../../../../operator/runtime/kept-data-care.ts";
 
 /** What is kept of shop/store while a Project of this class has the name; the names of the data that replicas are to measure. */
 async function measured(options: { readonly className?: string; readonly isWatched?: boolean } = {}) {

@@ -1,17 +1,17 @@
 // What the leader does about stored data that are kept although nobody serves them: has them measured, takes up what people ask to be deleted,
 // and counts them for metrics.
 
-import type { Clock } from "../core/clock.ts";
-import { projectOfName } from "../core/config/config-keys.ts";
-import { createDeletionInbox, type DeletionInbox } from "./finalize/deletion-inbox.ts";
-import { createKeptSizes, type KeptSizes } from "./finalize/kept-sizes.ts";
+import type { Clock } from "../../core/clock.ts";
+import { projectOfName } from "../../core/config/config-keys.ts";
+import { createDeletionInbox, type DeletionInbox } from "../finalize/deletion-inbox.ts";
+import { createKeptSizes, type KeptSizes } from "../finalize/kept-sizes.ts";
+import type { KubeApi, KubeObject } from "../kube/api.ts";
+import { type KeptFigures, keptFigures, nothingKept } from "../observe/kept-figures.ts";
+import type { OpenConfig } from "../publish/config-writer.ts";
+import type { EventRecorder } from "../record/event-recorder.ts";
+import { deletionRefused } from "../status/data-events.ts";
 import { isOurs } from "./handle-key.ts";
-import type { KubeApi, KubeObject } from "./kube/api.ts";
-import { type KeptFigures, keptFigures, nothingKept } from "./observe/kept-figures.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import type { OpenConfig } from "./publish/config-writer.ts";
-import type { EventRecorder } from "./record/event-recorder.ts";
-import { deletionRefused } from "./status/data-events.ts";
 
 export interface KeptDataCareDeps {
   readonly context: Pick<OperatorContext, "caches" | "settings" | "logger"> & { readonly clock: Clock };

@@ -1,7 +1,7 @@
 // Objects whose DELETED event came, until the reconcile of their Project takes them: what it says of them, and whose Secrets and data go
 // with them. What is forgotten here is missing nowhere: its absence is proven by asking, and its Secrets are found by the sweep.
 
-import type { CustomResource } from "./model/objects.ts";
+import type { CustomResource } from "../model/objects.ts";
 
 export interface SeenDeletions {
   add(key: string, object: CustomResource): void;

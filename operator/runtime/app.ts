@@ -1,29 +1,29 @@
 // One operator process, put together: the API server, caches that are kept warm whoever leads, the second port, and, while this
 // process holds the Lease, a leader's session. When leadership is lost the session ends, and the process stands by again.
 
-import type { Clock } from "../core/clock.ts";
-import type { FollowedToken } from "../core/http/second-port-access.ts";
-import type { Logger } from "../core/log/logger.ts";
-import { wordsOf } from "../core/log/words-of.ts";
-import type { Kind } from "../core/manifests/object.ts";
-import { type Monotonic, systemMonotonic, systemTimers } from "../core/timers.ts";
-import { isNotFound } from "./kube/api.ts";
-import type { ConnectedApi } from "./kube/connect.ts";
-import type { CallObserved } from "./kube/wire.ts";
-import { createElector } from "./lead/elector.ts";
-import type { LeadObservation } from "./lead/lead-observation.ts";
-import { leaseTimesOf } from "./lead/lease-times.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { FollowedToken } from "../../core/http/second-port-access.ts";
+import type { Logger } from "../../core/log/logger.ts";
+import { wordsOf } from "../../core/log/words-of.ts";
+import type { Kind } from "../../core/manifests/object.ts";
+import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
+import { isNotFound } from "../kube/api.ts";
+import type { ConnectedApi } from "../kube/connect.ts";
+import type { CallObserved } from "../kube/wire.ts";
+import { createElector } from "../lead/elector.ts";
+import type { LeadObservation } from "../lead/lead-observation.ts";
+import { leaseTimesOf } from "../lead/lease-times.ts";
+import { createAdminServer } from "../observe/admin-server.ts";
+import { createAuditLog } from "../observe/audit-log.ts";
+import { createInterruptionLog } from "../observe/interruption-log.ts";
+import { nothingKept } from "../observe/kept-figures.ts";
+import { createOperatorMetrics } from "../observe/metrics.ts";
+import { objectCounts, unavailableProjects } from "../observe/object-counts.ts";
+import { createReminders } from "../observe/reminders.ts";
+import { type CacheListener, type Caches, createCaches } from "../watch/caches.ts";
 import type { LeaderSession } from "./leader-session.ts";
-import { createAdminServer } from "./observe/admin-server.ts";
-import { createAuditLog } from "./observe/audit-log.ts";
-import { createInterruptionLog } from "./observe/interruption-log.ts";
-import { nothingKept } from "./observe/kept-figures.ts";
-import { createOperatorMetrics } from "./observe/metrics.ts";
-import { objectCounts, unavailableProjects } from "./observe/object-counts.ts";
-import { createReminders } from "./observe/reminders.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
 import { serveTerms } from "./serve-terms.ts";
-import { type CacheListener, type Caches, createCaches } from "./watch/caches.ts";
 
 export interface OperatorOptions {
   readonly settings: OperatorSettings;

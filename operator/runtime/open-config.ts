@@ -1,30 +1,30 @@
 // Opens what configuration is written with: the fleet's key ring out of its Secret, and Redis with a publisher on it. Rejects
 // with StoreUnavailable while Redis is away, and with what the API server said.
 
-import type { Clock } from "../core/clock.ts";
-import { configKeys } from "../core/config/config-keys.ts";
-import { type Keyring, keyedHash } from "../core/config/keyring.ts";
-import { connect } from "../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../core/redis/gateway.ts";
-import { parseRedisUrl } from "../core/redis/redis-url.ts";
-import { optionalText } from "../core/redis/reply.ts";
-import { requireJson } from "../core/redis/require-json.ts";
-import type { Timers } from "../core/timers.ts";
-import { ensureFleetRing } from "./keyring/fleet-ring.ts";
-import { formerRingPlaceOf, ringPlaceOf } from "./keyring/ring-place.ts";
-import { ringSecretNameOf } from "./keyring/ring-secret.ts";
-import type { HeldRing } from "./keyring/rotate-fleet-ring.ts";
-import { createStoreId, type KeptStoreId } from "./keyring/store-id.ts";
-import type { KubeApi } from "./kube/api.ts";
-import { type Installation, installationOf } from "./model/installation.ts";
-import { createAcknowledgements, type LookObservation } from "./publish/acknowledgements.ts";
-import type { OpenConfig } from "./publish/config-writer.ts";
-import { createPublisher } from "./publish/publisher.ts";
-import { createPurges } from "./publish/purges.ts";
-import type { DataLossPolicy } from "./publish/store-identity.ts";
-import { ensureRedisUsers } from "./redis-users/redis-secret.ts";
-import { teachRedis } from "./redis-users/teach-redis.ts";
-import type { Random } from "./resolve/mint.ts";
+import type { Clock } from "../../core/clock.ts";
+import { configKeys } from "../../core/config/config-keys.ts";
+import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
+import { connect } from "../../core/redis/connect.ts";
+import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import { optionalText } from "../../core/redis/reply.ts";
+import { requireJson } from "../../core/redis/require-json.ts";
+import type { Timers } from "../../core/timers.ts";
+import { ensureFleetRing } from "../keyring/fleet-ring.ts";
+import { formerRingPlaceOf, ringPlaceOf } from "../keyring/ring-place.ts";
+import { ringSecretNameOf } from "../keyring/ring-secret.ts";
+import type { HeldRing } from "../keyring/rotate-fleet-ring.ts";
+import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
+import type { KubeApi } from "../kube/api.ts";
+import { type Installation, installationOf } from "../model/installation.ts";
+import { createAcknowledgements, type LookObservation } from "../publish/acknowledgements.ts";
+import type { OpenConfig } from "../publish/config-writer.ts";
+import { createPublisher } from "../publish/publisher.ts";
+import { createPurges } from "../publish/purges.ts";
+import type { DataLossPolicy } from "../publish/store-identity.ts";
+import { ensureRedisUsers } from "../redis-users/redis-secret.ts";
+import { teachRedis } from "../redis-users/teach-redis.ts";
+import type { Random } from "../resolve/mint.ts";
 
 export interface OpenConfigDeps {
   readonly api: KubeApi;

@@ -1,171 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import { RedisFault } from "../../../core/redis/failure.ts";
-import { type HandleDeps, handleKey, isOvertaken } from "../../../operator/handle-key.ts";
-import { FleetRingUnusable } from "../../../operator/keyring/ring-secret.ts";
-import { ApiFailure } from "../../../operator/kube/api.ts";
-import { NotTheLeader } from "../../../operator/lead/leadership.ts";
-import type { DataRecord } from "../../../operator/model/data-record.ts";
-import type { Installation } from "../../../operator/model/installation.ts";
-import type { CustomResource } from "../../../operator/model/objects.ts";
-import type { PublishedProject } from "../../../operator/model/published-project.ts";
-import type { UnpublishedReason } from "../../../operator/model/reasons.ts";
-import type { Acknowledgements, Reach } from "../../../operator/publish/acknowledgements.ts";
-import type { ConfigWriter, OpenConfig } from "../../../operator/publish/config-writer.ts";
-import type { Publisher } from "../../../operator/publish/publisher.ts";
-import type { Purges } from "../../../operator/publish/purges.ts";
-import { ForeignInstance, KeyRingCopied, NotTheWriter, RecordUnreadable } from "../../../operator/publish/refusals.ts";
-import { RedisSecretUnusable } from "../../../operator/redis-users/redis-secret.ts";
-import { createRepairs } from "../../../operator/repairs.ts";
-import { NamespaceTerminating } from "../../../operator/secrets/secret-book.ts";
-import { SecretChanged } from "../../../operator/secrets/secret-object.ts";
-import { project } from "../../support/http/projects.ts";
-import { projectObjects, stored } from "../../support/kubernetes/stored-crs.ts";
-import { manualClock } from "../../support/time/manual-clock.ts";
-
-const key = "default/shop";
-const gone = [stored("ApiResource", "books")];
-const never = new AbortController().signal;
-const elsewhere: Installation = { namespace: "elsewhere", ringSecretName: "jsonplane-keyring", id: "one" };
-
-interface World {
-  /** What the key's objects are. */
-  readonly objects?: readonly CustomResource[];
-  /** What they are once Redis has answered for the first time; default: the same. */
-  readonly laterObjects?: readonly CustomResource[];
-  readonly published?: PublishedProject;
-  /** Redis can't be written, for this reason. */
-  readonly failure?: unknown;
-  /** The reconcile fails with it, once what was published last has been restored. */
-  readonly lateFailure?: unknown;
-  /** Redis was emptied, and holds nothing of it. */
-  readonly lacking?: boolean;
-  /** A publisher has begun anew meanwhile. */
-  readonly begunAnew?: boolean;
-  readonly className?: string;
-  /** Another installation made the Project's Secrets. */
-  readonly maker?: Installation;
-  /** Another installation set the finalizers of objects. */
-  readonly setter?: Installation;
-  /** False: something of the namespace was never listed. */
-  readonly knows?: boolean | (() => boolean);
-  /** False: what is missing may only be unseen. */
-  readonly proven?: boolean;
-  readonly reach?: Reach;
-}
-
-/** A leader with a publisher that keeps what it is told; whoever reconciles more than a Project that has gone needs more. */
-function leader(world: World = {}) {
-  const { objects = [], published = { revision: 0 }, reach = "programmed" } = world;
-  const calls: unknown[][] = [];
-  const handled: Parameters<HandleDeps["onHandled"]>[] = [];
-  let beginnings = 0;
-  let seen = objects;
-  const publisher = {
-    async load() {
-      if (world.begunAnew === true) beginnings += 1;
-      return published;
-    },
-    async restore(of: unknown) {
-      calls.push(["restore", of]);
-      seen = world.laterObjects ?? seen;
-    },
-    lacks: async () => world.lacking ?? false,
-    dataLoss: () => undefined,
-    async withdraw(ref: unknown, data: unknown) {
-      calls.push(["withdraw", ref, data]);
-      return { changed: 1, revision: 7 };
-    },
-  } as Partial<Publisher> as Publisher;
-  const acknowledgements = {
-    reached: async () => reach,
-    reachOf: () => reach,
-    availabilityOf: () => "served",
-    refusalsOf: () => [],
-    buildingOf: () => new Map(),
-    usesOf: () => undefined,
-  } as Partial<Acknowledgements> as Acknowledgements;
-  const purges = { ordered: async () => [] } as Partial<Purges> as Purges;
-  const config = { publisher, acknowledgements, purges } as Partial<OpenConfig> as OpenConfig;
-  const writer: ConfigWriter = {
-    async begun() {
-      if (world.failure !== undefined) seen = world.laterObjects ?? seen;
-      if (world.failure !== undefined) throw world.failure;
-      return config;
-    },
-    verify: async () => undefined,
-    close: () => undefined,
-  };
-  let deleted: readonly CustomResource[] = gone;
-  const { knows = true } = world;
-  const deps: Partial<HandleDeps> = {
-    writer,
-    className: world.className,
-    knows: typeof knows === "boolean" ? () => knows : knows,
-    objectsOf: () => projectObjects("shop", ...seen),
-    takeDeleted() {
-      const taken = deleted;
-      deleted = [];
-      return taken;
-    },
-    giveBack(of, back) {
-      calls.push(["giveBack", of]);
-      deleted = [...back, ...deleted];
-    },
-    onHandled: (...told) => void handled.push(told),
-    onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
-    availabilityOf: () => "unknown",
-    beginning: () => beginnings,
-    absences: {
-      async proven() {
-        if (world.lateFailure !== undefined) throw world.lateFailure;
-        return world.proven ?? true;
-      },
-    },
-    namespaces: { of: async () => undefined },
-    deletions: { of: () => [], took: () => undefined, look: async () => undefined },
-    keptSizes: { of: () => new Map(), look: async () => undefined },
-    secrets: {
-      prepare: async () => ({ find: () => undefined }),
-      write: async () => undefined,
-      claim: async () => undefined,
-      installation: () => undefined,
-      rivalNamed: async () => world.setter,
-      holderOf: async () => world.maker,
-    },
-    statuses: {
-      async tell({ objects: { project: told } }) {
-        calls.push(["tell", told === undefined ? [] : [told.metadata.name]]);
-        return 0;
-      },
-      tellUnpublished: async (_, { reason, message }, rival) =>
-        void calls.push(["tellUnpublished", reason, message, rival]),
-      tellTaken: async (_, { message }, rival) => void calls.push(["tellTaken", message, rival]),
-    },
-    repairs: createRepairs(() => 0),
-    isHeld: () => false,
-    isReplaced: () => false,
-    sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
-    recorder: { record: () => undefined },
-    observePublish({ kind }) {
-      if (kind === "publish_failed") calls.push([kind]);
-    },
-    onPurged: () => undefined,
-    onSwept: () => undefined,
-    audit: { record: (entry) => void calls.push(["audit", entry]) },
-    baseUrlOf: () => "http://api.test/default/shop",
-    clock: manualClock(),
-    adopt: false,
-    mode: "cluster",
-  };
-  return {
-    handle: () => handleKey(key, deps as HandleDeps, never),
-    calls,
-    handled,
-    /** Objects that the next attempt will be told have gone. */
-    left: () => deleted,
-  };
-}
+import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { RedisFault } from "../../../../core/redis/failure.ts";
+import { FleetRingUnusable } from "../../../../operator/keyring/ring-secret.ts";
+import { ApiFailure } from "../../../../operator/kube/api.ts";
+import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
+import type { DataRecord } from "../../../../operator/model/data-record.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
+import type { UnpublishedReason } from "../../../../operator/model/reasons.ts";
+import {
+  ForeignInstance,
+  KeyRingCopied,
+  NotTheWriter,
+  RecordUnreadable,
+} from "../../../../operator/publish/refusals.ts";
+import { RedisSecretUnusable } from "../../../../operator/redis-users/redis-secret.ts";
+import { isOvertaken } from "../../../../operator/runtime/handle-key.ts";
+import { NamespaceTerminating } from "../../../../operator/secrets/secret-book.ts";
+import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
+import { project } from "../../../support/http/projects.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+import { elsewhere, gone, key, leader, type World } from "./key-leader.ts";
 
 const ref = { namespace: "default", name: "shop" };
 
