@@ -3,6 +3,7 @@
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
+import type { Repairs } from "../kube/repairs.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import { finalizerOf, purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
 import type { Installation } from "../model/installation.ts";
@@ -10,7 +11,6 @@ import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
-import type { Repairs } from "../repairs.ts";
 import type { SecretBook } from "../secrets/secret-book.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { purgeAct } from "./data-acts.ts";

@@ -4,9 +4,9 @@
 // way has ended.
 
 import { ApiFailure } from "../kube/api.ts";
+import { SecretContested } from "../kube/repairs.ts";
 import { kindLabel, nameLabel } from "../model/secret-names.ts";
 import { type Judged, refuse } from "../model/verdict.ts";
-import { SecretContested } from "../repairs.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import type { ProjectResolution } from "./resolve-project.ts";
 import type { SecretWrite } from "./secret-write.ts";

@@ -14,7 +14,7 @@ import type { Handled } from "../queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "../reconcile/reconcile.ts";
 import { NamespaceTerminating } from "../secrets/secret-book.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
-import { type WhyUnpublished, whyUnpublished } from "../why-unpublished.ts";
+import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
 
 export interface HandleDeps extends ReconcileDeps {
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;

@@ -11,6 +11,7 @@ import {
   type KubeObject,
   type ObjectName,
 } from "../kube/api.ts";
+import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
@@ -23,7 +24,6 @@ import {
   ownSecretNames,
   signingSecretName,
 } from "../model/secret-names.ts";
-import { createRepairs, SecretContested } from "../repairs.ts";
 import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";

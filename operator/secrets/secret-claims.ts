@@ -6,6 +6,7 @@ import { projectName } from "../../core/config/config-keys.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
+import type { Repairs } from "../kube/repairs.ts";
 import { namespaceType, secretType } from "../kube/resource-types.ts";
 import { purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
 import {
@@ -17,7 +18,6 @@ import {
 } from "../model/installation.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
 import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../model/secret-names.ts";
-import type { Repairs } from "../repairs.ts";
 import type { Watched } from "../watch/watched.ts";
 import { createKnownRivals } from "./known-rivals.ts";
 import { changed, changedSecret, secretOf } from "./secret-object.ts";

@@ -7,6 +7,7 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { acceptedLossOf } from "../compile/accepted-loss.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
+import { createRepairs } from "../kube/repairs.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
@@ -15,10 +16,8 @@ import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Reach, ReplicaRefusal } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
-import { createRepairs } from "../repairs.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
-import type { WhyUnpublished } from "../why-unpublished.ts";
 import {
   type Condition,
   contestedCondition,
@@ -32,6 +31,7 @@ import { eventsOf } from "./events-of.ts";
 import { type DataWait, namesHolder } from "./messages.ts";
 import { quotaEventsOf } from "./quota-status.ts";
 import { refusalsByUid, type Status, statusOf } from "./status-of.ts";
+import type { WhyUnpublished } from "./why-unpublished.ts";
 import { differs, writeStatus } from "./write-status.ts";
 
 export interface ProjectFindings {

@@ -312,10 +312,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "repairs-without-end",
     harm: "What something else keeps changing is written again at once, for ever",
-    file: "operator/repairs.ts",
+    file: "operator/kube/repairs.ts",
     find: "before.repeats < repairsAtOnce",
     replace: "before.repeats >= 0",
-    caughtBy: ["test/unit/operator/repairs.test.ts"],
+    caughtBy: ["test/unit/operator/kube/repairs.test.ts"],
   },
   {
     name: "class-looked-at-too-early",

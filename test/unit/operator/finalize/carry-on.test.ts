@@ -4,10 +4,10 @@
 import { beforeEach, expect, it } from "vitest";
 import { type CarryOnDeps, carryOn } from "../../../../operator/finalize/carry-on.ts";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
+import { createRepairs, type Repairs } from "../../../../operator/kube/repairs.ts";
 import { finalizer } from "../../../../operator/model/finalizer.ts";
 import { type Installation, installationText } from "../../../../operator/model/installation.ts";
 import type { OpenConfig } from "../../../../operator/publish/config-writer.ts";
-import { createRepairs, type Repairs } from "../../../../operator/repairs.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const api = { apply: async (_: unknown, body: unknown) => body as KubeObject } as unknown as KubeApi;

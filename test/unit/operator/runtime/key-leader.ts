@@ -1,5 +1,6 @@
 // A leader that handles one key, with fakes of what it writes to, for tests of what becomes of the key.
 
+import { createRepairs } from "../../../../operator/kube/repairs.ts";
 import type { Installation } from "../../../../operator/model/installation.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { PublishedProject } from "../../../../operator/model/published-project.ts";
@@ -7,7 +8,6 @@ import type { Acknowledgements, Reach } from "../../../../operator/publish/ackno
 import type { ConfigWriter, OpenConfig } from "../../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
-import { createRepairs } from "../../../../operator/repairs.ts";
 import { type HandleDeps, handleKey } from "../../../../operator/runtime/handle-key.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
+import { SecretContested } from "../../../../operator/kube/repairs.ts";
 import { secretType } from "../../../../operator/kube/resource-types.ts";
 import { type Installation, installationText, parseInstallation } from "../../../../operator/model/installation.ts";
 import type { ApiKey, CustomResource } from "../../../../operator/model/objects.ts";
@@ -11,7 +12,6 @@ import {
   ownLabels,
   projectAnnotation,
 } from "../../../../operator/model/secret-names.ts";
-import { SecretContested } from "../../../../operator/repairs.ts";
 import { createSecretBook } from "../../../../operator/secrets/secret-book.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { ObjectCache } from "../../../../operator/watch/object-cache.ts";

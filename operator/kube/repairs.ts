@@ -2,7 +2,7 @@
 // installation. The first repairs come at once, later ones ever more seldom.
 
 import { createHash } from "node:crypto";
-import type { Monotonic } from "../core/timers.ts";
+import type { Monotonic } from "../../core/timers.ts";
 
 /** Something else changes the Secret as often as it is put right: that is done ever more seldom. */
 export class SecretContested extends Error {

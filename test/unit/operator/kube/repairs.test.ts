@@ -1,7 +1,7 @@
 // How soon the same thing is put right once more.
 
 import { expect, it } from "vitest";
-import { createRepairs } from "../../../operator/repairs.ts";
+import { createRepairs } from "../../../../operator/kube/repairs.ts";
 
 let now = 0;
 

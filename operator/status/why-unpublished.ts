@@ -1,11 +1,11 @@
 // What a failure to write configuration to Redis means for the objects that wait for it.
 
-import { OutcomeUnknown, StoreUnavailable } from "../core/errors/store-errors.ts";
-import { RedisFault, replyCode } from "../core/redis/failure.ts";
-import { FleetRingUnusable } from "./keyring/ring-secret.ts";
-import type { UnpublishedReason } from "./model/reasons.ts";
-import { NotTheWriter, RecordUnreadable, RedisRefused } from "./publish/refusals.ts";
-import { RedisSecretUnusable } from "./redis-users/redis-secret.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { RedisFault, replyCode } from "../../core/redis/failure.ts";
+import { FleetRingUnusable } from "../keyring/ring-secret.ts";
+import type { UnpublishedReason } from "../model/reasons.ts";
+import { NotTheWriter, RecordUnreadable, RedisRefused } from "../publish/refusals.ts";
+import { RedisSecretUnusable } from "../redis-users/redis-secret.ts";
 
 export interface WhyUnpublished {
   readonly reason: UnpublishedReason;

@@ -1,10 +1,10 @@
 // Revokes users and keys whose deletion was seen, of a Project of which nothing else may be published or withdrawn for now.
 
-import { withdrawnBy } from "./finalize/withdrawn.ts";
-import type { Seen } from "./model/project-objects.ts";
-import type { PublishedProject } from "./model/published-project.ts";
-import type { AuditLog } from "./observe/audit-log.ts";
-import type { Publisher } from "./publish/publisher.ts";
+import type { Seen } from "../model/project-objects.ts";
+import type { PublishedProject } from "../model/published-project.ts";
+import type { AuditLog } from "../observe/audit-log.ts";
+import type { Publisher } from "../publish/publisher.ts";
+import { withdrawnBy } from "./withdrawn.ts";
 
 /** What is missing may be unseen; of what somebody deleted that is known, and a key or a login waits for nothing else. */
 export async function revokeDeleted(

@@ -1,7 +1,7 @@
 import { ReplyError } from "ioredis";
 import { describe, expect, it } from "vitest";
-import { failureOf } from "../../../core/redis/failure.ts";
-import { whyUnpublished } from "../../../operator/why-unpublished.ts";
+import { failureOf } from "../../../../core/redis/failure.ts";
+import { whyUnpublished } from "../../../../operator/status/why-unpublished.ts";
 
 const refused = (answer: string) =>
   failureOf(new ReplyError(`${answer} of-a-secret`), { what: "publish", kind: "write", sent: true });
