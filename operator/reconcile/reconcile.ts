@@ -40,7 +40,6 @@ import type { Random } from "../resolve/mint.ts";
 import { followProject } from "../resolve/recall-project.ts";
 import { type ProjectResolution, resolveProject } from "../resolve/resolve-project.ts";
 import { writeSecrets } from "../resolve/write-secrets.ts";
-import type { Awaited } from "../runtime/wakeups.ts";
 import type { SecretBook } from "../secrets/secret-book.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { StatusTeller } from "../status/status-teller.ts";
@@ -76,9 +75,16 @@ export interface Reconciled {
   /** Milliseconds after which to look again although nothing has changed. */
   readonly againAfterMs?: number;
   /** The revision that replicas have not all acknowledged yet. */
-  readonly awaited?: Awaited;
+  readonly awaited?: UnacknowledgedRevision;
   /** Something was missing that may only be unseen: nothing was done. */
   readonly unproven?: true;
+}
+
+/** A revision that some live replica has not acknowledged, or that nobody is there to acknowledge. */
+export interface UnacknowledgedRevision {
+  readonly revision: number;
+  /** Some live replica has acknowledged it already, as the status says. */
+  readonly isServed: boolean;
 }
 
 /** Most changes are live within this time: then the status is written once, and says so. */

@@ -10,6 +10,7 @@ import { kindLabel, nameLabel } from "../model/secret-names.ts";
 import type { Acknowledgements } from "../publish/acknowledgements.ts";
 import type { Liveness } from "../publish/availability.ts";
 import type { Lane } from "../queue/lanes.ts";
+import type { UnacknowledgedRevision } from "../reconcile/reconcile.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { Watched } from "../watch/watched.ts";
@@ -28,17 +29,10 @@ export interface Wakeups extends CacheListener {
   takeDeleted(key: string): readonly CustomResource[];
   giveBack(key: string, objects: readonly CustomResource[]): void;
   /** The key's newest revision is not acknowledged by all; undefined = it is. */
-  awaits(key: string, awaited: Awaited | undefined): void;
+  awaits(key: string, awaited: UnacknowledgedRevision | undefined): void;
   acknowledged(acknowledgements: Acknowledgements): void;
   /** Seconds since the change of the object arrived that is programmed now; undefined when none did. */
   programmed(uid: string): number | undefined;
-}
-
-/** A revision that some live replica has not acknowledged, or that nobody is there to acknowledge. */
-export interface Awaited {
-  readonly revision: number;
-  /** Some live replica has acknowledged it already, as the status says. */
-  readonly isServed: boolean;
 }
 
 export interface WakeupsDeps {
@@ -52,7 +46,7 @@ export interface WakeupsDeps {
 export function createWakeups({ add, hosts, keys, monotonic }: WakeupsDeps): Wakeups {
   const secretUsers = createSecretUsers();
   const deletions = createSeenDeletions();
-  const awaited = new Map<string, Awaited>();
+  const awaited = new Map<string, UnacknowledgedRevision>();
   const arrivals = new Map<string, number>();
   let refused: ReadonlySet<string> = new Set();
   let building: ReadonlyMap<string, string> = new Map();

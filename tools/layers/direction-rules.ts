@@ -59,6 +59,9 @@ const stages: Readonly<Record<string, readonly string[]>> = {
 /** Files straight in a program's folder that join stages; a stage never imports them. */
 const joiners: ReadonlySet<string> = new Set(["pipeline.ts", "app.ts"]);
 
+/** Folders that join stages; a stage before them imports nothing of them, not even types. */
+const joiningFolders: ReadonlySet<string> = new Set(["operator/reconcile", "operator/runtime"]);
+
 export function directionFindings(sources: readonly Source[]): readonly Finding[] {
   const known = new Set(sources.map((source) => source.path));
   return [...sources.flatMap((source) => importFindings(source, known)), ...cycleFindings(sources)];
@@ -98,8 +101,11 @@ function stage(path: string, target: string, imported: Import): string | undefin
   if (to === undefined)
     return joinsStages(target) ? `a stage must not import ${target}, which joins the stages` : undefined;
   if (from === to) return undefined;
+  const step = { order, from, to, target };
   return (
-    unknownStage(program, [from, to]) ?? (imported.typesOnly ? undefined : valueMessage({ order, from, to, target }))
+    unknownStage(program, [from, to]) ??
+    joinMessage(program, step) ??
+    (imported.typesOnly ? undefined : valueMessage(step))
   );
 }
 
@@ -115,6 +121,11 @@ interface Step {
   readonly from: string;
   readonly to: string;
   readonly target: string;
+}
+
+function joinMessage(program: string, { order, from, to, target }: Step): string | undefined {
+  if (!joiningFolders.has(`${program}/${to}`) || order.indexOf(to) < order.indexOf(from)) return undefined;
+  return `${from} runs before ${to}, which joins the stages: it must not import ${target}`;
 }
 
 function valueMessage(step: Step): string | undefined {

@@ -115,6 +115,19 @@ describe("stages", () => {
     ]);
   });
 
+  it("refuses a stage that imports a folder which joins the stages, be it a type", async () => {
+    const found = await findingsOf({
+      "operator/runtime/a.ts": leaf,
+      "operator/reconcile/b.ts": useType("../runtime/a.ts"),
+      "operator/status/c.ts": useType("../reconcile/b.ts").replaceAll("A", "b"),
+      "operator/runtime/d.ts": use("../reconcile/b.ts"),
+    });
+    expect(found).toEqual([
+      "operator/reconcile/b.ts:2  reconcile runs before runtime, which joins the stages: it must not import operator/runtime/a.ts",
+      "operator/status/c.ts:2  status runs before reconcile, which joins the stages: it must not import operator/reconcile/b.ts",
+    ]);
+  });
+
   it("lets only the joining files choose a store", async () => {
     const files = {
       "dataplane/store/redis/redis-store.ts": leaf,
