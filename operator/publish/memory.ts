@@ -1,4 +1,4 @@
-// What this process has published, in every tenure: the last good versions, and how far it had come with each project. Redis may
+// What this process has published, in every session as the writer: the last good versions, and how far it had come with each project. Redis may
 // be emptied, be restored from a backup, or lose its newest writes in a failover; here it says what is missing then.
 
 import { isDeepStrictEqual } from "node:util";

@@ -22,7 +22,7 @@ import { createPublishScripts, type FoundStore, type PublishReply, type PublishS
 import { ForeignInstance, NotTheWriter, type RedisRefused } from "./refusals.ts";
 import { Revisions } from "./revisions.ts";
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
-import { Tenure } from "./tenure.ts";
+import { WriterSession } from "./writer-session.ts";
 
 export interface Published {
   /** Fields written or removed; 0 when Redis had all of it already. */
@@ -124,7 +124,7 @@ class RedisPublisher implements Publisher {
   /** The epoch of another installation that was taken over: a Redis that goes back to it is this one's still. */
   #takenOver: string | undefined;
   #keyring: Keyring;
-  #tenure: Tenure | undefined;
+  #session: WriterSession | undefined;
   #memory = new Memory();
   #store: FoundStore = { id: "", isOther: false };
 
@@ -136,7 +136,7 @@ class RedisPublisher implements Publisher {
 
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisRefused | undefined> {
     const { gateway, clock, owner, place } = this.#deps;
-    if (this.#tenure !== undefined) this.#end(this.#tenure);
+    if (this.#session !== undefined) this.#end(this.#session);
     // Looked at before the Lease is: who stood still after the answer takes nothing from whoever began meanwhile.
     const standing = await this.#standing();
     const refusal = refusalOf(standing, this.#deps);
@@ -163,7 +163,7 @@ class RedisPublisher implements Publisher {
     await this.#found(begun.store, expected.id);
     if (refusal !== undefined) this.#takenOver = standing.epoch;
     this.#hasBegun = true;
-    this.#tenure = new Tenure({
+    this.#session = new WriterSession({
       gateway,
       scripts: this.#scripts,
       keyring: () => this.#keyring,
@@ -190,51 +190,51 @@ class RedisPublisher implements Publisher {
   }
 
   writes(): boolean {
-    return this.#tenure !== undefined;
+    return this.#session !== undefined;
   }
 
   async verify(): Promise<"writer" | "lost"> {
-    const tenure = this.#tenure;
-    if (tenure === undefined) return "lost";
+    const session = this.#session;
+    if (session === undefined) return "lost";
     const { meta } = configKeys;
     let epoch: string | undefined;
-    const stands = await tenure.revisions.stands(async () => {
+    const stands = await session.revisions.stands(async () => {
       const { gateway } = this.#deps;
       const found = listOf(await gateway.read(meta, "HMGET", meta, "epoch", "revision")).map(optionalText);
       epoch = found[0];
       return found[1] ?? "0";
     });
-    if (stands && epoch === tenure.epoch) return "writer";
-    this.#end(tenure);
+    if (stands && epoch === session.epoch) return "writer";
+    this.#end(session);
     return "lost";
   }
 
   load(ref: ProjectRef): Promise<PublishedProject> {
-    return this.#in((tenure) => tenure.load(ref));
+    return this.#inSession((session) => session.load(ref));
   }
 
   publish(parts: ProjectParts, data?: DataRecord): Promise<Published> {
-    return this.#in((tenure) => tenure.publish(parts, data));
+    return this.#inSession((session) => session.publish(parts, data));
   }
 
   withdraw(ref: ProjectRef, data?: DataRecord): Promise<Published> {
-    return this.#in((tenure) => tenure.withdraw(ref, data));
+    return this.#inSession((session) => session.withdraw(ref, data));
   }
 
   writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void> {
-    return this.#in((tenure) => tenure.writeData(ref, data));
+    return this.#inSession((session) => session.writeData(ref, data));
   }
 
   dataRecords(): ReadonlyMap<string, DataRecord> {
-    return this.#tenure?.records ?? new Map();
+    return this.#session?.records ?? new Map();
   }
 
   restore(ref: ProjectRef): Promise<void> {
-    return this.#in((tenure) => tenure.restore(ref));
+    return this.#inSession((session) => session.restore(ref));
   }
 
   lostFrom(published: readonly PublishedEntry[]): readonly string[] {
-    return (this.#tenure?.memory() ?? this.#memory).lostFrom(published);
+    return (this.#session?.memory() ?? this.#memory).lostFrom(published);
   }
 
   async lacks(ref: ProjectRef): Promise<boolean> {
@@ -261,7 +261,7 @@ class RedisPublisher implements Publisher {
   }
 
   newest(): number {
-    return this.#tenure?.revisions.newest() ?? 0;
+    return this.#session?.revisions.newest() ?? 0;
   }
 
   setKeyring(keyring: Keyring): void {
@@ -269,15 +269,15 @@ class RedisPublisher implements Publisher {
   }
 
   reseal(ref: ProjectRef): Promise<number> {
-    return this.#in((tenure) => tenure.reseal(ref));
+    return this.#inSession((session) => session.reseal(ref));
   }
 
   sealedWith(ref: ProjectRef): Promise<ReadonlySet<string>> {
-    return this.#in((tenure) => tenure.sealedWith(ref));
+    return this.#inSession((session) => session.sealedWith(ref));
   }
 
   fenced(write: (epoch: string) => Promise<PublishReply>): Promise<void> {
-    return this.#in((tenure) => tenure.fenced(write));
+    return this.#inSession((session) => session.fenced(write));
   }
 
   // ---------------------------------------------------------------------------------------------------------------- inside
@@ -295,23 +295,23 @@ class RedisPublisher implements Publisher {
     this.#store = found;
   }
 
-  /** Begins and ends in one tenure: what was found out in an earlier one is worth nothing. */
-  async #in<T>(work: (tenure: Tenure) => Promise<T>): Promise<T> {
-    const tenure = this.#tenure;
-    if (tenure === undefined) throw new NotTheWriter("The publisher has not begun");
+  /** Begins and ends in one session: what was found out in an earlier one is worth nothing. */
+  async #inSession<T>(work: (session: WriterSession) => Promise<T>): Promise<T> {
+    const session = this.#session;
+    if (session === undefined) throw new NotTheWriter("The publisher has not begun");
     try {
-      return await work(tenure);
+      return await work(session);
     } catch (error) {
-      // What was sent and not answered may take place later, under what was read meanwhile; never in another tenure.
-      if (error instanceof NotTheWriter || error instanceof OutcomeUnknown) this.#end(tenure);
+      // What was sent and not answered may take place later, under what was read meanwhile; never in another session.
+      if (error instanceof NotTheWriter || error instanceof OutcomeUnknown) this.#end(session);
       throw error;
     }
   }
 
-  /** Ends this tenure, unless another one has begun meanwhile. */
-  #end(tenure: Tenure): void {
-    if (this.#tenure !== tenure) return;
-    this.#memory = tenure.memory();
-    this.#tenure = undefined;
+  /** Ends this session, unless another one has begun meanwhile. */
+  #end(session: WriterSession): void {
+    if (this.#session !== session) return;
+    this.#memory = session.memory();
+    this.#session = undefined;
   }
 }

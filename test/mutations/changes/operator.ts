@@ -256,7 +256,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "revoked-key-published-from-memory",
     harm: "A key that was revoked a moment before Redis was emptied comes back with what is published again",
-    file: "operator/publish/tenure.ts",
+    file: "operator/publish/writer-session.ts",
     find: "if (!isUncertain) await this.publish(",
     replace: "await this.publish(",
     caughtBy: ["test/store/publisher-restore.test.ts"],
@@ -264,7 +264,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "restore-skipped-after-an-unanswered-publish",
     harm: "A revoked key that a backup of Redis brings back works until its Project is compiled, where the publish before was not answered",
-    file: "operator/publish/tenure.ts",
+    file: "operator/publish/writer-session.ts",
     find: "if (parts === undefined) return;",
     replace: "if (parts === undefined || this.#memory.isUncertain(name)) return;",
     caughtBy: ["test/store/publisher-rolled-back.test.ts"],
@@ -272,7 +272,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "unanswered-publish-taken-for-unsent",
     harm: "A password that was changed, perhaps, by a publish without an answer is put back where Redis went back behind it",
-    file: "operator/publish/tenure.ts",
+    file: "operator/publish/writer-session.ts",
     find: "isUncertain ? withUnrevokedCredentials(parts, last) :",
     replace: "isUncertain ? withLastCredentials(parts, last) :",
     caughtBy: ["test/store/publisher-rolled-back.test.ts"],

@@ -26,7 +26,7 @@ import type { Published } from "./publisher.ts";
 import { NotTheWriter } from "./refusals.ts";
 import { lostWriter, type Revisions } from "./revisions.ts";
 
-export interface TenureDeps {
+export interface WriterSessionDeps {
   readonly gateway: Gateway;
   readonly scripts: PublishScripts;
   readonly keyring: () => Keyring;
@@ -46,7 +46,7 @@ interface Writing {
   readonly recordAt: RecordAt;
 }
 
-export class Tenure {
+export class WriterSession {
   readonly epoch: string;
   readonly revisions: Revisions;
   /** By `<namespace>/<name>`. */
@@ -59,14 +59,14 @@ export class Tenure {
   /** Readings under way: whoever asks meanwhile gets the same object, for only one may be remembered. */
   readonly #reading = new Map<string, Promise<KnownProject>>();
 
-  constructor({ gateway, scripts, keyring, epoch, revisions, records, memory }: TenureDeps) {
+  constructor({ gateway, scripts, keyring, epoch, revisions, records, memory }: WriterSessionDeps) {
     this.#gateway = gateway;
     this.#scripts = scripts;
     this.#keyring = keyring;
     this.epoch = epoch;
     this.revisions = revisions;
     this.records = records;
-    // One of its own: work of an earlier tenure that has not ended yet must not write into it.
+    // One of its own: work of an earlier session that has not ended yet must not write into it.
     this.#memory = memory.copy();
   }
 
