@@ -1,7 +1,6 @@
-// One Project and everything that names it, from the objects as they are to what is served and said of it. This is the order of
-// things: what has gone is proven, data are judged, Secrets resolved and written, the whole compiled and published in one step,
-// acknowledgements awaited for a moment, deletions carried on, and the status told. Every step can be repeated: a crash or a
-// failure anywhere is mended by the next run.
+// One Project and everything that names it, from the objects as they are to what is served and what the statuses say. This is the
+// order: deletions confirmed, data judged, Secrets resolved and written, all compiled and published in one step, acknowledgements
+// awaited for a moment, deletions advanced, and statuses written. Every step can be repeated: the next run repairs what failed.
 
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
@@ -11,7 +10,7 @@ import { compileProject } from "../compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../compile/hosts.ts";
 import type { CheckSchema } from "../compile/schema-check.ts";
 import type { Absences } from "../finalize/absences.ts";
-import { type CarriedOn, type CarryOnDeps, carryOn } from "../finalize/carry-on.ts";
+import { type AdvanceDeletionsDeps, advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { acceptedLossActs, recordedActs } from "../finalize/data-acts.ts";
 import { type DataJudgement, judgeData, planData, withUnserved } from "../finalize/data-plan.ts";
 import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
@@ -44,7 +43,7 @@ import type { SecretBook } from "../secrets/secret-book.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { StatusTeller } from "../status/status-teller.ts";
 
-export interface ReconcileDeps extends CarryOnDeps {
+export interface ReconcileDeps extends AdvanceDeletionsDeps {
   readonly writer: ConfigWriter;
   readonly absences: Absences;
   /** Kinds whose objects went with a former CustomResourceDefinition. */
@@ -126,18 +125,22 @@ export async function reconcile(
   signal.throwIfAborted();
   const isNamespaceGone = namespaceUid === undefined;
   const { rival } = resolved;
-  const carried = await carryOn({ objects, isNamespaceGone, deleted, rival, record: published.data }, config, deps);
+  const progress = await advanceDeletions(
+    { objects, isNamespaceGone, deleted, rival, record: published.data },
+    config,
+    deps,
+  );
   const { adopted } = data;
   for (const { subject, note } of dataEventsOf({
     objects,
     deleted,
     record: published.data,
-    purged: carried.purged,
+    purged: progress.purged,
     adopted,
   }))
     deps.recorder.record(subject, note);
-  const untold = await tell({ objects, verdicts, resolved, parts, reach, availability, carried }, config, deps);
-  return next({ resolved, reach, availability, carried, revision: published.revision, untold, asked }, deps);
+  const untold = await tell({ objects, verdicts, resolved, parts, reach, availability, progress }, config, deps);
+  return next({ resolved, reach, availability, progress, revision: published.revision, untold, asked }, deps);
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
@@ -334,7 +337,7 @@ interface Telling {
   readonly parts: ProjectParts | undefined;
   readonly reach: Reach;
   readonly availability: Availability;
-  readonly carried: CarriedOn;
+  readonly progress: DeletionProgress;
 }
 
 async function tell(
@@ -342,7 +345,7 @@ async function tell(
   { acknowledgements, publisher }: OpenConfig,
   deps: ReconcileDeps,
 ): Promise<number> {
-  const { objects, verdicts, resolved, parts, reach, availability, carried } = telling;
+  const { objects, verdicts, resolved, parts, reach, availability, progress } = telling;
   const dataLoss = publisher.dataLoss();
   return await deps.statuses.tell({
     objects,
@@ -354,13 +357,13 @@ async function tell(
     refusals: acknowledgements.refusalsOf(objects.ref),
     building: acknowledgements.buildingOf(objects.ref),
     uses: acknowledgements.usesOf(objects.ref),
-    dataWaits: carried.waiting,
+    dataWaits: progress.waiting,
     baseUrl: deps.baseUrlOf(objects.ref),
-    gone: carried.gone,
-    held: carried.held,
+    gone: progress.gone,
+    held: progress.held,
     ...(resolved.rival !== undefined && { rival: resolved.rival }),
     ...(parts !== undefined && { parts }),
-    ...(carried.waitingFor !== undefined && { projectWait: carried.waitingFor }),
+    ...(progress.waitingFor !== undefined && { projectWait: progress.waitingFor }),
   });
 }
 
@@ -368,7 +371,7 @@ interface Done {
   readonly resolved: WrittenResolution;
   readonly reach: Reach;
   readonly availability: Availability;
-  readonly carried: CarriedOn;
+  readonly progress: DeletionProgress;
   readonly revision: number;
   /** Milliseconds until a status may be told again that something else keeps changing; 0 = all are told. */
   readonly untold: number;
@@ -376,20 +379,20 @@ interface Done {
 }
 
 function next(done: Done, { clock }: ReconcileDeps): Reconciled {
-  const { resolved, reach, availability, carried, revision, untold, asked } = done;
+  const { resolved, reach, availability, progress, revision, untold, asked } = done;
   // Of somebody whose clock is ahead of this one.
   const coming = asked.filter(({ isEarly }) => isEarly !== true);
   const moments = coming.map(({ until }) => until - clock.now()).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - clock.now()));
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
-  if (carried.purged.length > 0) moments.push(0);
+  if (progress.purged.length > 0) moments.push(0);
   if (untold > 0) moments.push(untold);
-  if (carried.unsetMs > 0) moments.push(carried.unsetMs);
+  if (progress.unsetMs > 0) moments.push(progress.unsetMs);
   if (!resolved.isComplete) moments.push(refusedAgainMs);
-  if (resolved.rival !== undefined || carried.held.size > 0) moments.push(rivalAgainMs);
+  if (resolved.rival !== undefined || progress.held.size > 0) moments.push(rivalAgainMs);
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
   if (resolved.ringWaits) moments.push(ringAgainMs);
-  if (carried.waitingFor === "purge" || carried.purgesSessions) moments.push(purgeAgainMs);
+  if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeAgainMs);
   return {
     ...(moments.length > 0 && { againAfterMs: Math.min(...moments) }),
     ...(reach !== "programmed" && { awaited: { revision, isServed: availability === "served" } }),

@@ -1,4 +1,4 @@
-// Carries the deletions of one project a step further: purges are ordered and followed, finalizers set and let go, and the
+// Advances the deletions of one project by a step: purges are ordered and followed, finalizers set and let go, and the
 // Secrets of objects that are gone swept.
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
@@ -18,7 +18,7 @@ import { isEmpty } from "./data-plan.ts";
 import { applyFinalizer, isAsWanted, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
 import { type EndWait, type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
 
-export interface CarryOnDeps {
+export interface AdvanceDeletionsDeps {
   readonly api: KubeApi;
   readonly mode: "cluster" | "namespaced";
   readonly className: string | undefined;
@@ -37,7 +37,7 @@ export interface CarryOnDeps {
   readonly audit: AuditLog;
 }
 
-export interface CarriedOn {
+export interface DeletionProgress {
   /** Data that were purged just now: what waited for that can go on. */
   readonly purged: readonly DataEntry[];
   /** What each object waits for, by UID. */
@@ -60,15 +60,15 @@ interface Deletions {
   readonly isNamespaceGone: boolean;
   readonly deleted: readonly CustomResource[];
   readonly record: DataRecord | undefined;
-  /** The other installation that looks after the Project, whose deletions are its own to carry on; undefined = this one does. */
+  /** The other installation that looks after the Project, whose deletions are its own to advance; undefined = this one does. */
   readonly rival: Installation | undefined;
 }
 
-export async function carryOn(
+export async function advanceDeletions(
   { objects, isNamespaceGone, deleted, record, rival }: Deletions,
   config: OpenConfig,
-  deps: CarryOnDeps,
-): Promise<CarriedOn> {
+  deps: AdvanceDeletionsDeps,
+): Promise<DeletionProgress> {
   const outcome = await purge({ objects, record, audit: deps.audit }, config);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
   const records = { before: record, now: outcome?.record };
@@ -110,7 +110,7 @@ async function purge(
 }
 
 /** By an operator of the whole cluster, which set the finalizer, and gave way to this one. */
-function heldBack(objects: ProjectObjects, { mode }: CarryOnDeps): readonly [string, EndWait][] {
+function heldBack(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, EndWait][] {
   if (mode === "cluster") return [];
   const held = allOf(objects).filter(
     (object) => object.metadata.deletionTimestamp !== undefined && purgeFinalizersOf(object).length > 0,
@@ -124,10 +124,14 @@ interface Records {
   readonly now: DataRecord | undefined;
 }
 
-type Settled = Pick<CarriedOn, "gone" | "held" | "unsetMs">;
+type Settled = Pick<DeletionProgress, "gone" | "held" | "unsetMs">;
 const nothingSettled: Settled = { gone: new Set(), held: new Map(), unsetMs: 0 };
 
-async function settleFinalizers(objects: ProjectObjects, records: Records, deps: CarryOnDeps): Promise<Settled> {
+async function settleFinalizers(
+  objects: ProjectObjects,
+  records: Records,
+  deps: AdvanceDeletionsDeps,
+): Promise<Settled> {
   // There the operator has no right to touch the objects themselves, only their status.
   if (deps.mode === "namespaced") return nothingSettled;
   const gone = new Set<string>();
@@ -164,7 +168,7 @@ interface Settling {
 async function settleFinalizer(
   object: CustomResource,
   { objects, records, rivalNamed }: Settling,
-  { api, mode, className, secrets, adopt, repairs, isHeld, note }: CarryOnDeps,
+  { api, mode, className, secrets, adopt, repairs, isHeld, note }: AdvanceDeletionsDeps,
 ): Promise<"settled" | "gone" | number | Installation> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();

@@ -2,7 +2,7 @@
 // repair, and of those without a Project that another installation has set.
 
 import { beforeEach, expect, it } from "vitest";
-import { type CarryOnDeps, carryOn } from "../../../../operator/finalize/carry-on.ts";
+import { type AdvanceDeletionsDeps, advanceDeletions } from "../../../../operator/finalize/advance-deletions.ts";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import { createRepairs, type Repairs } from "../../../../operator/kube/repairs.ts";
 import { finalizer } from "../../../../operator/model/finalizer.ts";
@@ -16,12 +16,12 @@ beforeEach(() => {
   repairs = createRepairs(() => 0);
 });
 
-const deps: Omit<CarryOnDeps, "repairs"> = {
+const deps: Omit<AdvanceDeletionsDeps, "repairs"> = {
   api,
   mode: "cluster",
   className: undefined,
   adopt: false,
-  sweep: { sweepSubject: async () => [] } as unknown as CarryOnDeps["sweep"],
+  sweep: { sweepSubject: async () => [] } as unknown as AdvanceDeletionsDeps["sweep"],
   secrets: { installation: () => undefined, rivalNamed: async () => undefined },
   note: () => undefined,
   onPurged: () => undefined,
@@ -34,7 +34,7 @@ async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly
   const shop = stored("Project", "shop", { metadata: { finalizers }, spec: { deletionPolicy } });
   const objects = projectObjects("shop", shop);
   const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
-  return (await carryOn(deletions, {} as OpenConfig, { ...deps, repairs })).unsetMs;
+  return (await advanceDeletions(deletions, {} as OpenConfig, { ...deps, repairs })).unsetMs;
 }
 
 it("a deletionPolicy that is changed back and forth has its finalizer set at once each time", async () => {
@@ -63,7 +63,7 @@ it("an object on its way out without its Project is left to the installation tha
   };
   const objects = projectObjects("shop", ...going, staying);
   const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
-  const { held } = await carryOn(deletions, {} as OpenConfig, {
+  const { held } = await advanceDeletions(deletions, {} as OpenConfig, {
     ...deps,
     secrets: { ...deps.secrets, rivalNamed },
     repairs,
@@ -91,7 +91,7 @@ it("of two that adopt, each takes the finalizer of an object without a Project o
       books = { ...books, metadata: { ...books.metadata, annotations: {}, ...metadata } };
       return books as unknown as KubeObject;
     };
-    return await carryOn({ ...deletions, objects: projectObjects("shop", books) }, {} as OpenConfig, {
+    return await advanceDeletions({ ...deletions, objects: projectObjects("shop", books) }, {} as OpenConfig, {
       ...deps,
       api: { apply } as unknown as KubeApi,
       adopt: true,
