@@ -98,11 +98,11 @@ async function follow(batch: readonly Ordered[], until: number, deps: OrderDeps)
   const { api, secret, out, timers, monotonic } = deps;
   let open = batch;
   let isAll = true;
-  const doomed = new Set(batch.filter((ordered) => !isNew(ordered)));
+  const deleting = new Set(batch.filter((ordered) => !isNew(ordered)));
   for (;;) {
     const untaken = new Set(namesIn(await api.get(secretType, secret)));
     const records = await recordsOf(open, deps);
-    const states = open.map((ordered) => stateOf(ordered, { untaken, records, doomed }));
+    const states = open.map((ordered) => stateOf(ordered, { untaken, records, deleting }));
     for (const [at, { item }] of open.entries()) sayDone(item, states[at], out);
     isAll &&= !states.includes("left");
     open = open.filter((_, at) => states[at] === "waiting");
@@ -148,18 +148,18 @@ interface Looked {
   readonly untaken: ReadonlySet<string>;
   readonly records: ReadonlyMap<string, DataRecord | undefined>;
   /** What was seen to be under way: that is final. */
-  readonly doomed: Set<Ordered>;
+  readonly deleting: Set<Ordered>;
 }
 
-function stateOf(ordered: Ordered, { untaken, records, doomed }: Looked): "deleted" | "left" | "waiting" {
+function stateOf(ordered: Ordered, { untaken, records, deleting }: Looked): "deleted" | "left" | "waiting" {
   const { project, entry } = ordered.item;
   const entries = records.get(requestName(project))?.entries ?? [];
   const now = entries.find(({ what, name }) => what === entry.what && name === entry.name);
   if (now === undefined) return "deleted";
   // Another object has the name now: with what was to be deleted, unless that was seen to go.
-  if (now.uid !== entry.uid) return doomed.has(ordered) ? "deleted" : "left";
-  if (now.doomedAt === undefined) return untaken.has(ordered.text) ? "waiting" : "left";
-  doomed.add(ordered);
+  if (now.uid !== entry.uid) return deleting.has(ordered) ? "deleted" : "left";
+  if (now.purgeFromRevision === undefined) return untaken.has(ordered.text) ? "waiting" : "left";
+  deleting.add(ordered);
   return "waiting";
 }
 

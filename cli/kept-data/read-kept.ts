@@ -53,7 +53,7 @@ export function itemsOf(
     return isFree(entry) ? "ObjectDeleted" : "ObjectNotServed";
   };
   const isListed = (entry: DataEntry): boolean =>
-    entry.doomedAt !== undefined ||
+    entry.purgeFromRevision !== undefined ||
     isForeign(entry, found) ||
     isKept(entry, { hasProject: hasProject || found === undefined });
   return entries
@@ -68,7 +68,7 @@ function isForeign(entry: DataEntry, found: FoundNamespace | undefined): boolean
 
 /** Its object is gone, or can't be theirs; else an object stands before them. */
 function stateOf(entry: DataEntry, found: FoundNamespace | undefined): KeptItem["state"] {
-  if (entry.doomedAt !== undefined) return "Deleting";
+  if (entry.purgeFromRevision !== undefined) return "Deleting";
   return isFree(entry) || isForeign(entry, found) ? "Kept" : "Guarded";
 }
 

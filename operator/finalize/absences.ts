@@ -54,7 +54,7 @@ export function createAbsences(api: Pick<KubeReader, "get">, { lacks }: Pick<Rep
  * need be asked again, who may refuse the answer for ever.
  */
 function isUnsettled({ policy, entries }: DataRecord): boolean {
-  return policy === "Delete" && entries.some((entry) => entry.doomedAt === undefined);
+  return policy === "Delete" && entries.some((entry) => entry.purgeFromRevision === undefined);
 }
 
 function keyOf({ namespace, name }: ProjectRef): string {

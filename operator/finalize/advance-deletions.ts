@@ -13,10 +13,10 @@ import type { AuditLog } from "../observe/audit-log.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { SecretBook } from "../secrets/secret-book.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
+import { advancePurges, type EndWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
 import { purgeAct } from "./data-acts.ts";
 import { isEmpty } from "./data-plan.ts";
 import { applyFinalizer, isAsWanted, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
-import { type EndWait, type PurgeOutcome, type PurgeWait, purgeDoomed } from "./purge-doomed.ts";
 
 export interface AdvanceDeletionsDeps {
   readonly api: KubeApi;
@@ -96,7 +96,7 @@ async function purge(
   { publisher, purges, acknowledgements }: OpenConfig,
 ): Promise<PurgeOutcome | undefined> {
   if (record === undefined) return undefined;
-  const outcome = await purgeDoomed({
+  const outcome = await advancePurges({
     ref,
     record,
     reachOf: acknowledgements.reachOf,

@@ -4,9 +4,9 @@
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
+import type { FollowedPurge } from "./advance-purges.ts";
 import { placeOf } from "./data-plan.ts";
 import { isRequestPlace } from "./deletion-requests.ts";
-import type { FollowedPurge } from "./purge-doomed.ts";
 
 export interface RecordChange {
   readonly ref: ProjectRef;
@@ -20,12 +20,12 @@ export function recordedActs({ ref, before, after }: RecordChange): readonly Aud
   return (after?.entries ?? []).flatMap((entry): readonly AuditEntry[] => {
     const was = former.get(placeOf(entry));
     const facts = { ...factsOf(ref, entry), uid: entry.uid };
-    if (was !== undefined && was.namespaceUid !== entry.namespaceUid && was.doomedAt === undefined) {
+    if (was !== undefined && was.namespaceUid !== entry.namespaceUid && was.purgeFromRevision === undefined) {
       return [{ act: "data_adopted", facts: { ...facts, formerNamespaceUid: was.namespaceUid } }];
     }
-    if (isRequestPlace(entry.doomedBy) && was?.doomedAt === undefined) {
+    if (isRequestPlace(entry.purgeCause) && was?.purgeFromRevision === undefined) {
       const since = entry.retainedAt !== undefined && { retainedAt: entry.retainedAt };
-      return [{ act: "deletion_requested", facts: { ...facts, ...since, why: entry.doomedBy } }];
+      return [{ act: "deletion_requested", facts: { ...facts, ...since, why: entry.purgeCause } }];
     }
     return entry.retained === true && was?.retained !== true ? [{ act: "data_retained", facts }] : [];
   });

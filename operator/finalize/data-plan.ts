@@ -8,9 +8,9 @@ import { adoptAnnotation } from "../compile/judge-project.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { ApiResource, CustomResource, Project, RootKey } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
-import { type DoomContext, judgeEntry } from "./doom.ts";
+import { purgeId } from "./advance-purges.ts";
+import { decidePurge, type PurgeContext } from "./decide-purge.ts";
 import { endedProjects } from "./ended-projects.ts";
-import { purgeId } from "./purge-doomed.ts";
 import { withSuccessors } from "./successors.ts";
 
 export interface DataInput {
@@ -90,7 +90,11 @@ export function withUnserved(parts: ProjectParts, record: DataRecord | undefined
   const entries = project.limits.quota === undefined ? [] : (record?.entries ?? []);
   const unserved = entries
     .filter((entry) => !served.has(placeOf(entry)))
-    .map(({ what, name, doomedAt }) => ({ what, name, ...(doomedAt !== undefined && { isPurged: true as const }) }))
+    .map(({ what, name, purgeFromRevision }) => ({
+      what,
+      name,
+      ...(purgeFromRevision !== undefined && { isPurged: true as const }),
+    }))
     .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   return { ...parts, project: { ...project, ...(unserved.length > 0 && { unserved }) } };
 }
@@ -102,8 +106,8 @@ export function isEmpty({ entries, ended = [] }: DataRecord): boolean {
 
 /** Places whose data are to be deleted, and are not yet. */
 export function openPurges(record: DataRecord | undefined): ReadonlySet<string> {
-  const doomed = (record?.entries ?? []).filter((entry) => entry.doomedAt !== undefined);
-  return new Set(doomed.map(placeOf));
+  const pending = (record?.entries ?? []).filter((entry) => entry.purgeFromRevision !== undefined);
+  return new Set(pending.map(placeOf));
 }
 
 export function placeOf({ what, name }: Pick<DataEntry, "what" | "name">): string {
@@ -115,7 +119,7 @@ function judgeEntries(record: DataRecord, input: DataInput): DataRecord {
   const { project } = objects;
   // One of the same name that was made anew is another: the one that was published has gone.
   const same = project?.metadata.uid === record.projectUid ? project : undefined;
-  const context: DoomContext = {
+  const context: PurgeContext = {
     project: same,
     projectPolicy: (same ?? endedProject(record, input))?.spec.deletionPolicy ?? record.policy,
     projectUid: record.projectUid,
@@ -123,7 +127,7 @@ function judgeEntries(record: DataRecord, input: DataInput): DataRecord {
     goneOf: byUid(deleted.filter((object) => object.kind === "ApiResource" || object.kind === "RootKey")),
     isOrdered: (entry) => ordered.has(purgeId(entry)),
   };
-  const entries = record.entries.map((entry) => judgeEntry(entry, context));
+  const entries = record.entries.map((entry) => decidePurge(entry, context));
   // Its end is acted on once: a child that drops its own Retain afterwards is not caught by it late. Until then what it says
   // now is what counts when it has gone, also when it is no longer served.
   return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
@@ -141,20 +145,20 @@ function endedProject({ projectUid }: DataRecord, { deleted = [], previousParts 
   return deleted.filter((object) => object.kind === "Project").find(({ metadata }) => metadata.uid === projectUid);
 }
 
-function objectsByUid({ resources, rootKeys }: ProjectObjects): DoomContext["objectOf"] {
+function objectsByUid({ resources, rootKeys }: ProjectObjects): PurgeContext["objectOf"] {
   return byUid([...resources, ...rootKeys]);
 }
 
-function byUid(objects: readonly (ApiResource | RootKey)[]): DoomContext["objectOf"] {
+function byUid(objects: readonly (ApiResource | RootKey)[]): PurgeContext["objectOf"] {
   const found = new Map(objects.map((object) => [object.metadata.uid, object]));
   return (uid) => found.get(uid);
 }
 
 // ------------------------------------------------------------------------------------------- data of an earlier namespace
 
-/** What is doomed is nobody's any more: it goes, whoever comes next, and who comes next waits for it. */
+/** Data that are to be purged belong to nobody any more: the next object of the name waits until they are gone. */
 function isForeign(entry: DataEntry, { namespaceUid }: DataInput): boolean {
-  return namespaceUid !== undefined && entry.namespaceUid !== namespaceUid && entry.doomedAt === undefined;
+  return namespaceUid !== undefined && entry.namespaceUid !== namespaceUid && entry.purgeFromRevision === undefined;
 }
 
 function mayAdopt({ objects: { project }, adopt: always }: DataInput): boolean {

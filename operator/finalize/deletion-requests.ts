@@ -16,8 +16,8 @@ export const requestPlaces = {
 
 export type RequestPlace = (typeof requestPlaces)[keyof typeof requestPlaces];
 
-export function isRequestPlace(doomedBy: string | undefined): doomedBy is RequestPlace {
-  return Object.values<string | undefined>(requestPlaces).includes(doomedBy);
+export function isRequestPlace(purgeCause: string | undefined): purgeCause is RequestPlace {
+  return Object.values<string | undefined>(requestPlaces).includes(purgeCause);
 }
 
 export interface DeletionRequest {

@@ -4,7 +4,7 @@
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { EndedProject } from "../model/data-record.ts";
 import type { Project } from "../model/objects.ts";
-import { purgeId } from "./purge-doomed.ts";
+import { purgeId } from "./advance-purges.ts";
 
 /** Beyond it the earliest are left to expire: nobody carries out purges, so nobody opens sessions either. */
 const maxEndedProjects = 100;
@@ -24,5 +24,5 @@ export function endedProjects({ ended, project, previousParts, ordered }: EndInp
   const kept = ended.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
   const served = previousParts?.project.uid;
   if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;
-  return [...kept, { uid: served, doomedAt: 0 }].slice(-maxEndedProjects);
+  return [...kept, { uid: served, purgeFromRevision: 0 }].slice(-maxEndedProjects);
 }

@@ -57,7 +57,7 @@ export function wantsFinalizer({ object, effectivePolicy, mode, record, own, isH
   // The API server lets none be added now.
   if (!holdsOneOf(object, own)) return false;
   const { uid } = object.metadata;
-  const open = (record?.entries ?? []).filter((entry) => entry.doomedAt !== undefined);
+  const open = (record?.entries ?? []).filter((entry) => entry.purgeFromRevision !== undefined);
   return object.kind === "Project" ? open.length > 0 : open.some((entry) => entry.uid === uid);
 }
 

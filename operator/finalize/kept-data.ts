@@ -45,12 +45,12 @@ export function withKept({ refused: before, ...record }: DataRecord, input: Kept
     (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(placeOf(entry));
   const entries = record.entries.map((entry): DataEntry => {
     const place = placeOf(entry);
-    if (served.has(place) || entry.doomedAt !== undefined) return entry;
+    if (served.has(place) || entry.purgeFromRevision !== undefined) return entry;
     const size = entry.size ?? input.sizes.get(place);
     const sized: DataEntry = { ...entry, ...(size !== undefined && { size }) };
     const kept = dated(sized, { isGuarded: isGuarded(entry), isUndated: undated.has(place), since });
     const request = kept.guarded === true ? undefined : requestFor(kept);
-    return request === undefined ? kept : { ...kept, doomedAt: 0, doomedBy: request.place };
+    return request === undefined ? kept : { ...kept, purgeFromRevision: 0, purgeCause: request.place };
   });
   return { ...record, entries, ...(refused !== undefined && { refused }) };
 }

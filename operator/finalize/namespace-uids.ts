@@ -45,5 +45,7 @@ export function createNamespaceUids({ api, watched }: NamespaceUidsDeps): Namesp
 /** The Project was published of this very namespace: it is not a new one in a later namespace, nor was it taken for one. */
 function agrees(namespaceUid: string, projectUid: string, { parts, data }: PublishedProject): boolean {
   if ((parts?.project.uid ?? data?.projectUid) !== projectUid) return false;
-  return (data?.entries ?? []).every((entry) => entry.namespaceUid === namespaceUid || entry.doomedAt !== undefined);
+  return (data?.entries ?? []).every(
+    (entry) => entry.namespaceUid === namespaceUid || entry.purgeFromRevision !== undefined,
+  );
 }

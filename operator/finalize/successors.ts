@@ -21,7 +21,7 @@ export function withSuccessors(record: DataRecord, succession: Succession): Data
   const isDeleted = (uid: string): boolean => deleted.some(({ metadata }) => metadata.uid === uid);
   const isSucceeded = project !== undefined && isReplaced("Project") && !isDeleted(record.projectUid);
   const entries = record.entries.map((entry): DataEntry => {
-    if (entry.doomedAt !== undefined || !isReplaced(kindOf(entry)) || isDeleted(entry.uid)) return entry;
+    if (entry.purgeFromRevision !== undefined || !isReplaced(kindOf(entry)) || isDeleted(entry.uid)) return entry;
     const uids = uidsOf(entry, objects);
     const [successor] = uids;
     // Without one nobody has decided over the data, and they stay.

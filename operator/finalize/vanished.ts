@@ -37,7 +37,9 @@ export function publishedChildren(
   parts: ProjectParts | undefined,
   record: DataRecord | undefined,
 ): Readonly<Record<Child["kind"], ReadonlySet<string>>> {
-  const open = (record?.entries ?? []).filter((entry) => entry.retained !== true && entry.doomedAt === undefined);
+  const open = (record?.entries ?? []).filter(
+    (entry) => entry.retained !== true && entry.purgeFromRevision === undefined,
+  );
   const recorded = (what: DataEntry["what"]) => open.filter((entry) => entry.what === what);
   const uids = (served: Published, ...more: readonly { readonly uid: string }[]): ReadonlySet<string> =>
     new Set([...(served?.values() ?? []), ...more].map(({ uid }) => uid));

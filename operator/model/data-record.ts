@@ -27,19 +27,19 @@ export interface DataEntry {
   /** With `retainedAt` or `retained`: how much was kept, as a replica measured it; absent = none has yet. */
   readonly size?: KeptSize;
   /** Set once its data are to be purged: the revision from which on nobody serves it; 0 = the one being written. */
-  readonly doomedAt?: number;
+  readonly purgeFromRevision?: number;
   /**
-   * With `doomedAt`: UID of the object or Project whose deletion dooms it, which can be released while that one is there; or which annotation
+   * With `purgeFromRevision`: UID of the object or Project whose deletion purges it, which can be released while that one is there; or which annotation
    * asked for it (finalize/deletion-requests.ts), and then it is final.
    */
-  readonly doomedBy?: string;
+  readonly purgeCause?: string;
 }
 
 /** A Project that had this name, and whose sessions are to be purged. */
 export interface EndedProject {
   readonly uid: string;
   /** The revision from which on nobody serves it; 0 = the one being written. */
-  readonly doomedAt: number;
+  readonly purgeFromRevision: number;
 }
 
 export interface DataRecord {
@@ -64,18 +64,19 @@ export function kindOf({ what }: Pick<DataEntry, "what">): "ApiResource" | "Root
 
 /** Whether anything is to be purged, so that its project is looked after although nothing else is there of it. */
 export function awaitsPurge({ entries, ended = [] }: DataRecord): boolean {
-  return ended.length > 0 || entries.some(({ doomedAt }) => doomedAt !== undefined);
+  return ended.length > 0 || entries.some(({ purgeFromRevision }) => purgeFromRevision !== undefined);
 }
 
 /** Whether an object was there, when it was looked at last, that something of it waits for: that one may have gone while nobody looked. */
 export function hasGuarded({ entries }: DataRecord): boolean {
   return entries.some(
-    ({ doomedAt, retained, guarded }) => doomedAt === undefined && (retained !== true || guarded === true),
+    ({ purgeFromRevision, retained, guarded }) =>
+      purgeFromRevision === undefined && (retained !== true || guarded === true),
   );
 }
 
 /** Whether its data are kept without being served: of an object that has gone, or of a Project that is not there. */
 export function isKept(entry: DataEntry, { hasProject }: { readonly hasProject: boolean }): boolean {
-  if (entry.doomedAt !== undefined) return false;
+  if (entry.purgeFromRevision !== undefined) return false;
   return entry.retained === true || entry.retainedAt !== undefined || !hasProject;
 }

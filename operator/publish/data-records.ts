@@ -51,22 +51,39 @@ export async function readDataRecord(gateway: Gateway, ref: ProjectRef): Promise
 /** The record with its revision where it waits for one. */
 export function settledRecord(record: DataRecord | undefined, revision: number): DataRecord | undefined {
   if (record === undefined) return record;
-  const settled = <T extends { readonly doomedAt?: number }>(each: T): T =>
-    each.doomedAt === 0 ? { ...each, doomedAt: revision } : each;
+  const settled = <T extends { readonly purgeFromRevision?: number }>(each: T): T =>
+    each.purgeFromRevision === 0 ? { ...each, purgeFromRevision: revision } : each;
   const { entries, ended } = record;
   return { ...record, entries: entries.map(settled), ...(ended !== undefined && { ended: ended.map(settled) }) };
 }
 
+/** Members whose names in Redis are those that operators of earlier versions read and write. */
+const storedNames: ReadonlyMap<string, string> = new Map([
+  ["purgeFromRevision", "doomedAt"],
+  ["purgeCause", "doomedBy"],
+]);
+const namesOfStored: ReadonlyMap<string, string> = new Map([...storedNames].map(([name, stored]) => [stored, name]));
+
+/** As it stands in Redis; empty = no record. */
 export function recordText(record: DataRecord | undefined): string {
-  return record === undefined ? "" : JSON.stringify(record);
+  return record === undefined ? "" : JSON.stringify(renamed(record, storedNames));
 }
 
-function parseRecord(text: string): DataRecord | undefined {
+/** Undefined for a text that is not one of `recordText`. */
+export function parseRecord(text: string): DataRecord | undefined {
   try {
     const record = JSON.parse(text) as Partial<DataRecord> | null;
-    return Array.isArray(record?.entries) && typeof record.projectUid === "string" ? (record as DataRecord) : undefined;
+    if (!Array.isArray(record?.entries) || typeof record.projectUid !== "string") return undefined;
+    return renamed(record as DataRecord, namesOfStored);
   } catch {
     // The caller says so, without quoting it.
     return undefined;
   }
+}
+
+function renamed(record: DataRecord, names: ReadonlyMap<string, string>): DataRecord {
+  const rename = <T extends object>(member: T): T =>
+    Object.fromEntries(Object.entries(member).map(([name, value]) => [names.get(name) ?? name, value])) as T;
+  const { entries, ended } = record;
+  return { ...record, entries: entries.map(rename), ...(ended !== undefined && { ended: ended.map(rename) }) };
 }

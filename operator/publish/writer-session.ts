@@ -187,7 +187,7 @@ export class WriterSession {
     { known, parts, data }: Omit<Writing, "recordAt"> & { readonly data: DataRecord | undefined },
   ): Promise<void> {
     for (const step of steps) {
-      // What comes is on record before it is served; what is doomed is doomed once the last of it is out of service.
+      // What comes is on record before it is served; a purge starts from the revision with which the last of it is out of service.
       const recordAt: RecordAt = (revision) => (step.last ? settledRecord(data, revision) : data);
       await this.#write(step, { known, parts, recordAt });
     }

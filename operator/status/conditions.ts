@@ -1,7 +1,7 @@
 // Turns what is known of one object into its conditions: Accepted, Programmed, Ready, a Project's Available, and Reconciling or Stalled
 // while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
-import type { EndWait } from "../finalize/purge-doomed.ts";
+import type { EndWait } from "../finalize/advance-purges.ts";
 import { healsByItself, type NoticeReason, type Reason, type UnpublishedReason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { Reach } from "../publish/acknowledgements.ts";

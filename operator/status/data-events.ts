@@ -31,7 +31,7 @@ export function dataEventsOf({ objects, deleted, record, purged, adopted }: Data
   const events = purged.flatMap((entry): readonly DataEvent[] => {
     // Of an object that went long ago its Project tells, where there is one.
     const owner = owners.find(({ metadata }) => metadata.uid === entry.uid) ?? project;
-    const why = isRequestPlace(entry.doomedBy) ? "an annotation asked for" : "deletionPolicy says";
+    const why = isRequestPlace(entry.purgeCause) ? "an annotation asked for" : "deletionPolicy says";
     return owner === undefined ? [] : [event(owner, "DataPurged", `${dataOf(entry)} deleted, as ${why}`)];
   });
   for (const object of deleted) {
@@ -52,7 +52,7 @@ export function deletionRefused(project: Project, fault: string): DataEvent {
 }
 
 function keptNote(object: CustomResource, entries: readonly DataEntry[]): string | undefined {
-  const kept = entries.filter(({ doomedAt }) => doomedAt === undefined);
+  const kept = entries.filter(({ purgeFromRevision }) => purgeFromRevision === undefined);
   if (object.kind === "Project") {
     if (kept.length === 0) return undefined;
     return "Its stored data were kept; a Project of the same name in this namespace finds them again";

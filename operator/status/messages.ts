@@ -1,7 +1,7 @@
 // The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
-import type { EndWait } from "../finalize/purge-doomed.ts";
+import type { EndWait } from "../finalize/advance-purges.ts";
 import type { Fault, Notice, Refused } from "../model/verdict.ts";
 
 export type DataWait = EndWait;

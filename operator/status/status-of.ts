@@ -3,7 +3,7 @@
 
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
-import type { EndWait } from "../finalize/purge-doomed.ts";
+import type { EndWait } from "../finalize/advance-purges.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";

@@ -113,29 +113,29 @@ describe("a publish of several steps", () => {
     expect(await storedFields(gateway, ref)).not.toContain("resource:films");
   });
 
-  it("dooms nothing before the last step has taken it out of service", async () => {
+  it("purges nothing before the last step has taken it out of service", async () => {
     await publisher.publish(large, books);
-    const doomed = (doomedAt: number) => recordWith(entry("books", { doomedAt, doomedBy: "p" }));
+    const pending = (purgeFromRevision: number) => recordWith(entry("books", { purgeFromRevision, purgeCause: "p" }));
     const broken = around({ call: 2, before: cutOff });
     await broken.begin();
     const next = { ...manyUsers(shop, 0), resources: new Map() };
-    await expect(broken.publish(next, doomed(0))).rejects.toThrow(CutOff);
-    expect(await stored()).toEqual(doomed(0));
+    await expect(broken.publish(next, pending(0))).rejects.toThrow(CutOff);
+    expect(await stored()).toEqual(pending(0));
     const after = await begunPublisher({ gateway, keyring });
     const { revision } = await after.publish(next, (await after.load(ref)).data);
-    expect(await stored()).toEqual(doomed(revision));
+    expect(await stored()).toEqual(pending(revision));
   });
 
   it("looks at the record again when nobody knows whether it was written", async () => {
     await publisher.publish(shop, books);
-    const doomed = recordWith(entry("books", { doomedAt: 0, doomedBy: "p" }));
+    const pending = recordWith(entry("books", { purgeFromRevision: 0, purgeCause: "p" }));
     const broken = around({ call: 1, after: unanswered });
     await broken.begin();
     expect((await broken.load(ref)).data).toEqual(books);
-    await expect(broken.publish({ ...shop, resources: new Map() }, doomed)).rejects.toThrow(OutcomeUnknown);
+    await expect(broken.publish({ ...shop, resources: new Map() }, pending)).rejects.toThrow(OutcomeUnknown);
     await broken.begin();
     expect((await broken.load(ref)).data).toEqual(await stored());
-    expect((await stored())?.entries[0]?.doomedAt).toBeGreaterThan(0);
+    expect((await stored())?.entries[0]?.purgeFromRevision).toBeGreaterThan(0);
     await broken.publish(shop, books);
     expect(await stored()).toEqual(books);
   });

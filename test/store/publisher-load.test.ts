@@ -170,20 +170,20 @@ function describePublisher(name: string, open: () => Promise<Place>): void {
       expect([await stored(), await publisher.published()]).toEqual([undefined, []]);
     });
 
-    it("gives doomed entries the revision from which on nobody serves them", async () => {
+    it("gives entries to purge the revision from which on nobody serves them", async () => {
       await publisher.publish(shop, record);
-      const doomed = (name: string, doomedAt: number) => entry(name, { doomedAt, doomedBy: "p" });
+      const pending = (name: string, purgeFromRevision: number) => entry(name, { purgeFromRevision, purgeCause: "p" });
       const without = { ...shop, resources: new Map() };
-      const done = await publisher.publish(without, recordWith(doomed("books", 0), doomed("old", 7)));
-      expect(done.data).toEqual(recordWith(doomed("books", done.revision), doomed("old", 7)));
+      const done = await publisher.publish(without, recordWith(pending("books", 0), pending("old", 7)));
+      expect(done.data).toEqual(recordWith(pending("books", done.revision), pending("old", 7)));
       expect(await stored()).toEqual(done.data);
-      // Not served before it was doomed: all that was ever published is older.
-      const later = await publisher.publish(without, recordWith(doomed("films", 0)));
-      expect(later).toMatchObject({ changed: 0, data: recordWith(doomed("films", publisher.newest())) });
-      const gone = await publisher.withdraw(ref, recordWith(doomed("books", 0)));
-      expect(gone.data).toEqual(recordWith(doomed("books", gone.revision)));
+      // Not served before its purge was decided: all that was ever published is older.
+      const later = await publisher.publish(without, recordWith(pending("films", 0)));
+      expect(later).toMatchObject({ changed: 0, data: recordWith(pending("films", publisher.newest())) });
+      const gone = await publisher.withdraw(ref, recordWith(pending("books", 0)));
+      expect(gone.data).toEqual(recordWith(pending("books", gone.revision)));
       expect(gone.revision).toBeGreaterThan(later.revision);
-      expect((await publisher.withdraw(ref, recordWith(doomed("more", 0)))).data?.entries[0]?.doomedAt).toBe(
+      expect((await publisher.withdraw(ref, recordWith(pending("more", 0)))).data?.entries[0]?.purgeFromRevision).toBe(
         gone.revision,
       );
     });

@@ -64,13 +64,13 @@ describe("a publisher whose ring has another first key", () => {
   });
 
   it("says nothing new of stored data", async () => {
-    const doomed = recordWith(entry("books", { doomedAt: 0, doomedBy: "p" }));
+    const pending = recordWith(entry("books", { purgeFromRevision: 0, purgeCause: "p" }));
     await publisher.publish(shop);
-    await publisher.writeData(ref, doomed);
+    await publisher.writeData(ref, pending);
     publisher.setKeyring(promoted);
     await publisher.reseal(ref);
-    expect(await storedRecord(gateway, "default/shop")).toEqual(doomed);
-    expect((await publisher.load(ref)).data).toEqual(doomed);
+    expect(await storedRecord(gateway, "default/shop")).toEqual(pending);
+    expect((await publisher.load(ref)).data).toEqual(pending);
   });
 
   it("goes on where a reseal of several steps was cut off", async () => {

@@ -1,4 +1,4 @@
-// The way of doomed data, on real Redis: recorded, ordered, carried out by a replica, struck off, with the operator cut off at
+// The way of data that are to be purged, on real Redis: recorded, ordered, carried out by a replica, struck off, with the operator cut off at
 // every step of it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { orderedPurges, type PurgeOutcome, purgeDoomed, purgeId } from "../../operator/finalize/purge-doomed.ts";
+import { advancePurges, orderedPurges, type PurgeOutcome, purgeId } from "../../operator/finalize/advance-purges.ts";
 import type { DataEntry, DataRecord, EndedProject } from "../../operator/model/data-record.ts";
 import type { Reach } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
@@ -22,13 +22,13 @@ import { eventually } from "../support/time/eventually.ts";
 
 const ref = { namespace: "default", name: "shop" };
 const flags = { project: ref, rootKey: "flags" };
-const doomed: readonly DataEntry[] = [
-  { what: "resource", name: "books", uid: "u-books", namespaceUid: "n", doomedAt: 5, doomedBy: "u-books" },
-  { what: "rootkey", name: "flags", uid: "u-flags", namespaceUid: "n", doomedAt: 5, doomedBy: "p" },
+const pending: readonly DataEntry[] = [
+  { what: "resource", name: "books", uid: "u-books", namespaceUid: "n", purgeFromRevision: 5, purgeCause: "u-books" },
+  { what: "rootkey", name: "flags", uid: "u-flags", namespaceUid: "n", purgeFromRevision: 5, purgeCause: "p" },
 ];
 /** A Project that had this name before. */
-const ended: EndedProject = { uid: "p0", doomedAt: 5 };
-const doomedIds = [...doomed, ended].map(purgeId);
+const ended: EndedProject = { uid: "p0", purgeFromRevision: 5 };
+const pendingIds = [...pending, ended].map(purgeId);
 const kept: DataEntry = { what: "resource", name: "films", uid: "u-films", namespaceUid: "n", retained: true };
 
 let redis: TestRedis;
@@ -58,7 +58,7 @@ beforeEach(async () => {
   await gateway.write("x", "FLUSHALL");
   await publisher.begin();
   [observed, carriedOut] = [[], []];
-  record = recordOf(doomed, ended);
+  record = recordOf(pending, ended);
   reach = "programmed";
   await writeSome();
   await logIn("p0", "old", "new");
@@ -105,7 +105,7 @@ const hasFlags = async (): Promise<boolean> => (await store.readAt(flags, [])).o
 /** One pass of the operator; what remains is stored as the last step. */
 async function pass(by: Purges = purges): Promise<PurgeOutcome> {
   const observe = (act: string, { id }: { readonly id: string }) => void observed.push(`${act} ${id}`);
-  const outcome = await purgeDoomed({ ref, record, reachOf: () => reach, purges: by, observe });
+  const outcome = await advancePurges({ ref, record, reachOf: () => reach, purges: by, observe });
   record = outcome.record;
   return outcome;
 }
@@ -139,7 +139,7 @@ async function isSettled(): Promise<void> {
   expect([await left(configKeys.purges), await left(configKeys.purged)]).toEqual([[], []]);
 }
 
-describe("doomed data", () => {
+describe("data that are to be purged", () => {
   it.each<[Reach, string]>([
     ["waiting", "replicas"],
     ["no_replicas", "no_replicas"],
@@ -150,23 +150,23 @@ describe("doomed data", () => {
     expect(record.entries).toHaveLength(3);
   });
 
-  it("wait for the publish that dooms them", async () => {
-    record = { ...record, entries: doomed.map((entry) => ({ ...entry, doomedAt: 0 })) };
+  it("wait for the publish that takes them out of service", async () => {
+    record = { ...record, entries: pending.map((entry) => ({ ...entry, purgeFromRevision: 0 })) };
     expect(await pass()).toMatchObject({ purged: [], waitingFor: "replicas" });
   });
 
   it("are ordered once, purged by a replica, and struck off; what is kept stays", async () => {
     const first = await pass();
-    expect(first.waiting).toEqual(new Map(doomed.map(({ uid }) => [uid, "purge"])));
+    expect(first.waiting).toEqual(new Map(pending.map(({ uid }) => [uid, "purge"])));
     expect(first.purgesSessions).toBe(true);
-    expect(await orderedPurges(record, purges)).toEqual(new Set(doomedIds));
+    expect(await orderedPurges(record, purges)).toEqual(new Set(pendingIds));
     await pass();
     await replicaLooks();
-    expect(carriedOut.toSorted()).toEqual(doomedIds.toSorted());
-    expect((await pass()).purged).toEqual(doomed);
+    expect(carriedOut.toSorted()).toEqual(pendingIds.toSorted());
+    expect((await pass()).purged).toEqual(pending);
     await isSettled();
     expect(await orderedPurges(record, purges)).toEqual(new Set());
-    expect(observed).toEqual(["purge_ordered", "purge_done"].flatMap((act) => doomedIds.map((id) => `${act} ${id}`)));
+    expect(observed).toEqual(["purge_ordered", "purge_done"].flatMap((act) => pendingIds.map((id) => `${act} ${id}`)));
   });
 
   it("leave no mark behind of an order that is forgotten", async () => {
@@ -191,14 +191,14 @@ describe("doomed data", () => {
     expect((await pass()).waitingFor).toBe("purge");
   });
 
-  it("of an object that was made anew and doomed again are purged again", async () => {
+  it("of an object that was made anew and deleted again are purged again", async () => {
     await pass();
     await replicaLooks();
     await pass();
     await writeSome();
     await logIn("p0", "old");
-    const again = doomed.map((entry) => ({ ...entry, doomedAt: 9 }));
-    record = recordOf(again, { ...ended, doomedAt: 9 });
+    const again = pending.map((entry) => ({ ...entry, purgeFromRevision: 9 }));
+    record = recordOf(again, { ...ended, purgeFromRevision: 9 });
     await pass();
     await replicaLooks();
     await pass();
@@ -213,7 +213,7 @@ describe("while what is stored takes all the memory that Redis may use", () => {
       (error: unknown) => error instanceof WritesRefused,
     );
 
-  it("doomed data are purged, indexes included, and what they leave can be written to again", async () => {
+  it("data that are to be purged are purged, indexes included, and what they leave can be written to again", async () => {
     await store.declareIndexes({ project: ref, resource: "books" }, [{ name: "n", path: ["n"] }], 1);
     for (let n = 2; n < 250; n += 1) {
       // Redis JSON keeps equal strings once.
@@ -226,7 +226,7 @@ describe("while what is stored takes all the memory that Redis may use", () => {
       expect(await isRefused()).toBe(true);
       await pass();
       await replicaLooks();
-      expect((await pass()).purged).toEqual(doomed);
+      expect((await pass()).purged).toEqual(pending);
       // Redis gives the memory back in the background.
       await eventually(async () => expect(await isRefused()).toBe(false));
     } finally {
@@ -251,7 +251,7 @@ describe("a replica that stands still in the middle of a purge", () => {
       if (steps === 1) await asleep;
       return answer;
     };
-    record = recordOf(doomed.slice(0, 1));
+    record = recordOf(pending.slice(0, 1));
     await pass();
     const { carrying, failures } = carryOut({ ...store, purge: slow });
     await eventually(() => expect(steps).toBe(1));
@@ -313,7 +313,7 @@ describe("a replica that stands still around its look at the order", () => {
     ["purgeDocument", 1],
   ] as const)("takes nothing of what was stored since: %s", async (method, at) => {
     const { given, seen, wakeUp } = lateStore(method);
-    record = recordOf(doomed.slice(at, at + 1));
+    record = recordOf(pending.slice(at, at + 1));
     await pass();
     const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));

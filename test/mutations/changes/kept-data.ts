@@ -7,8 +7,8 @@ export const keptDataMutations: readonly Mutation[] = [
     name: "request-deletes-what-is-served",
     harm: "An annotation that asks for kept data deletes what is being served",
     file: "operator/finalize/kept-data.ts",
-    find: "if (served.has(place) || entry.doomedAt !== undefined) return entry;",
-    replace: "if (entry.doomedAt !== undefined) return entry;",
+    find: "if (served.has(place) || entry.purgeFromRevision !== undefined) return entry;",
+    replace: "if (entry.purgeFromRevision !== undefined) return entry;",
     caughtBy: ["test/unit/operator/finalize/kept-data.test.ts"],
   },
   {
@@ -51,7 +51,7 @@ export const keptDataMutations: readonly Mutation[] = [
     name: "served-data-called-deleted",
     harm: "Somebody erases a person's data, another object takes them up meanwhile, and the command says that they are deleted",
     file: "cli/kept-data/order-deletion.ts",
-    find: 'return doomed.has(ordered) ? "deleted" : "left";',
+    find: 'return deleting.has(ordered) ? "deleted" : "left";',
     replace: 'return "deleted";',
     caughtBy: ["test/unit/cli/kept-data/order-deletion.test.ts"],
   },
@@ -98,9 +98,10 @@ export const keptDataMutations: readonly Mutation[] = [
   {
     name: "time-of-keeping-forgotten",
     harm: "What was kept long ago seems to be kept since the last look, and an annotation of that time never deletes it",
-    file: "operator/finalize/doom.ts",
-    find: "const { policy: _, retained: __, doomedAt, doomedBy: ___, ...rest } = entry;",
-    replace: "const { policy: _, retained: __, doomedAt, doomedBy: ___, retainedAt: ____, ...rest } = entry;",
+    file: "operator/finalize/decide-purge.ts",
+    find: "const { policy: _, retained: __, purgeFromRevision, purgeCause: ___, ...rest } = entry;",
+    replace:
+      "const { policy: _, retained: __, purgeFromRevision, purgeCause: ___, retainedAt: ____, ...rest } = entry;",
     caughtBy: ["test/unit/operator/finalize/data-plan.test.ts"],
   },
 ];

@@ -11,6 +11,7 @@ import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
 import type { DataEntry, DataRecord } from "../../../operator/model/data-record.ts";
+import { parseRecord } from "../../../operator/publish/data-records.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
 import type { DataLossPolicy, StoreIdentity } from "../../../operator/publish/store-identity.ts";
 
@@ -66,7 +67,7 @@ export function recordWith(...entries: readonly DataEntry[]): DataRecord {
 /** What Redis says is known of a project's data, whatever a publisher remembers. */
 export async function storedRecord(gateway: Gateway, name: string): Promise<DataRecord | undefined> {
   const text = optionalText(await gateway.read(configKeys.data, "HGET", configKeys.data, name));
-  return text === undefined ? undefined : (JSON.parse(text) as DataRecord);
+  return text === undefined ? undefined : parseRecord(text);
 }
 
 /** Names of the fields that Redis holds of a project. */

@@ -45,7 +45,7 @@ describe("what the record and the cluster say together", () => {
       "EarlierNamespace Kept deletable",
     ],
     ["where nobody may look", retained, undefined, "NamespaceNotWatched Kept"],
-    ["that are being deleted", entry({ doomedAt: 3 }), found(""), "ObjectNotServed Deleting"],
+    ["that are being deleted", entry({ purgeFromRevision: 3 }), found(""), "ObjectNotServed Deleting"],
   ] as const)("data %s are told so", (_, one, namespace, expected) => {
     const item = itemOf(one, namespace) as KeptItem;
     const told = [item.because, item.state, ...(isDeletable(item) ? ["deletable"] : [])];

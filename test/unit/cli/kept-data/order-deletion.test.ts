@@ -30,7 +30,7 @@ function world(
       const is = ({ name: of }: DataEntry) => name.includes(`/${of}@`);
       if (operator(name) === "deletes") entries = entries.filter((entry) => !is(entry));
       if (operator(name) === "orders")
-        entries = entries.map((entry) => (is(entry) ? { ...entry, doomedAt: 7 } : entry));
+        entries = entries.map((entry) => (is(entry) ? { ...entry, purgeFromRevision: 7 } : entry));
     }
     for (const name of names.filter((each) => operator(each) === "serves"))
       entries = entries.map((entry) =>
@@ -99,7 +99,7 @@ describe("an order", () => {
   });
 
   it("waits for what is being deleted already without ordering it anew, and fails while that is not done", async () => {
-    const going = { ...kept("books", { doomedAt: 7 }), state: "Deleting" } as const;
+    const going = { ...kept("books", { purgeFromRevision: 7 }), state: "Deleting" } as const;
     const { run, lines, written } = world([going, kept("films")], () => "deletes");
     expect(await run()).toBe(1);
     expect(written).toEqual(["shop/store/ApiResource/films@2026-11-23T00:00:00.000Z"]);

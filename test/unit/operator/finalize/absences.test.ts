@@ -70,6 +70,6 @@ it("one that was withdrawn is asked for as long as its absence would delete data
 it("one that was withdrawn is not asked for where its absence decides over nothing", async () => {
   const kept = server(true);
   expect(await kept.absences.proven(unseen, withdrawn("Retain", { ...entry, policy: "Delete" }), none)).toBe(true);
-  expect(await kept.absences.proven(unseen, withdrawn("Delete", { ...entry, doomedAt: 3 }), none)).toBe(true);
+  expect(await kept.absences.proven(unseen, withdrawn("Delete", { ...entry, purgeFromRevision: 3 }), none)).toBe(true);
   expect(kept.asked).toBe(0);
 });

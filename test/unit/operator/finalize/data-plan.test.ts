@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
+import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
 import { type DataInput, judgeData, planData } from "../../../../operator/finalize/data-plan.ts";
-import { purgeId } from "../../../../operator/finalize/purge-doomed.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource, DeletionPolicy } from "../../../../operator/model/objects.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
@@ -86,8 +86,8 @@ describe("when an ApiResource ends, its data", () => {
     const before = record(inherited, entry(own === undefined ? {} : { policy: own }));
     const { record: after, openPurges } = judged([...shop("there", inherited), ...books(end, own)], before);
     const [found] = after?.entries ?? [];
-    if (fate === "purged") expect(found).toMatchObject({ doomedAt: 0, doomedBy: "ApiResource books" });
-    else expect(found?.doomedAt).toBeUndefined();
+    if (fate === "purged") expect(found).toMatchObject({ purgeFromRevision: 0, purgeCause: "ApiResource books" });
+    else expect(found?.purgeFromRevision).toBeUndefined();
     expect(openPurges).toEqual(new Set(fate === "purged" ? ["resource:books"] : []));
     // One that is still there has not left its data yet.
     expect(found?.retained).toBe(fate === "kept" && end !== "going" ? true : undefined);
@@ -95,7 +95,7 @@ describe("when an ApiResource ends, its data", () => {
 
   it("go by what the spec says now, not by what was published", () => {
     const after = judged([...shop("there", "Retain"), ...books("going", "Delete")], record("Retain", entry()));
-    expect(after.record?.entries[0]).toMatchObject({ doomedAt: 0, policy: "Delete" });
+    expect(after.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, policy: "Delete" });
   });
 
   it("go, or stay, by what it said when it was seen last, not by what was published", () => {
@@ -104,7 +104,7 @@ describe("when an ApiResource ends, its data", () => {
     });
     expect(kept.record?.entries).toEqual([entry({ policy: "Retain", retained: true })]);
     const purged = judged(shop("there", "Retain"), record("Retain", entry()), { deleted: books("there", "Delete") });
-    expect(purged.record?.entries[0]).toMatchObject({ doomedAt: 0, policy: "Delete" });
+    expect(purged.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, policy: "Delete" });
   });
 
   it("stay when its Project said Retain last and went, too", () => {
@@ -141,8 +141,8 @@ describe("when a Project ends, the data of a child", () => {
       const before = record("Delete", entry({ ...policy, ...(child === "kept earlier" && { retained: true }) }));
       const objects = [...shop(end, "Delete"), ...books(child === "kept earlier" ? "gone" : child, own)];
       const [found] = judged(objects, before).record?.entries ?? [];
-      if (fate === "purged") expect(found).toMatchObject({ doomedAt: 0, doomedBy: "Project shop" });
-      else expect(found?.doomedAt).toBeUndefined();
+      if (fate === "purged") expect(found).toMatchObject({ purgeFromRevision: 0, purgeCause: "Project shop" });
+      else expect(found?.purgeFromRevision).toBeUndefined();
     },
   );
 
@@ -150,7 +150,7 @@ describe("when a Project ends, the data of a child", () => {
     for (const own of [undefined, "Retain", "Delete"] as const) {
       const before = record("Retain", entry(own === undefined ? {} : { policy: own }));
       const after = judged([...shop(end, "Retain"), ...books("there", own)], before);
-      expect(after.record?.entries[0]?.doomedAt).toBeUndefined();
+      expect(after.record?.entries[0]?.purgeFromRevision).toBeUndefined();
     }
   });
 
@@ -167,56 +167,56 @@ describe("when a Project ends, the data of a child", () => {
     const parts = serving("Project shop, anew");
     const planned = planData(first, { objects: projectObjects("shop", ...objects), namespaceUid, parts });
     expect(planned).toMatchObject({ policy: "Retain", projectUid: "Project shop, anew" });
-    expect(judged(objects, planned).record?.entries[0]).toMatchObject({ doomedAt: 0 });
+    expect(judged(objects, planned).record?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
   });
 });
 
-describe("while an object is going, data that are doomed", () => {
-  const doomed = entry({ doomedAt: 5, doomedBy: "ApiResource books", policy: "Delete" });
+describe("while an object is going, data that are to be purged", () => {
+  const pending = entry({ purgeFromRevision: 5, purgeCause: "ApiResource books", policy: "Delete" });
   const objects = [...shop("there", "Retain"), ...books("going", "Retain")];
 
   it("are released when its policy becomes Retain", () => {
-    expect(judged(objects, record("Retain", doomed)).record?.entries).toEqual([entry({ policy: "Retain" })]);
+    expect(judged(objects, record("Retain", pending)).record?.entries).toEqual([entry({ policy: "Retain" })]);
   });
 
   it("are released when it inherits and its Project's policy becomes Retain", () => {
-    const inherited = entry({ doomedAt: 5, doomedBy: "ApiResource books" });
+    const inherited = entry({ purgeFromRevision: 5, purgeCause: "ApiResource books" });
     const after = judged([...shop("there", "Retain"), ...books("going", undefined)], record("Delete", inherited));
     expect(after.record?.entries).toEqual([entry()]);
   });
 
   it("are not released any more once the purge was ordered", () => {
     const ordered = new Set(["ApiResource books:5"]);
-    expect(judged(objects, record("Retain", doomed), { ordered }).record?.entries).toEqual([doomed]);
+    expect(judged(objects, record("Retain", pending), { ordered }).record?.entries).toEqual([pending]);
   });
 
   it("are not released any more once the object has gone", () => {
-    expect(judged(shop("there", "Retain"), record("Retain", doomed)).record?.entries).toEqual([doomed]);
+    expect(judged(shop("there", "Retain"), record("Retain", pending)).record?.entries).toEqual([pending]);
   });
 
   it("keep the revision from which on nobody serves them", () => {
     const still = [...shop("there", "Retain"), ...books("going", "Delete")];
-    expect(judged(still, record("Retain", doomed)).record?.entries[0]?.doomedAt).toBe(5);
+    expect(judged(still, record("Retain", pending)).record?.entries[0]?.purgeFromRevision).toBe(5);
   });
 
   it("of all children are released when a Project that is going gets Retain, but for those that say Delete", () => {
     const byProject = (name: string, more: Partial<DataEntry>): DataEntry =>
-      entry({ name, uid: `ApiResource ${name}`, doomedAt: 5, doomedBy: "Project shop", ...more });
+      entry({ name, uid: `ApiResource ${name}`, purgeFromRevision: 5, purgeCause: "Project shop", ...more });
     const before = record("Delete", byProject("books", {}), byProject("films", { policy: "Delete" }));
     const films = stored("ApiResource", "films", { metadata: terminating, spec: { deletionPolicy: "Delete" } });
     const after = judged([...shop("going", "Retain"), ...books("there", undefined), films], before);
     expect(after.record?.entries).toEqual([
       entry(),
-      byProject("films", { policy: "Delete", doomedBy: "ApiResource films" }),
+      byProject("films", { policy: "Delete", purgeCause: "ApiResource films" }),
     ]);
   });
 });
 
 describe("a Project that was released while it was going", () => {
   it("takes no data along when it has gone then", () => {
-    const doomed = entry({ doomedAt: 5, doomedBy: "Project shop" });
+    const pending = entry({ purgeFromRevision: 5, purgeCause: "Project shop" });
     const children = books("there", undefined);
-    const released = judged([...shop("going", "Retain"), ...children], record("Delete", doomed));
+    const released = judged([...shop("going", "Retain"), ...children], record("Delete", pending));
     expect(released.openPurges).toEqual(new Set());
     const planned = planData(released, { objects: projectObjects("shop"), namespaceUid });
     expect(judged(children, planned).record).toEqual(record("Retain", entry()));
@@ -272,14 +272,14 @@ describe("data of an earlier namespace", () => {
       adopt: false,
       ordered: new Set(),
     });
-    expect(after.record?.entries[0]).toMatchObject({ doomedAt: 0 });
+    expect(after.record?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
   });
 
-  it("that were doomed with it go on being purged, and who comes next waits", () => {
-    const doomed = entry({ namespaceUid: "namespace 0", doomedAt: 5, doomedBy: "Project shop" });
-    const after = judged([...shop("anew", "Retain"), ...books("anew", undefined)], record("Retain", doomed));
+  it("that were to be purged with it still are, and who comes next waits", () => {
+    const pending = entry({ namespaceUid: "namespace 0", purgeFromRevision: 5, purgeCause: "Project shop" });
+    const after = judged([...shop("anew", "Retain"), ...books("anew", undefined)], record("Retain", pending));
     expect(after).toMatchObject({ foreignData: false, openPurges: new Set(["resource:books"]) });
-    expect(after.record?.entries).toEqual([doomed]);
+    expect(after.record?.entries).toEqual([pending]);
   });
 });
 
@@ -351,12 +351,12 @@ type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never;
 function look(step: Step, known: DataRecord | undefined, isOrdered: boolean): DataRecord | undefined {
   const objects = [...shop(step.shop, step.shopPolicy), ...books(step.books, step.booksPolicy)];
   const before = known?.entries[0];
-  const ordered = new Set(isOrdered && before?.doomedAt !== undefined ? [purgeId(before)] : []);
+  const ordered = new Set(isOrdered && before?.purgeFromRevision !== undefined ? [purgeId(before)] : []);
   const after = judged(objects, known, { ordered });
   const found = after.record?.entries[0];
   const isThere = step.books === "there" || step.books === "going";
   const said = isThere ? step.booksPolicy : before?.policy;
-  if (said === "Retain" && before?.doomedAt === undefined) expect(found?.doomedAt).toBeUndefined();
+  if (said === "Retain" && before?.purgeFromRevision === undefined) expect(found?.purgeFromRevision).toBeUndefined();
   if (ordered.size > 0) expect(found).toEqual(before);
   expect(judged(objects, after.record, { ordered }).record).toEqual(after.record);
   return planData(after, { objects: projectObjects("shop", ...objects), namespaceUid });

@@ -1,8 +1,8 @@
 // Whose sessions are to be purged, decided beside what becomes of the data, and recorded until it is done.
 
 import { describe, expect, it } from "vitest";
+import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
 import { type DataInput, judgeData, planData } from "../../../../operator/finalize/data-plan.ts";
-import { purgeId } from "../../../../operator/finalize/purge-doomed.ts";
 import type { DataRecord, EndedProject } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { settledRecord } from "../../../../operator/publish/data-records.ts";
@@ -14,7 +14,7 @@ const published = project("shop", withConfig({ uid: "Project shop" }));
 const there = stored("Project", "shop");
 const going = stored("Project", "shop", { metadata: terminating });
 const anew = stored("Project", "shop", { metadata: { uid: "Project shop, anew" } });
-const ended: EndedProject = { uid: "Project shop", doomedAt: 7 };
+const ended: EndedProject = { uid: "Project shop", purgeFromRevision: 7 };
 
 function judged(object: CustomResource | undefined, more: Partial<DataInput> = {}) {
   const objects = projectObjects("shop", ...(object === undefined ? [] : [object]));
@@ -32,7 +32,7 @@ describe("the sessions of a Project that is published", () => {
     ["has gone, and another one has its name", anew],
   ])("are to be purged when it %s, whatever its policy and its data", (_, object) => {
     const { record: found } = judged(object, { previous: record(), previousParts: published });
-    expect(found?.ended).toEqual([{ uid: "Project shop", doomedAt: 0 }]);
+    expect(found?.ended).toEqual([{ uid: "Project shop", purgeFromRevision: 0 }]);
   });
 
   it("stay while it is there", () => {
@@ -44,7 +44,7 @@ describe("the sessions of a Project that is published", () => {
     const entry = { what: "resource", name: "books", uid: "b", namespaceUid: "namespace 0" } as const;
     const previous = record({ entries: [entry] });
     const { record: found, foreignData } = judged(anew, { previous, previousParts: published });
-    expect([foreignData, found?.ended]).toEqual([true, [{ uid: "Project shop", doomedAt: 0 }]]);
+    expect([foreignData, found?.ended]).toEqual([true, [{ uid: "Project shop", purgeFromRevision: 0 }]]);
     const adopted = judged(anew, { previous, previousParts: published, adopt: true });
     expect([adopted.adopted, adopted.record?.ended]).toEqual([true, found?.ended]);
   });
@@ -69,7 +69,7 @@ describe("the sessions of a Project that has ended", () => {
     const again = project("shop", withConfig({ uid: "Project shop, anew" }));
     expect(judged(undefined, { previous: record({ ended: [ended] }), previousParts: again }).record?.ended).toEqual([
       ended,
-      { uid: "Project shop, anew", doomedAt: 0 },
+      { uid: "Project shop, anew", purgeFromRevision: 0 },
     ]);
   });
 
@@ -80,16 +80,16 @@ describe("the sessions of a Project that has ended", () => {
   });
 
   it("are remembered of a hundred Projects", () => {
-    const many = Array.from({ length: 100 }, (_, n) => ({ uid: `u${n}`, doomedAt: n + 1 }));
+    const many = Array.from({ length: 100 }, (_, n) => ({ uid: `u${n}`, purgeFromRevision: n + 1 }));
     const { record: found } = judged(anew, { previous: record({ ended: many }), previousParts: published });
     expect(found?.ended).toHaveLength(100);
-    expect(found?.ended?.at(-1)).toEqual({ uid: "Project shop", doomedAt: 0 });
+    expect(found?.ended?.at(-1)).toEqual({ uid: "Project shop", purgeFromRevision: 0 });
   });
 
   it("have the revision that serves them no more", () => {
-    expect(settledRecord(record({ ended: [ended, { uid: "u", doomedAt: 0 }] }), 12)?.ended).toEqual([
+    expect(settledRecord(record({ ended: [ended, { uid: "u", purgeFromRevision: 0 }] }), 12)?.ended).toEqual([
       ended,
-      { uid: "u", doomedAt: 12 },
+      { uid: "u", purgeFromRevision: 12 },
     ]);
   });
 });

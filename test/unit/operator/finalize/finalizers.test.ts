@@ -20,7 +20,11 @@ const blueUpgraded: OwnFinalizers = { mine: bluesName, droppable: new Set([blues
 const books = (metadata = {}) => stored("ApiResource", "books", { metadata });
 const shop = (metadata = {}) => stored("Project", "shop", { metadata });
 const common = { what: "resource", name: "books", uid: "ApiResource books", namespaceUid: "n" } as const;
-const open: DataRecord = { policy: "Delete", projectUid: "Project shop", entries: [{ ...common, doomedAt: 5 }] };
+const open: DataRecord = {
+  policy: "Delete",
+  projectUid: "Project shop",
+  entries: [{ ...common, purgeFromRevision: 5 }],
+};
 const settled: DataRecord = { ...open, entries: [{ ...common, retained: true }] };
 
 describe("the finalizer", () => {

@@ -40,9 +40,9 @@ describe("data that are served no more", () => {
   });
 
   it("say it also where a Project of another class has taken the name", () => {
-    const doomed = entry("films", { doomedAt: 7 });
-    const { entries } = keptFrom(recordOf(entry("books"), doomed), now);
-    expect(entries).toEqual([entry("books", { retainedAt: "2026-11-23T12:00:00.000Z" }), doomed]);
+    const pending = entry("films", { purgeFromRevision: 7 });
+    const { entries } = keptFrom(recordOf(entry("books"), pending), now);
+    expect(entries).toEqual([entry("books", { retainedAt: "2026-11-23T12:00:00.000Z" }), pending]);
   });
 
   it("have the size that was measured, once", () => {
@@ -61,7 +61,7 @@ describe("a request to delete", () => {
   it("has what was kept until its time purged, and says where it stood", () => {
     const films = entry("films", { retained: true, retainedAt: "2026-11-22T00:00:00.000Z" });
     expect(kept([old, films], { requests: all("2026-11-21T00:00:00Z") })).toEqual([
-      { ...old, doomedAt: 0, doomedBy: requestPlaces.project },
+      { ...old, purgeFromRevision: 0, purgeCause: requestPlaces.project },
       films,
     ]);
     expect(kept([old], { requests: all(before) })).toEqual([old]);
@@ -77,7 +77,7 @@ describe("a request to delete", () => {
       previous: recordOf(entry("books")),
       requests: all("2026-11-23T11:59:59.999Z"),
     });
-    expect(books?.doomedAt).toBeUndefined();
+    expect(books?.purgeFromRevision).toBeUndefined();
   });
 
   it("never concerns what is kept after it was made, though the clock of whoever made it is ahead", () => {
@@ -91,7 +91,7 @@ describe("a request to delete", () => {
   it("waits for a time that is still to come", () => {
     const ahead = readProjectRequests("all@2026-11-23T12:00:01Z", { namespace: "default", name: "shop" }, now).requests;
     expect(kept([old], { requests: ahead })).toEqual([old]);
-    expect(kept([old], { requests: ahead, now: now + 1_000 })[0]?.doomedAt).toBe(0);
+    expect(kept([old], { requests: ahead, now: now + 1_000 })[0]?.purgeFromRevision).toBe(0);
   });
 
   it.each([
@@ -125,7 +125,7 @@ describe("a request to delete", () => {
       },
     }));
     const entries = Array.from({ length: 2_000 }, (_, at) => entry(`r-${at}`, { retained: true, retainedAt: earlier }));
-    expect(kept(entries, { requests }).every(({ doomedAt }) => doomedAt === undefined)).toBe(true);
+    expect(kept(entries, { requests }).every(({ purgeFromRevision }) => purgeFromRevision === undefined)).toBe(true);
     expect(looks).toBeLessThan(10 * requests.length);
   });
 
@@ -139,11 +139,11 @@ describe("a request to delete", () => {
   it("has data of an earlier namespace purged although an object of this one has their name: none of them are its own", () => {
     const foreign = { ...old, namespaceUid: "namespace 0" };
     const objects = projectObjects("shop", stored("Project", "shop"), stored("ApiResource", "books"));
-    expect(kept([foreign], { objects, requests: all("2026-11-23T11:00:00Z") })[0]?.doomedAt).toBe(0);
+    expect(kept([foreign], { objects, requests: all("2026-11-23T11:00:00Z") })[0]?.purgeFromRevision).toBe(0);
   });
 
   it("changes nothing of what is to be purged already", () => {
-    const doomed = { ...old, doomedAt: 7, doomedBy: "ApiResource books" };
-    expect(kept([doomed], { requests: all("2026-11-23T11:00:00Z") })).toEqual([doomed]);
+    const pending = { ...old, purgeFromRevision: 7, purgeCause: "ApiResource books" };
+    expect(kept([pending], { requests: all("2026-11-23T11:00:00Z") })).toEqual([pending]);
   });
 });

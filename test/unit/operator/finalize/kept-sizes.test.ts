@@ -75,7 +75,7 @@ describe("kept data", () => {
   it("are not measured while they are served, purged, or may still be written to, nor where nobody looks", async () => {
     const served = world([
       kept("a", { retained: undefined, retainedAt: undefined } as unknown as DataEntry),
-      kept("b", { doomedAt: 3 }),
+      kept("b", { purgeFromRevision: 3 }),
     ]);
     await served.look();
     const early = world([kept("books")]);

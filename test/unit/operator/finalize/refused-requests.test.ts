@@ -32,14 +32,14 @@ describe("a request that was of the future when it was seen", () => {
   it("never means what was kept after it was written, also not when its time has come", () => {
     const kept = keptUnder(inTwoHours);
     const later = look(kept, inTwoHours, now + 3 * hour);
-    expect(later.entries[0]?.doomedAt).toBeUndefined();
+    expect(later.entries[0]?.purgeFromRevision).toBeUndefined();
     expect(look(later, `${inTwoHours},ApiResource/films@2026-11-23T14:30:00Z`, now + 4 * hour)).toEqual(later);
   });
 
   it("stays refused while the Project is gone, and in the step that publishes it", () => {
     const kept = keptUnder(inTwoHours);
     const gone = look(kept, "", now + 2 * hour, { objects: projectObjects("shop") });
-    expect(look(gone, inTwoHours, now + 3 * hour).entries[0]?.doomedAt).toBeUndefined();
+    expect(look(gone, inTwoHours, now + 3 * hour).entries[0]?.purgeFromRevision).toBeUndefined();
     const data = { record: gone, foreignData: false, openPurges: new Set<string>(), adopted: false };
     const input = { ...usual, parts: project("shop"), requests: [], now };
     expect(planData(settleKept(data, { ...input, objects: projectObjects("shop") }), input)?.refused).toEqual([
@@ -49,7 +49,7 @@ describe("a request that was of the future when it was seen", () => {
 
   it("stands in no other's way, and is forgotten once it is gone from the annotation", () => {
     const kept = keptUnder(inTwoHours);
-    expect(look(kept, `${inTwoHours} all@2026-11-23T13:30:00Z`, now + 3 * hour).entries[0]?.doomedAt).toBe(0);
+    expect(look(kept, `${inTwoHours} all@2026-11-23T13:30:00Z`, now + 3 * hour).entries[0]?.purgeFromRevision).toBe(0);
     expect(look(kept, "", now + 3 * hour)).not.toHaveProperty("refused");
   });
 
@@ -59,6 +59,6 @@ describe("a request that was of the future when it was seen", () => {
     );
     const kept = keptUnder(many);
     expect(kept.refused).toHaveLength(maxRefused);
-    expect(look(kept, many, now + 3 * hour).entries[0]?.doomedAt).toBeUndefined();
+    expect(look(kept, many, now + 3 * hour).entries[0]?.purgeFromRevision).toBeUndefined();
   });
 });

@@ -20,8 +20,8 @@ function unservedOf(parts: ProjectParts, ...entries: readonly DataEntry[]) {
 describe("beside what is served", () => {
   it("what was kept and what is to be purged counts, in the order of names, and what is served only once", () => {
     const kept = entry("rootkey", "flags", { retained: true });
-    const doomed = entry("resource", "authors", { doomedAt: 7 });
-    expect(unservedOf(limited, kept, entry("resource", "books"), doomed)).toEqual([
+    const pending = entry("resource", "authors", { purgeFromRevision: 7 });
+    expect(unservedOf(limited, kept, entry("resource", "books"), pending)).toEqual([
       { what: "resource", name: "authors", isPurged: true },
       { what: "rootkey", name: "flags" },
     ]);

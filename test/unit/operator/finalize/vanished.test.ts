@@ -64,7 +64,7 @@ describe("published children", () => {
     const entries = [
       { ...data, uid: "open" },
       { ...data, uid: "kept", retained: true as const },
-      { ...data, uid: "doomed", doomedAt: 5 },
+      { ...data, uid: "pending", purgeFromRevision: 5 },
     ];
     const found = publishedChildren(parts, { policy: "Retain", projectUid: "p", entries });
     expect(Object.values(found).map(({ size }) => size)).toEqual([2, 1, 1, 1]);

@@ -212,7 +212,7 @@ describe("what is published and has no object", () => {
     });
     world.world.records = new Map([
       ["shop/a", record({})],
-      ["shop/purged", record({ doomedAt: 3 })],
+      ["shop/purged", record({ purgeFromRevision: 3 })],
       ["shop/kept", record({ retained: true })],
       ["shop/guarded", record({ retained: true, guarded: true })],
       ["shop/left", record({})],

@@ -1,4 +1,4 @@
-// Follows the purge of a project's doomed data, and of the sessions of Projects that ended, from one pass to the next: ordered once no
+// Advances the purges of a project's data, and of the sessions of Projects that ended, from one pass to the next: ordered once no
 // replica serves them any more, struck off the record once a replica has removed them. It may be cut off anywhere: an entry leaves the
 // record last, so that a pass which was cut off is made again, and until then nobody is served under that name.
 
@@ -16,7 +16,7 @@ export type EndWait = PurgeWait | "rights";
 
 export interface PurgeInput {
   readonly ref: ProjectRef;
-  /** As it is stored: an entry that was doomed with this very publish has its revision. */
+  /** As it is stored: an entry whose purge was decided with this very publish has its revision. */
   readonly record: DataRecord;
   readonly reachOf: (revision: number) => Reach;
   readonly purges: Purges;
@@ -44,14 +44,14 @@ export interface PurgeOutcome {
   readonly purgesSessions: boolean;
 }
 
-/** The same on every attempt; another one when the data of the same object are doomed a second time. */
-export function purgeId({ uid, doomedAt = 0 }: Pick<DataEntry, "uid" | "doomedAt">): string {
-  return `${uid}:${doomedAt}`;
+/** The same on every attempt; another one when the data of the same object are to be purged a second time. */
+export function purgeId({ uid, purgeFromRevision = 0 }: Pick<DataEntry, "uid" | "purgeFromRevision">): string {
+  return `${uid}:${purgeFromRevision}`;
 }
 
 /** Which purges of the record have been ordered: theirs can't be released any more. */
 export async function orderedPurges(record: DataRecord | undefined, purges: Purges): Promise<ReadonlySet<string>> {
-  const ids = [...doomedOf(record?.entries ?? []), ...(record?.ended ?? [])].map(purgeId);
+  const ids = [...pendingPurgesOf(record?.entries ?? []), ...(record?.ended ?? [])].map(purgeId);
   const ordered = await Promise.all(ids.map((id) => purges.isOrdered(id)));
   return new Set(ids.filter((_, position) => ordered[position]));
 }
@@ -65,10 +65,10 @@ export async function forgetUnrecorded(ref: ProjectRef, record: DataRecord | und
   for (const id of await purges.ordered(ref)) await purges.forget(id);
 }
 
-export async function purgeDoomed({ record, ...input }: PurgeInput): Promise<PurgeOutcome> {
+export async function advancePurges({ record, ...input }: PurgeInput): Promise<PurgeOutcome> {
   const purged = new Set<DataEntry>();
   const waiting = new Map<string, PurgeWait>();
-  for (const entry of doomedOf(record.entries)) {
+  for (const entry of pendingPurgesOf(record.entries)) {
     const wait = await follow(entry, { what: entry.what, project: input.ref, name: entry.name }, input);
     if (wait === "done") purged.add(entry);
     else waiting.set(entry.uid, wait);
@@ -110,12 +110,12 @@ async function purgeSessions(ended: readonly EndedProject[], input: Following) {
 }
 
 async function follow(
-  doomed: Pick<DataEntry, "uid" | "doomedAt" | "doomedBy">,
+  pending: Pick<DataEntry, "uid" | "purgeFromRevision" | "purgeCause">,
   order: PurgeOrder,
   { reachOf, purges, observe }: Following,
 ): Promise<PurgeWait | "done"> {
-  const id = purgeId(doomed);
-  const purge = { id, order, deletedUid: doomed.doomedBy ?? doomed.uid };
+  const id = purgeId(pending);
+  const purge = { id, order, deletedUid: pending.purgeCause ?? pending.uid };
   if (await purges.isDone(id)) {
     // Before the record is written: were it the other way round, a crash between both would leave the order for ever. An
     // order that was forgotten while the entry still stands is given again, and finds nothing to remove.
@@ -123,9 +123,9 @@ async function follow(
     observe("purge_done", purge);
     return "done";
   }
-  const { doomedAt = 0 } = doomed;
+  const { purgeFromRevision = 0 } = pending;
   // Not stored yet: no replica can have heard of it.
-  const reach = doomedAt === 0 ? "waiting" : reachOf(doomedAt);
+  const reach = purgeFromRevision === 0 ? "waiting" : reachOf(purgeFromRevision);
   if (reach === "no_replicas") return "no_replicas";
   if (await purges.isOrdered(id)) return "purge";
   if (reach === "waiting") return "replicas";
@@ -134,6 +134,6 @@ async function follow(
   return "purge";
 }
 
-function doomedOf(entries: readonly DataEntry[]): readonly DataEntry[] {
-  return entries.filter((entry) => entry.doomedAt !== undefined);
+function pendingPurgesOf(entries: readonly DataEntry[]): readonly DataEntry[] {
+  return entries.filter((entry) => entry.purgeFromRevision !== undefined);
 }

@@ -1,11 +1,11 @@
-// Decides over the data of one resource or root key: whether the end of its object, or of its Project, dooms them. A doom is
+// Decides over the data of one resource or root key: whether the end of its object, or of its Project, has them purged. That is
 // final once its purge was ordered, or once the object that brought it has gone; until then its live spec can release it.
 
 import type { DataEntry } from "../model/data-record.ts";
 import type { ApiResource, DeletionPolicy, Project, RootKey } from "../model/objects.ts";
 
 /** What is known when the entries of one project are judged. */
-export interface DoomContext {
+export interface PurgeContext {
   /** The Project that the data are served for, or were: absent when it has gone, also when another one has its name. */
   readonly project: Project | undefined;
   /** Its policy: of the live spec, else as recorded. */
@@ -14,21 +14,21 @@ export interface DoomContext {
   readonly objectOf: (uid: string) => ApiResource | RootKey | undefined;
   /** One that has gone, as it was seen last; undefined when nobody saw it go. */
   readonly goneOf: (uid: string) => ApiResource | RootKey | undefined;
-  /** Whether the purge of a doomed entry has been ordered. */
+  /** Whether the purge of an entry has been ordered. */
   readonly isOrdered: (entry: DataEntry) => boolean;
 }
 
-export function judgeEntry(entry: DataEntry, context: DoomContext): DataEntry {
+export function decidePurge(entry: DataEntry, context: PurgeContext): DataEntry {
   const object = context.objectOf(entry.uid);
   // An object that is there speaks for itself, served or not; of one that has gone, what it said last holds, as it was seen
   // or else as it was published.
   const spoke = object ?? context.goneOf(entry.uid);
   const policy = spoke === undefined ? entry.policy : spoke.spec.deletionPolicy;
-  const { policy: _, retained: __, doomedAt, doomedBy: ___, ...rest } = entry;
+  const { policy: _, retained: __, purgeFromRevision, purgeCause: ___, ...rest } = entry;
   const kept: DataEntry = { ...rest, ...(policy !== undefined && { policy }) };
-  if (doomedAt !== undefined && !isReleasable(entry, context)) return entry;
-  const by = doomOf(entry, { object, policy }, context);
-  if (by !== undefined) return { ...kept, doomedAt: doomedAt ?? 0, doomedBy: by };
+  if (purgeFromRevision !== undefined && !isReleasable(entry, context)) return entry;
+  const by = purgeCauseOf(entry, { object, policy }, context);
+  if (by !== undefined) return { ...kept, purgeFromRevision: purgeFromRevision ?? 0, purgeCause: by };
   return object === undefined ? { ...kept, retained: true } : kept;
 }
 
@@ -37,8 +37,8 @@ interface Holder {
   readonly policy: DeletionPolicy | undefined;
 }
 
-/** UID of what dooms the entry; undefined when nothing does. */
-function doomOf(entry: DataEntry, { object, policy }: Holder, context: DoomContext): string | undefined {
+/** UID of the object whose deletion purges the entry's data; undefined when nothing does. */
+function purgeCauseOf(entry: DataEntry, { object, policy }: Holder, context: PurgeContext): string | undefined {
   const { project, projectPolicy, projectUid } = context;
   if (isGoing(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
   // Kept at its end: what its Project says later of the living does not concern it.
@@ -46,9 +46,10 @@ function doomOf(entry: DataEntry, { object, policy }: Holder, context: DoomConte
   return ends && (policy ?? projectPolicy) === "Delete" ? entry.uid : undefined;
 }
 
-function isReleasable(entry: DataEntry, context: DoomContext): boolean {
+function isReleasable(entry: DataEntry, context: PurgeContext): boolean {
   if (context.isOrdered(entry)) return false;
-  const by = entry.doomedBy === context.projectUid ? context.project : context.objectOf(entry.doomedBy ?? entry.uid);
+  const by =
+    entry.purgeCause === context.projectUid ? context.project : context.objectOf(entry.purgeCause ?? entry.uid);
   return by !== undefined;
 }
 
