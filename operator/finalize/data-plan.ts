@@ -14,7 +14,7 @@ import { endedProjects } from "./ended-projects.ts";
 import { withSuccessors } from "./successors.ts";
 
 export interface DataInput {
-  /** Of a synced cache, and what is absent in it known to have gone (see vanished.ts). */
+  /** Of a synced cache, and what is absent in it known to have gone (see mass-deletion-guard.ts). */
   readonly objects: ProjectObjects;
   /** As they were seen last, of those that have gone: theirs may differ from what was published. */
   readonly deleted?: readonly CustomResource[];

@@ -9,9 +9,9 @@ import type { Kind } from "../../core/manifests/object.ts";
 import { compileProject } from "../compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../compile/hosts.ts";
 import type { CheckSchema } from "../compile/schema-check.ts";
-import type { Absences } from "../finalize/absences.ts";
 import { type AdvanceDeletionsDeps, advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
+import type { ConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { acceptedLossActs, recordedActs } from "../finalize/data-acts.ts";
 import { type DataJudgement, judgeData, planData, withUnserved } from "../finalize/data-plan.ts";
 import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
@@ -45,7 +45,7 @@ import type { StatusTeller } from "../status/status-teller.ts";
 
 export interface ReconcileDeps extends AdvanceDeletionsDeps {
   readonly writer: ConfigWriter;
-  readonly absences: Absences;
+  readonly confirmedDeletions: ConfirmedDeletions;
   /** Kinds whose objects went with a former CustomResourceDefinition. */
   readonly isReplaced: (kind: Kind) => boolean;
   readonly namespaces: NamespaceUids;
@@ -76,7 +76,7 @@ export interface Reconciled {
   /** The revision that replicas have not all acknowledged yet. */
   readonly awaited?: UnacknowledgedRevision;
   /** Something was missing that may only be unseen: nothing was done. */
-  readonly unproven?: true;
+  readonly unconfirmed?: true;
 }
 
 /** A revision that some live replica has not acknowledged, or that nobody is there to acknowledge. */
@@ -88,7 +88,7 @@ export interface UnacknowledgedRevision {
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
-const unprovenAgainMs = 5_000;
+const unconfirmedAgainMs = 5_000;
 const purgeAgainMs = 500;
 const refusedAgainMs = 30_000;
 const ringAgainMs = 500;
@@ -104,9 +104,9 @@ export async function reconcile(
   const config = await deps.writer.begun();
   const before = await config.publisher.load(ref);
   const deletedUids = new Set(deleted.map(({ metadata }) => metadata.uid));
-  if (!(await deps.absences.proven(objects, before, deletedUids))) {
+  if (!(await deps.confirmedDeletions.areConfirmed(objects, before, deletedUids))) {
     await revokeDeleted({ objects, deleted }, before, config.publisher, deps.audit);
-    return { againAfterMs: unprovenAgainMs, unproven: true };
+    return { againAfterMs: unconfirmedAgainMs, unconfirmed: true };
   }
 
   const namespaceUid = await namespaceOf(objects, before, deps);

@@ -52,9 +52,9 @@ export async function handleKey(key: string, deps: HandleDeps, signal: AbortSign
     const beginning = deps.beginning();
     await publisher.restore(ref);
     const done = await reconcile({ objects, deleted }, deps, signal);
-    if (done.unproven === true) deps.giveBack(key, deleted);
+    if (done.unconfirmed === true) deps.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
-    const isPublished = done.unproven !== true && deps.beginning() === beginning;
+    const isPublished = done.unconfirmed !== true && deps.beginning() === beginning;
     deps.onHandled(key, { done, published: isPublished || !(await isLacking(ref, deps)) });
     return done.againAfterMs === undefined ? undefined : { againAfterMs: done.againAfterMs };
   } catch (error) {

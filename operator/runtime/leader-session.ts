@@ -7,7 +7,7 @@ import { userField } from "../../core/config/fields.ts";
 import { wordsOf } from "../../core/log/words-of.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { createSchemaCheck } from "../compile/schema-check.ts";
-import { createAbsences } from "../finalize/absences.ts";
+import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
 import { createNamespaceUids } from "../finalize/namespace-uids.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
@@ -339,7 +339,7 @@ export class LeaderSession {
       writer: this.#writer,
       deletions: this.#keptData.deletions,
       keptSizes: this.#keptData.sizes,
-      absences: createAbsences(api, this.#heldObjects),
+      confirmedDeletions: createConfirmedDeletions(api, this.#heldObjects),
       isReplaced: this.#heldObjects.isReplaced,
       namespaces: createNamespaceUids({
         api,

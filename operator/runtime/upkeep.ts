@@ -5,7 +5,7 @@ import { projectName, projectOfName } from "../../core/config/config-keys.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { wordsOf } from "../../core/log/words-of.ts";
 import { pause, type Timers } from "../../core/timers.ts";
-import { judgeAbsence } from "../finalize/vanished.ts";
+import { checkAbsence } from "../finalize/mass-deletion-guard.ts";
 import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";
@@ -98,7 +98,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     const present = new Set(deps.keys());
     const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
     const published = new Set(known.map(projectName));
-    const judgement = judgeAbsence({ published, present, deleted: new Set(), suspected });
+    const judgement = checkAbsence({ published, present, deleted: new Set(), suspected });
     suspected = judgement.suspected;
     const isThere = (key: string) =>
       present.has(key) || published.has(key) || !deps.knows(projectOfName(key).namespace);

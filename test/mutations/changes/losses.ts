@@ -186,7 +186,7 @@ export const lossMutations: readonly Mutation[] = [
     file: "operator/watch/mass-absence.ts",
     find: "absent > 1 && absent === known",
     replace: "absent > 10 && absent === known",
-    caughtBy: ["test/unit/operator/finalize/vanished.test.ts"],
+    caughtBy: ["test/unit/operator/finalize/mass-deletion-guard.test.ts"],
   },
   {
     name: "last-replica-goes-unsaid",

@@ -86,10 +86,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "absence-believed-at-once",
     harm: "A stale cache withdraws projects that exist",
-    file: "operator/finalize/absences.ts",
+    file: "operator/finalize/confirmed-deletions.ts",
     find: "if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;",
     replace: "if (gone && api.get === undefined) return false;",
-    caughtBy: ["test/unit/operator/finalize/absences.test.ts"],
+    caughtBy: ["test/unit/operator/finalize/confirmed-deletions.test.ts"],
   },
   {
     name: "writes-without-leadership",

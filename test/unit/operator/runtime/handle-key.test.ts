@@ -83,7 +83,7 @@ describe("a Project of another class", () => {
   });
 
   it("is not meant by children without a Project: every operator says that theirs is missing", async () => {
-    const { handle, calls } = leader({ className: "own", proven: false, objects: [stored("RootKey", "settings")] });
+    const { handle, calls } = leader({ className: "own", confirmed: false, objects: [stored("RootKey", "settings")] });
     expect(await handle()).toEqual({ againAfterMs: 5_000 });
     expect(calls).toEqual([
       ["restore", ref],
@@ -125,16 +125,16 @@ describe("a reconcile that is done", () => {
   });
 
   it("that could prove nothing gives back what has gone, and is done again in five seconds", async () => {
-    const { handle, handled, left } = leader({ proven: false });
+    const { handle, handled, left } = leader({ confirmed: false });
     expect(await handle()).toEqual({ againAfterMs: 5_000 });
-    expect(handled).toEqual([[key, { done: { againAfterMs: 5_000, unproven: true }, published: true }]]);
+    expect(handled).toEqual([[key, { done: { againAfterMs: 5_000, unconfirmed: true }, published: true }]]);
     expect(left()).toEqual(gone);
   });
 });
 
 describe("a key that Redis lacks after it was emptied", () => {
   it.each<readonly [string, World]>([
-    ["something is missing that may only be unseen", { proven: false }],
+    ["something is missing that may only be unseen", { confirmed: false }],
     ["the API server failed", { lateFailure: new ApiFailure(403, { reason: "Forbidden", message: "no" }) }],
     ["Redis was emptied once more while it was looked at", { begunAnew: true }],
   ])("does not count as published where %s", async (_, world) => {

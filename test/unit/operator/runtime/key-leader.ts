@@ -39,7 +39,7 @@ export interface World {
   /** False: something of the namespace was never listed. */
   readonly knows?: boolean | (() => boolean);
   /** False: what is missing may only be unseen. */
-  readonly proven?: boolean;
+  readonly confirmed?: boolean;
   readonly reach?: Reach;
 }
 
@@ -105,10 +105,10 @@ export function leader(world: World = {}) {
     onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
     availabilityOf: () => "unknown",
     beginning: () => beginnings,
-    absences: {
-      async proven() {
+    confirmedDeletions: {
+      async areConfirmed() {
         if (world.lateFailure !== undefined) throw world.lateFailure;
-        return world.proven ?? true;
+        return world.confirmed ?? true;
       },
     },
     namespaces: { of: async () => undefined },

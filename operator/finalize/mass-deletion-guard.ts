@@ -1,6 +1,5 @@
-// Says which published objects may be taken for gone although nobody was told of their deletion: at a cold start, or after a
-// list. A mass absence, more than half and more than ten, or all of a kind, waits until a second pass sees it too: it may be a fault
-// of ours.
+// Says which published objects have gone although no event told of their deletion: at a cold start, or after a list. A mass absence
+// (more than half and more than ten, or all of a kind) waits until a second pass sees it too: it may be a fault of ours.
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
@@ -18,13 +17,13 @@ export interface Absence {
   readonly suspected: ReadonlySet<string>;
 }
 
-export interface AbsenceJudgement {
+export interface AbsenceResult {
   readonly gone: ReadonlySet<string>;
   /** Absent, and to be looked for again: while there are any, nothing is published and nothing withdrawn. */
   readonly suspected: ReadonlySet<string>;
 }
 
-export function judgeAbsence({ published, present, deleted, suspected }: Absence): AbsenceJudgement {
+export function checkAbsence({ published, present, deleted, suspected }: Absence): AbsenceResult {
   const absent = published.difference(present);
   const untold = absent.difference(deleted);
   if (!isMassAbsence(untold.size, published.size)) return { gone: absent, suspected: new Set() };

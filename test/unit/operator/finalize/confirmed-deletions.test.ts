@@ -1,7 +1,7 @@
 // When a Project that no object explains may be taken for gone.
 
 import { expect, it } from "vitest";
-import { createAbsences } from "../../../../operator/finalize/absences.ts";
+import { createConfirmedDeletions } from "../../../../operator/finalize/confirmed-deletions.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataEntry } from "../../../../operator/model/data-record.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
@@ -22,7 +22,7 @@ const withdrawn = (policy: "Retain" | "Delete", of: DataEntry = entry): Publishe
 
 /** The API server has the Project, or not; `asked` counts. */
 function server(found: boolean) {
-  const answers = { asked: 0, absences: createAbsences({ get }, { lacks: () => false }) };
+  const answers = { asked: 0, confirmedDeletions: createConfirmedDeletions({ get }, { lacks: () => false }) };
   async function get(): Promise<KubeObject | undefined> {
     answers.asked += 1;
     return found ? (stored("Project", "shop") as unknown as KubeObject) : undefined;
@@ -33,18 +33,18 @@ function server(found: boolean) {
 const none: ReadonlySet<string> = new Set();
 
 it("a Project that is served and not seen is gone only where the API server has none either", async () => {
-  expect(await server(true).absences.proven(unseen, served, none)).toBe(false);
-  expect(await server(false).absences.proven(unseen, served, none)).toBe(true);
+  expect(await server(true).confirmedDeletions.areConfirmed(unseen, served, none)).toBe(false);
+  expect(await server(false).confirmedDeletions.areConfirmed(unseen, served, none)).toBe(true);
 });
 
 it("one whose deletion was told is gone, and nobody is asked", async () => {
   const told = server(true);
-  expect(await told.absences.proven(unseen, served, new Set([uid]))).toBe(true);
+  expect(await told.confirmedDeletions.areConfirmed(unseen, served, new Set([uid]))).toBe(true);
   expect(told.asked).toBe(0);
 });
 
 it("all keys that are missing, if only two, are looked for twice, also where other children are there", async () => {
-  const { absences } = server(true);
+  const { confirmedDeletions } = server(true);
   const resources = ["books", "films", "notes"];
   const objects = resources.map((name) =>
     stored("ApiResource", name, { metadata: { uid: `uid-of-resource-${name}` } }),
@@ -52,24 +52,29 @@ it("all keys that are missing, if only two, are looked for twice, also where oth
   const seen = projectObjects("shop", stored("Project", "shop"), ...objects);
   const children = [...resources.map((name) => withResource(name)), withKey("ci"), withKey("web")];
   const two: PublishedProject = { parts: project("shop", ...children), revision: 1 };
-  expect(await absences.proven(seen, two, none)).toBe(false);
-  expect(await absences.proven(seen, two, none)).toBe(true);
+  expect(await confirmedDeletions.areConfirmed(seen, two, none)).toBe(false);
+  expect(await confirmedDeletions.areConfirmed(seen, two, none)).toBe(true);
 });
 
 it("a Project that lacks what went with its definition is gone neither at the second look, nor by the API server's answer", async () => {
-  const absences = createAbsences({ get: async () => undefined }, { lacks: () => true });
-  for (let look = 0; look < 3; look += 1) expect(await absences.proven(unseen, served, none)).toBe(false);
+  const confirmedDeletions = createConfirmedDeletions({ get: async () => undefined }, { lacks: () => true });
+  for (let look = 0; look < 3; look += 1)
+    expect(await confirmedDeletions.areConfirmed(unseen, served, none)).toBe(false);
 });
 
 it("one that was withdrawn is asked for as long as its absence would delete data, those that were kept too", async () => {
   for (const of of [entry, { ...entry, retained: true as const }]) {
-    expect(await server(true).absences.proven(unseen, withdrawn("Delete", of), none)).toBe(false);
+    expect(await server(true).confirmedDeletions.areConfirmed(unseen, withdrawn("Delete", of), none)).toBe(false);
   }
 });
 
 it("one that was withdrawn is not asked for where its absence decides over nothing", async () => {
   const kept = server(true);
-  expect(await kept.absences.proven(unseen, withdrawn("Retain", { ...entry, policy: "Delete" }), none)).toBe(true);
-  expect(await kept.absences.proven(unseen, withdrawn("Delete", { ...entry, purgeFromRevision: 3 }), none)).toBe(true);
+  expect(
+    await kept.confirmedDeletions.areConfirmed(unseen, withdrawn("Retain", { ...entry, policy: "Delete" }), none),
+  ).toBe(true);
+  expect(
+    await kept.confirmedDeletions.areConfirmed(unseen, withdrawn("Delete", { ...entry, purgeFromRevision: 3 }), none),
+  ).toBe(true);
   expect(kept.asked).toBe(0);
 });

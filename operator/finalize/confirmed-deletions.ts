@@ -1,4 +1,4 @@
-// Proves that what is published and has no custom resource any more has really gone, before anything of it is withdrawn: a
+// Confirms that what is published and has no custom resource any more has really gone, before anything of it is withdrawn: a
 // whole project by a live GET, many children or all of a kind at once by a second look. Remembers suspicions between two looks.
 
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -7,18 +7,21 @@ import { customTypes } from "../kube/resource-types.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
+import { checkAbsence, presentChildren, publishedChildren } from "./mass-deletion-guard.ts";
 import type { ReplacedDefinitions } from "./replaced-definitions.ts";
-import { judgeAbsence, presentChildren, publishedChildren } from "./vanished.ts";
 
-export interface Absences {
+export interface ConfirmedDeletions {
   /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
-  proven(objects: ProjectObjects, published: PublishedProject, deleted: ReadonlySet<string>): Promise<boolean>;
+  areConfirmed(objects: ProjectObjects, published: PublishedProject, deleted: ReadonlySet<string>): Promise<boolean>;
 }
 
-export function createAbsences(api: Pick<KubeReader, "get">, { lacks }: Pick<ReplacedDefinitions, "lacks">): Absences {
+export function createConfirmedDeletions(
+  api: Pick<KubeReader, "get">,
+  { lacks }: Pick<ReplacedDefinitions, "lacks">,
+): ConfirmedDeletions {
   const suspicions = new Map<string, ReadonlySet<string>>();
 
-  const childrenProven = (
+  const childrenConfirmed = (
     objects: ProjectObjects,
     { parts, data }: PublishedProject,
     deleted: ReadonlySet<string>,
@@ -30,7 +33,7 @@ export function createAbsences(api: Pick<KubeReader, "get">, { lacks }: Pick<Rep
     // All together, and those of each kind.
     const groups = [new Set(kinds.flatMap((uids) => [...uids])), ...kinds];
     const suspected = new Set(
-      groups.flatMap((published) => [...judgeAbsence({ published, present, deleted, suspected: before }).suspected]),
+      groups.flatMap((published) => [...checkAbsence({ published, present, deleted, suspected: before }).suspected]),
     );
     if (suspected.size === 0) suspicions.delete(key);
     else suspicions.set(key, suspected);
@@ -38,13 +41,13 @@ export function createAbsences(api: Pick<KubeReader, "get">, { lacks }: Pick<Rep
   };
 
   return {
-    async proven(objects, published, deleted) {
+    async areConfirmed(objects, published, deleted) {
       const { parts, data } = published;
       if (lacks(objects, parts, deleted)) return false;
       const uid = parts?.project.uid ?? (data !== undefined && isUnsettled(data) ? data.projectUid : undefined);
       const gone = objects.project === undefined && uid !== undefined && !deleted.has(uid);
       if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;
-      return childrenProven(objects, published, deleted);
+      return childrenConfirmed(objects, published, deleted);
     },
   };
 }
