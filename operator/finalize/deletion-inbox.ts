@@ -40,7 +40,7 @@ export interface DeletionInboxDeps {
   /** False of a project that is never looked at: its namespace is not known, or its Project is of another class. */
   readonly looksAt: (key: string) => boolean;
   /** Has the project looked at. */
-  readonly wake: (key: string) => void;
+  readonly enqueue: (key: string) => void;
   /** Told once of what the Secret says that can't be read, and of names under which nothing is kept. */
   readonly warn: (message: string, facts: Readonly<Record<string, string>>) => void;
   /** Told once of what a Project's annotation says that can't be read. */
@@ -50,7 +50,7 @@ export interface DeletionInboxDeps {
 const projectsRemembered = 4_096;
 
 export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
-  const { api, now, records, looksAt, wake, warn, onFault } = deps;
+  const { api, now, records, looksAt, enqueue, warn, onFault } = deps;
   let byProject: ReadonlyMap<string, readonly DeletionRequest[]> = new Map();
   /** Texts of requests that were taken, until they are out of the annotation. */
   const taken = new Set<string>();
@@ -128,7 +128,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       const done = new Set(requests.filter((each) => each.isEarly === true || isDone(each)).map(({ text }) => text));
       const open = requests.filter(({ text }) => !done.has(text));
       byProject = Map.groupBy(open, ({ project }) => projectName(project));
-      for (const [key, each] of byProject) if (looksAt(key) && each.some(({ until }) => until <= now())) wake(key);
+      for (const [key, each] of byProject) if (looksAt(key) && each.some(({ until }) => until <= now())) enqueue(key);
       if (done.size > 0) await takeAway(secret, done);
     },
   };

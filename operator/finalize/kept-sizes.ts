@@ -28,7 +28,7 @@ export interface KeptSizesDeps {
   /** False of a project that is never looked at: its namespace is not known, or its Project is of another class. */
   readonly looksAt: (key: string) => boolean;
   /** Has the project looked at. */
-  readonly wake: (key: string) => void;
+  readonly enqueue: (key: string) => void;
 }
 
 /** Replicas read all orders with every look. */
@@ -39,7 +39,7 @@ interface Unmeasured {
   readonly entry: DataEntry;
 }
 
-export function createKeptSizes({ hasProject, looksAt, wake }: KeptSizesDeps): KeptSizes {
+export function createKeptSizes({ hasProject, looksAt, enqueue }: KeptSizesDeps): KeptSizes {
   let found: ReadonlyMap<string, ReadonlyMap<string, KeptSize>> = new Map();
 
   return {
@@ -51,7 +51,7 @@ export function createKeptSizes({ hasProject, looksAt, wake }: KeptSizesDeps): K
       // It is on record, or the data are kept no more.
       for (const id of ordered.keys()) if (!unmeasured.has(id)) await purges.forget(id);
       found = measuredOf(ordered, unmeasured);
-      for (const key of found.keys()) wake(key);
+      for (const key of found.keys()) enqueue(key);
       // A replica that still serves them may take another write.
       if (reach !== "programmed") return;
       const next = [...unmeasured].filter(([id]) => !ordered.has(id)).slice(0, Math.max(0, maxOrders - ordered.size));

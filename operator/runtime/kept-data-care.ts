@@ -19,7 +19,7 @@ export interface KeptDataCareDeps {
   readonly api: KubeApi;
   readonly recorder: EventRecorder;
   /** Has the project looked at. */
-  readonly wake: (key: string) => void;
+  readonly enqueue: (key: string) => void;
   /** Undefined before Redis was reached. */
   readonly config: () => OpenConfig | undefined;
 }
@@ -32,7 +32,7 @@ export interface KeptDataCare {
   look(secret: KubeObject | undefined): Promise<void>;
 }
 
-export function createKeptDataCare({ context, api, recorder, wake, config }: KeptDataCareDeps): KeptDataCare {
+export function createKeptDataCare({ context, api, recorder, enqueue, config }: KeptDataCareDeps): KeptDataCare {
   const { caches, settings, logger, clock } = context;
   const records = () => config()?.publisher.dataRecords() ?? new Map();
   const hasProject = (key: string) => caches.index.projectOf(projectOfName(key)) !== undefined;
@@ -45,14 +45,14 @@ export function createKeptDataCare({ context, api, recorder, wake, config }: Kep
     now: () => clock.now(),
     records,
     looksAt,
-    wake,
+    enqueue,
     warn: logger.warn,
     onFault: (project, fault) => {
       const { subject, note } = deletionRefused(project, fault);
       recorder.record(subject, note);
     },
   });
-  const sizes = createKeptSizes({ hasProject, looksAt, wake });
+  const sizes = createKeptSizes({ hasProject, looksAt, enqueue });
   return {
     deletions,
     sizes,

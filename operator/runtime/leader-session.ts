@@ -32,6 +32,7 @@ import { createStatusTeller } from "../status/status-teller.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { HeldKind } from "../watch/held-deletions.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
+import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
 import { createHostDesk, type HostDesk } from "./host-desk.ts";
 import { createKeptDataCare, type KeptDataCare } from "./kept-data-care.ts";
@@ -39,7 +40,6 @@ import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { createUpkeep, type Upkeep } from "./upkeep.ts";
-import { createWakeups, type Wakeups } from "./wakeups.ts";
 
 export class LeaderSession {
   readonly #context: OperatorContext;
@@ -48,7 +48,7 @@ export class LeaderSession {
   readonly #api: KubeApi;
   readonly #queue: WorkQueue;
   readonly #hosts: HostDesk;
-  readonly #wakeups: Wakeups;
+  readonly #handlers: EventHandlers;
   readonly #recorder: StoppableRecorder;
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
@@ -70,7 +70,7 @@ export class LeaderSession {
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
     this.#hosts = createHostDesk(settings.hostPolicy);
-    this.#wakeups = createWakeups({
+    this.#handlers = createEventHandlers({
       add: this.#queue.add,
       hosts: this.#hosts,
       keys: () => caches.index.keys(),
@@ -109,7 +109,7 @@ export class LeaderSession {
       context,
       api: this.#api,
       recorder: this.#recorder,
-      wake: (key) => this.#queue.add(key),
+      enqueue: (key) => this.#queue.add(key),
       config: () => this.#opened,
     });
     this.#upkeep = this.#createUpkeep();
@@ -128,7 +128,7 @@ export class LeaderSession {
 
   /** For what changes in the caches from now on. */
   get listener(): CacheListener {
-    return this.#wakeups;
+    return this.#handlers;
   }
 
   figures(): QueueFigures {
@@ -164,7 +164,7 @@ export class LeaderSession {
   /** The caches are complete. */
   start(): void {
     const { caches, timers, monotonic, metrics, settings, logger } = this.#context;
-    for (const object of caches.all()) this.#wakeups.found(object);
+    for (const object of caches.all()) this.#handlers.found(object);
     const deps = this.#handleDeps();
     const workers = runWorkers({
       queue: this.#queue,
@@ -217,7 +217,7 @@ export class LeaderSession {
       clock,
       timers,
       observeLook: createAcknowledgementLog(logger, monotonic),
-      onAcknowledged: () => this.#wakeups.acknowledged(opened.acknowledgements),
+      onAcknowledged: () => this.#handlers.acknowledged(opened.acknowledgements),
     });
     this.#opened = opened;
     return opened;
@@ -324,11 +324,11 @@ export class LeaderSession {
       adopt: settings.adopt,
       mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
       objectsOf: caches.index.objectsOf,
-      takeDeleted: this.#wakeups.takeDeleted,
-      giveBack: this.#wakeups.giveBack,
+      takeDeleted: this.#handlers.takeDeleted,
+      giveBack: this.#handlers.giveBack,
       beginning: this.#upkeep.beginning,
       onHandled: (key, { done, published, unwritten }) => {
-        this.#wakeups.awaits(key, done?.awaited);
+        this.#handlers.awaits(key, done?.awaited);
         // It may have come while the status was written, and is not told of again.
         const { awaited } = done ?? {};
         if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited.revision) === "programmed")
@@ -347,7 +347,7 @@ export class LeaderSession {
       }),
       secrets: createSecretBook({
         api,
-        own: this.#wakeups.quiet(caches.ownSecrets),
+        own: this.#handlers.quiet(caches.ownSecrets),
         foreign: caches.foreignSecrets,
         ring: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
@@ -387,7 +387,7 @@ export class LeaderSession {
       baseUrlOf: settings.baseUrlOf,
       userField: (username) => (this.#opened === undefined ? "" : userField(this.#opened.ring.current(), username)),
       onProgrammed: ({ metadata }) => {
-        const seconds = this.#wakeups.programmed(metadata.uid);
+        const seconds = this.#handlers.programmed(metadata.uid);
         if (seconds !== undefined) metrics.observeConfig({ kind: "programmed", seconds });
       },
       onTold: ({ kind, metadata }, reason) => {

@@ -11,7 +11,7 @@ import type { Status } from "./status-of.ts";
 
 /**
  * The object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object. `yields` = not
- * over what somebody else has written since: it may be another installation, which nobody wakes to write it once more. `drops` = types of
+ * over what somebody else has written since: it may be another installation, for which no event has this one write it once more. `drops` = types of
  * conditions that nobody else sees to any more.
  */
 export async function writeStatus(
@@ -27,7 +27,7 @@ export async function writeStatus(
     const written = await applyTo(api, { object, resourceVersion, status }).catch(unlessConflict);
     if (written !== "conflict") return written;
     if (yields) return undefined;
-    // Edited meanwhile, perhaps in a way that nobody is woken for: what was found of it holds all the same.
+    // Edited meanwhile, perhaps in a way that enqueues nothing: what was found of it holds all the same.
     const present = await api.get(customTypes[object.kind], { namespace, name });
     if (present?.metadata.uid !== uid) return undefined;
     resourceVersion = present.metadata.resourceVersion;

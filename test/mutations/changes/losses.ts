@@ -191,10 +191,10 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "last-replica-goes-unsaid",
     harm: "Projects say that they are available although the last replica has gone",
-    file: "operator/runtime/wakeups.ts",
+    file: "operator/runtime/event-handlers.ts",
     find: "if (liveness !== alive) for",
     replace: "if (liveness !== alive && false) for",
-    caughtBy: ["test/unit/operator/runtime/wakeups.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/event-handlers.test.ts"],
   },
   {
     name: "old-look-says-available",

@@ -15,7 +15,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
   const clock = manualClock();
   const records = new Map<string, DataRecord>([["shop/store", { policy: "Retain", projectUid: "p", entries }]]);
   let [annotations, refused]: [Record<string, string>, boolean] = [{ other: "stays" }, false];
-  const [woken, warnings, faults]: [string[], string[], string[]] = [[], [], []];
+  const [enqueued, warnings, faults]: [string[], string[], string[]] = [[], [], []];
   const inbox = createDeletionInbox({
     api: {
       async replace(_, object) {
@@ -27,7 +27,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
     now: clock.now,
     records: () => records,
     looksAt,
-    wake: (key) => void woken.push(key),
+    enqueue: (key) => void enqueued.push(key),
     warn: (message, facts) => void warnings.push(`${message}: ${Object.values(facts).join()}`),
     onFault: (project, fault) => void faults.push(`${project.metadata.name}: ${fault}`),
   });
@@ -35,7 +35,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
     inbox,
     clock,
     records,
-    woken,
+    enqueued,
     warnings,
     faults,
     asks: () => inbox.of({ ref }, { isLeft: false }).map(({ text }) => text),
@@ -55,11 +55,11 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
 
 describe("what the Secret asks for", () => {
   it("is handed to its Project, and taken away once that has it on record; other annotations stay", async () => {
-    const { inbox, asks, write, look, woken, annotations } = world();
+    const { inbox, asks, write, look, enqueued, annotations } = world();
     const text = `shop/store/ApiResource/books@${at}`;
     write(`${text} shop/other@2025-10-02T00:00:00Z`);
     await look();
-    expect(woken).toEqual(["shop/store"]);
+    expect(enqueued).toEqual(["shop/store"]);
     expect(asks()).toEqual([text]);
     expect(annotations()[deletionAnnotation]).toBe(text);
     inbox.took(inbox.of({ ref }, { isLeft: false }));
@@ -101,40 +101,40 @@ describe("what the Secret asks for", () => {
   });
 
   it("goes with a line in the log where nothing is kept so", async () => {
-    const { write, look, warnings, annotations, woken } = world({
+    const { write, look, warnings, annotations, enqueued } = world({
       entries: [{ ...books, retainedAt: "2025-10-05T00:00:00Z" }],
     });
     write(`shop/store@${at}`);
     await look();
     expect(annotations()).toEqual({ other: "stays" });
-    expect([warnings, woken]).toEqual([
+    expect([warnings, enqueued]).toEqual([
       [`Nothing is kept under a name whose deletion was asked for: shop/store@${at}`],
       [],
     ]);
   });
 
   it("waits for its time, and for a Project that is not looked at", async () => {
-    const { write, look, woken, clock, annotations, inbox } = world();
+    const { write, look, enqueued, clock, annotations, inbox } = world();
     const soon = new Date(clock.now() + 60_000).toISOString();
     write(`shop/store@${soon}`);
     await look();
     inbox.took(inbox.of({ ref }, { isLeft: false }));
     await look();
-    expect([woken, annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${soon}`]);
+    expect([enqueued, annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${soon}`]);
     clock.advance(60_000);
     await look();
-    expect(woken).toEqual(["shop/store"]);
+    expect(enqueued).toEqual(["shop/store"]);
     const unseen = world({ looksAt: () => false });
     unseen.write(`shop/store@${at}`);
     await unseen.look();
-    expect([unseen.woken, unseen.annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${at}`]);
+    expect([unseen.enqueued, unseen.annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${at}`]);
   });
 
   it("of the future goes at once with a line in the log: it would mean what nobody has kept yet", async () => {
-    const { write, look, warnings, annotations, woken, asks, clock } = world();
+    const { write, look, warnings, annotations, enqueued, asks, clock } = world();
     write(`shop/store@${new Date(clock.now() + 3_600_000).toISOString()}`);
     await look();
-    expect([annotations(), woken, asks()]).toEqual([{ other: "stays" }, [], []]);
+    expect([annotations(), enqueued, asks()]).toEqual([{ other: "stays" }, [], []]);
     expect(warnings).toEqual([expect.stringContaining("is of the future")]);
   });
 

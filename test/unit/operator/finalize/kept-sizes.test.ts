@@ -13,9 +13,9 @@ function kept(name: string, more: Partial<DataEntry> = {}): DataEntry {
 function world(entries: readonly DataEntry[], { looksAt = (): boolean => true } = {}) {
   const orders = new Map<string, DataOrder>();
   const sizes = new Map<string, KeptSize>();
-  const woken: string[] = [];
+  const enqueued: string[] = [];
   let records = recordsOf(entries);
-  const keptSizes = createKeptSizes({ hasProject: () => true, looksAt, wake: (key) => void woken.push(key) });
+  const keptSizes = createKeptSizes({ hasProject: () => true, looksAt, enqueue: (key) => void enqueued.push(key) });
   const purges = {
     order: async (id: string, order: DataOrder) => void orders.set(id, order),
     forget: async (id: string) => void orders.delete(id),
@@ -23,7 +23,7 @@ function world(entries: readonly DataEntry[], { looksAt = (): boolean => true } 
   };
   return {
     orders,
-    woken,
+    enqueued,
     of: () => keptSizes.of({ namespace: "shop", name: "store" }),
     record: (...next: readonly DataEntry[]) => {
       records = recordsOf(next);
@@ -41,14 +41,14 @@ function recordsOf(entries: readonly DataEntry[]): ReadonlyMap<string, DataRecor
 
 describe("kept data", () => {
   it("are measured by an order, handed over, and the order is forgotten once the size is on record", async () => {
-    const { orders, woken, of, record, measure, look } = world([kept("books")]);
+    const { orders, enqueued, of, record, measure, look } = world([kept("books")]);
     await look();
     expect([...orders.values()]).toEqual([
       { what: "size", of: "resource", project: { namespace: "shop", name: "store" }, name: "books" },
     ]);
     measure({ objects: 2, bytes: 30 });
     await look();
-    expect(woken).toEqual(["shop/store"]);
+    expect(enqueued).toEqual(["shop/store"]);
     expect(of()).toEqual(new Map([["resource:books", { objects: 2, bytes: 30 }]]));
     record(kept("books", { size: { objects: 2, bytes: 30 } }));
     await look();

@@ -29,7 +29,7 @@ async function measured(options: { readonly className?: string; readonly isWatch
     },
     api: {} as never,
     recorder: {} as never,
-    wake: () => undefined,
+    enqueue: () => undefined,
     config: () => config as unknown as OpenConfig,
   });
   await care.look(undefined);

@@ -1,5 +1,5 @@
-// Whose turn it is: turns what changed in the cluster, and what replicas acknowledged, into keys of Projects to look at. Keeps
-// what has to be remembered between the event and the look.
+// Handlers of what changes in the cluster, and of what replicas acknowledge: they add the keys of the Projects concerned to the work
+// queue, and keep what the reconcile has to know of an event.
 
 import { projectOfName } from "../../core/config/config-keys.ts";
 import { isKind } from "../../core/manifests/object.ts";
@@ -17,12 +17,12 @@ import type { Watched } from "../watch/watched.ts";
 import { type HostDesk, isProject } from "./host-desk.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
 
-export interface Wakeups extends CacheListener {
+export interface EventHandlers extends CacheListener {
   /** Takes over an object that was there before anybody listened. */
   found(object: CustomResource): void;
   /**
-   * The same objects, but what is noted there wakes nobody, for whoever notes an own write knows of it; unless it is a Secret that two
-   * objects want, of which the other one has to be told that it is taken.
+   * The same objects, but what is noted there enqueues nothing, since the writer of an own write knows of it; unless it is a Secret that two
+   * objects want: the Project of the other one has to find that it is taken.
    */
   quiet(watched: Watched): Watched;
   /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
@@ -35,7 +35,7 @@ export interface Wakeups extends CacheListener {
   programmed(uid: string): number | undefined;
 }
 
-export interface WakeupsDeps {
+export interface EventHandlersDeps {
   readonly add: (key: string, lane?: Lane) => void;
   readonly hosts: HostDesk;
   /** Keys of all Projects that objects name. */
@@ -43,7 +43,7 @@ export interface WakeupsDeps {
   readonly monotonic: Monotonic;
 }
 
-export function createWakeups({ add, hosts, keys, monotonic }: WakeupsDeps): Wakeups {
+export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandlersDeps): EventHandlers {
   const secretUsers = createSecretUsers();
   const deletions = createSeenDeletions();
   const awaited = new Map<string, UnacknowledgedRevision>();
@@ -54,7 +54,7 @@ export function createWakeups({ add, hosts, keys, monotonic }: WakeupsDeps): Wak
   let alive: Liveness = "unknown";
   let noting = false;
 
-  const wakeAwaiting = (acknowledgements: Acknowledgements): void => {
+  const enqueueAwaiting = (acknowledgements: Acknowledgements): void => {
     for (const [key, { revision, isServed }] of awaited) {
       const isNews = !isServed && acknowledgements.availabilityOf(projectOfName(key), revision) === "served";
       if (isNews || acknowledgements.reachOf(revision) !== "waiting") add(key);
@@ -62,7 +62,7 @@ export function createWakeups({ add, hosts, keys, monotonic }: WakeupsDeps): Wak
   };
 
   /** Once per turn, however many replicas come and go: each Project's status has to say so. */
-  const wakeAll = (liveness: Liveness): void => {
+  const enqueueAll = (liveness: Liveness): void => {
     if (liveness !== alive) for (const key of keys()) add(key, "bulk");
     alive = liveness;
   };
@@ -112,8 +112,8 @@ export function createWakeups({ add, hosts, keys, monotonic }: WakeupsDeps): Wak
       else awaited.set(key, next);
     },
     acknowledged(acknowledgements) {
-      wakeAwaiting(acknowledgements);
-      wakeAll(acknowledgements.liveness());
+      enqueueAwaiting(acknowledgements);
+      enqueueAll(acknowledgements.liveness());
       const now = acknowledgements.refusedProjects();
       for (const key of now.symmetricDifference(refused)) add(key);
       refused = now;

@@ -1,0 +1,265 @@
+import { describe, expect, it } from "vitest";
+import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import type { KubeObject } from "../../../../operator/kube/api.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
+import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
+import type { Acknowledgements, Reach } from "../../../../operator/publish/acknowledgements.ts";
+import type { Availability, Liveness } from "../../../../operator/publish/availability.ts";
+import { createEventHandlers, type EventHandlers } from "../../../../operator/runtime/event-handlers.ts";
+import { createHostDesk } from "../../../../operator/runtime/host-desk.ts";
+import type { Watched } from "../../../../operator/watch/watched.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
+
+function leader() {
+  const time = manualTime();
+  const added: string[] = [];
+  const hosts = createHostDesk(hostPolicy([{ namespace: "*", suffix: "example.org" }]));
+  const handlers = createEventHandlers({
+    add: (key, lane = "live") => void added.push(`${key} ${lane}`),
+    hosts,
+    keys: () => ["default/shop", "default/other"],
+    monotonic: time.monotonic,
+  });
+  return { time, hosts, handlers, enqueued: () => added.splice(0) };
+}
+
+function secret(name: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
+  const metadata = { namespace: "default", name, uid: name, resourceVersion: "1", labels };
+  return { metadata } as unknown as KubeObject;
+}
+
+/** A cache that tells of what is noted in it, as the real one does. */
+function telling(handlers: Pick<EventHandlers, "secretChanged">, noted: string[]): Watched {
+  return {
+    get: () => undefined,
+    all: () => [],
+    synced: () => true,
+    note(object) {
+      noted.push(object.metadata.name);
+      handlers.secretChanged(object);
+    },
+    noteRemoved: (object) => void noted.push(`-${object.metadata.name}`),
+  };
+}
+
+const ofGeneration = (generation: number) => stored("ApiResource", "books", { metadata: { generation } });
+
+describe("a change of an object", () => {
+  it.each<readonly [string, CustomResource]>([
+    ["a Project", stored("Project", "shop")],
+    ["a child", stored("ApiResource", "books")],
+    ["a child whose Project isn't there", stored("RootKey", "settings")],
+  ])("enqueues its Project: %s", (_, object) => {
+    const { handlers, enqueued } = leader();
+    handlers.objectChanged(object, undefined, false);
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it("that came with a list waits behind what somebody has just changed", () => {
+    const { handlers, enqueued } = leader();
+    handlers.objectChanged(stored("Project", "shop"), undefined, true);
+    expect(enqueued()).toEqual(["default/shop bulk"]);
+  });
+
+  it("of a Project's hosts enqueues the Projects that claim the same ones, and so does its end", () => {
+    const { handlers, enqueued } = leader();
+    const claiming = (name: string) => stored("Project", name, { spec: { hosts: ["a.example.org"] } });
+    handlers.objectChanged(claiming("first"), undefined, false);
+    enqueued();
+    handlers.objectChanged(claiming("second"), undefined, false);
+    expect(enqueued()).toEqual(["default/second live", "default/first live"]);
+    handlers.objectRemoved(claiming("first"));
+    expect(enqueued()).toEqual(["default/first live", "default/second live"]);
+  });
+
+  it("is not told again of what was found when the leader began", () => {
+    const { handlers, enqueued } = leader();
+    handlers.found(stored("ProjectUser", "ada"));
+    expect(enqueued()).toEqual([]);
+    handlers.secretChanged(secret("ada-password"));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+});
+
+describe("the seconds from a change until every replica has it", () => {
+  it("count from the event of the newest generation, and are told once", () => {
+    const { handlers, time } = leader();
+    handlers.objectChanged(ofGeneration(2), ofGeneration(1), false);
+    time.freeze(250);
+    expect(handlers.programmed("ApiResource books")).toBe(0.25);
+    expect(handlers.programmed("ApiResource books")).toBeUndefined();
+  });
+
+  it.each<readonly [string, CustomResource | undefined, boolean]>([
+    ["a status that was written: the generation is the same", ofGeneration(2), false],
+    ["a first list, which says nothing of when it changed", undefined, true],
+  ])("aren't counted after %s", (_, before, listed) => {
+    const { handlers } = leader();
+    handlers.objectChanged(ofGeneration(2), before, listed);
+    expect(handlers.programmed("ApiResource books")).toBeUndefined();
+  });
+
+  it("are forgotten with the object", () => {
+    const { handlers } = leader();
+    handlers.objectChanged(ofGeneration(2), ofGeneration(1), false);
+    handlers.objectRemoved(ofGeneration(2));
+    expect(handlers.programmed("ApiResource books")).toBeUndefined();
+  });
+});
+
+describe("an object that was deleted", () => {
+  it("enqueues its Project, which takes it over once, and may give it back", () => {
+    const { handlers, enqueued } = leader();
+    const names = () => handlers.takeDeleted("default/shop").map(({ metadata }) => metadata.name);
+    for (const name of ["books", "notes"]) handlers.objectRemoved(stored("ApiResource", name));
+    expect(enqueued()).toEqual(["default/shop live", "default/shop live"]);
+    handlers.giveBack("default/shop", handlers.takeDeleted("default/shop"));
+    expect([names(), names()]).toEqual([["books", "notes"], []]);
+  });
+
+  it("no longer speaks for a Secret", () => {
+    const { handlers, enqueued } = leader();
+    handlers.found(stored("ProjectUser", "ada"));
+    handlers.objectRemoved(stored("ProjectUser", "ada"));
+    enqueued();
+    handlers.secretChanged(secret("ada-password"));
+    expect(enqueued()).toEqual([]);
+  });
+});
+
+describe("a change of a Secret", () => {
+  const owned = { [kindLabel]: "ProjectUser", [nameLabel]: "ada" };
+
+  it("enqueues the Projects that it matters to, and no others", () => {
+    const { handlers, enqueued } = leader();
+    handlers.found(stored("ProjectUser", "ada", { spec: { passwordSecretRef: { name: "given", key: "password" } } }));
+    handlers.secretChanged(secret("given"));
+    handlers.secretChanged(secret("unrelated"));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it("waits behind what somebody has just changed when the Secret is one of the operator's own", () => {
+    const { handlers, enqueued } = leader();
+    handlers.found(stored("ProjectUser", "ada"));
+    handlers.secretChanged(secret("ada-password", owned));
+    expect(enqueued()).toEqual(["default/shop bulk"]);
+  });
+
+  it("that two objects want enqueues their Projects also when it is noted after an own write: the other one is told that it is taken", () => {
+    const { handlers, enqueued } = leader();
+    handlers.found(stored("ApiKey", "ci"));
+    handlers.found(stored("ApiKey", "other", { spec: { secretName: "ci-api-key" } }));
+    const quiet = handlers.quiet(telling(handlers, []));
+    quiet.note(secret("ci-api-key"));
+    expect(enqueued()).toEqual(["default/shop live"]);
+    quiet.note(secret("ci-key-hash"));
+    expect(enqueued()).toEqual([]);
+  });
+
+  it("that is noted after an own write enqueues nothing, and the next one does again", () => {
+    const { handlers, enqueued } = leader();
+    handlers.found(stored("ProjectUser", "ada"));
+    const noted: string[] = [];
+    const quiet = handlers.quiet(telling(handlers, noted));
+    quiet.note(secret("ada-password"));
+    quiet.noteRemoved(secret("ada-user-hash"));
+    expect(enqueued()).toEqual([]);
+    expect(noted).toEqual(["ada-password", "-ada-user-hash"]);
+    handlers.secretChanged(secret("ada-password"));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+});
+
+interface Seen {
+  readonly reach?: Reach;
+  readonly availability?: Availability;
+  readonly liveness?: Liveness;
+  readonly refused?: readonly string[];
+  readonly building?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+  readonly uses?: ReadonlyMap<string, unknown>;
+}
+
+/** What the replicas say in one look. */
+function look({
+  reach = "waiting",
+  availability = "behind",
+  liveness = "unknown",
+  refused = [],
+  building = {},
+  uses = new Map(),
+}: Seen = {}): Acknowledgements {
+  const builds = Object.entries(building).map(([key, resources]) => [key, new Map(Object.entries(resources))] as const);
+  return {
+    reachOf: (revision: number) => (revision <= 5 ? reach : "waiting"),
+    availabilityOf: () => availability,
+    liveness: () => liveness,
+    refusedProjects: () => new Set(refused),
+    building: () => new Map(builds),
+    uses: () => uses,
+  } as unknown as Acknowledgements;
+}
+
+describe("what replicas acknowledge", () => {
+  it.each<Reach>(["programmed", "no_replicas"])("enqueues the Projects whose revision is waited for: %s", (reach) => {
+    const { handlers, enqueued } = leader();
+    handlers.awaits("default/shop", { revision: 5, isServed: false });
+    handlers.awaits("default/later", { revision: 6, isServed: false });
+    handlers.acknowledged(look());
+    expect(enqueued()).toEqual([]);
+    handlers.acknowledged(look({ reach }));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it("enqueues a Project once some replica serves it while others lag, unless its status says so already", () => {
+    const { handlers, enqueued } = leader();
+    handlers.awaits("default/shop", { revision: 5, isServed: false });
+    handlers.awaits("default/told", { revision: 5, isServed: true });
+    handlers.acknowledged(look({ availability: "served" }));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it("enqueues every Project, behind others, when the last replica goes, and when one comes; not for each that comes and goes", () => {
+    const { handlers, enqueued } = leader();
+    const all = ["default/shop bulk", "default/other bulk"];
+    const looks = (["some", "some", "none", "none", "unknown", "some"] as const).map((liveness) => {
+      handlers.acknowledged(look({ liveness }));
+      return enqueued();
+    });
+    expect(looks).toEqual([all, [], all, [], all, all]);
+  });
+
+  it("enqueues nothing who doesn't wait any more", () => {
+    const { handlers, enqueued } = leader();
+    handlers.awaits("default/shop", { revision: 5, isServed: false });
+    handlers.awaits("default/shop", undefined);
+    handlers.acknowledged(look({ reach: "programmed" }));
+    expect(enqueued()).toEqual([]);
+  });
+
+  it("enqueues a Project when a replica begins to refuse something of it, and when it stops", () => {
+    const { handlers, enqueued } = leader();
+    const looks = [["default/shop"], ["default/shop"], []].map((refused) => {
+      handlers.acknowledged(look({ refused }));
+      return enqueued();
+    });
+    expect(looks).toEqual([["default/shop live"], [], ["default/shop live"]]);
+  });
+
+  it("enqueues a Project, behind others, when the indexes that are built for it differ", () => {
+    const { handlers, enqueued } = leader();
+    const building = (...indexes: readonly string[]) => look({ building: { "default/shop": { books: indexes } } });
+    for (const seen of [building("a"), building("a")]) handlers.acknowledged(seen);
+    expect(enqueued()).toEqual(["default/shop bulk"]);
+    handlers.acknowledged(building("a", "b"));
+    handlers.acknowledged(look());
+    expect(enqueued()).toEqual(["default/shop bulk", "default/shop bulk"]);
+  });
+
+  it("enqueues a Project, behind others, when what it uses of its quotas was told anew", () => {
+    const { handlers, enqueued } = leader();
+    const uses = new Map([["default/shop", {}]]);
+    for (const seen of [uses, uses, new Map([["default/shop", {}]])]) handlers.acknowledged(look({ uses: seen }));
+    expect(enqueued()).toEqual(["default/shop bulk", "default/shop bulk"]);
+  });
+});
