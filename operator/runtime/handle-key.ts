@@ -87,7 +87,7 @@ async function restored(ref: ProjectRef, { writer }: HandleDeps): Promise<boolea
     await (await writer.begun()).publisher.restore(ref);
     return true;
   } catch {
-    // It is looked at again in a moment; what is wrong with Redis the log of upkeep says.
+    // It is looked at again in a moment; what is wrong with Redis the log of maintenance says.
     return false;
   }
 }

@@ -1,5 +1,5 @@
 // What the leader is made of, from the moment it holds the Lease until it loses it: a queue and its workers, the right to write
-// configuration, and upkeep. All writing is fenced: to the API server by the Lease, to Redis by the epoch.
+// configuration, and maintenance. All writing is fenced: to the API server by the Lease, to Redis by the epoch.
 
 import { randomBytes } from "node:crypto";
 import { projectName, projectOfName } from "../../core/config/config-keys.ts";
@@ -35,11 +35,11 @@ import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
 import { createHostDesk, type HostDesk } from "./host-desk.ts";
-import { createKeptDataCare, type KeptDataCare } from "./kept-data-care.ts";
+import { createKeptDataMaintenance, type KeptDataMaintenance } from "./kept-data-maintenance.ts";
+import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
-import { createUpkeep, type Upkeep } from "./upkeep.ts";
 
 export class LeaderSession {
   readonly #context: OperatorContext;
@@ -52,8 +52,8 @@ export class LeaderSession {
   readonly #recorder: StoppableRecorder;
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
-  readonly #keptData: KeptDataCare;
-  readonly #upkeep: Upkeep;
+  readonly #keptData: KeptDataMaintenance;
+  readonly #maintenance: Maintenance;
   readonly #heldObjects: HeldObjects;
   readonly #health = createPublishHealth();
   readonly #resealing = new Set<string>();
@@ -102,17 +102,17 @@ export class LeaderSession {
       onTakenOver: ({ writer }) => context.audit.record({ act: "redis_taken_over", facts: { writer } }),
       onRefused: (refusal) => {
         metrics.observeConfig({ kind: "contested" });
-        this.#upkeep.refused(refusal);
+        this.#maintenance.refused(refusal);
       },
     });
-    this.#keptData = createKeptDataCare({
+    this.#keptData = createKeptDataMaintenance({
       context,
       api: this.#api,
       recorder: this.#recorder,
       enqueue: (key) => this.#queue.add(key),
       config: () => this.#opened,
     });
-    this.#upkeep = this.#createUpkeep();
+    this.#maintenance = this.#createMaintenance();
     this.#heldObjects = createHeldObjects({
       caches,
       noted: async (name) => await this.#opened?.store.noted(name),
@@ -184,7 +184,7 @@ export class LeaderSession {
     });
     // Whatever Redis says, everything is looked at: what can't be published is said in the statuses.
     this.#lookAtAll();
-    this.#running = Promise.all([workers, this.#upkeep.run()]);
+    this.#running = Promise.all([workers, this.#maintenance.run()]);
   }
 
   /** Ends the work under way, then gives the Lease back. */
@@ -237,7 +237,7 @@ export class LeaderSession {
     logger.info("Writing configuration");
     reportDataLoss(publisher, this.#context);
     if (lost.length > 0) logger.warn("Redis lost what was published, which comes first now", { projects: lost.length });
-    this.#upkeep.begun(lost);
+    this.#maintenance.begun(lost);
   }
 
   /** Nothing but this look tells of the Secret. */
@@ -253,9 +253,9 @@ export class LeaderSession {
     for (const key of this.#context.caches.index.keys()) this.#queue.add(key, "bulk");
   }
 
-  #createUpkeep(): Upkeep {
+  #createMaintenance(): Maintenance {
     const { caches, timers, random, logger, metrics } = this.#context;
-    return createUpkeep({
+    return createMaintenance({
       queue: this.#queue,
       timers,
       random,
@@ -326,7 +326,7 @@ export class LeaderSession {
       objectsOf: caches.index.objectsOf,
       takeDeleted: this.#handlers.takeDeleted,
       giveBack: this.#handlers.giveBack,
-      beginning: this.#upkeep.beginning,
+      beginning: this.#maintenance.beginning,
       onHandled: (key, { done, published, unwritten }) => {
         this.#handlers.awaits(key, done?.awaited);
         // It may have come while the status was written, and is not told of again.
@@ -334,7 +334,7 @@ export class LeaderSession {
         if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited.revision) === "programmed")
           this.#queue.add(key);
         this.#health.handled(key, unwritten === true);
-        this.#upkeep.handled(key, published);
+        this.#maintenance.handled(key, published);
       },
       writer: this.#writer,
       deletions: this.#keptData.deletions,

@@ -98,7 +98,7 @@ describe("a second installation with a copy of the key ring, on the same Redis",
     await lookedOn(second);
     expect(timesLogged(second, refused)).toBe(1);
     expect(second.log()).toContain(`"${systemNamespace}/${ring}/`);
-    expect(timesLogged(second, "Upkeep failed")).toBe(0);
+    expect(timesLogged(second, "Maintenance failed")).toBe(0);
     expect(timesLogged(second, "Project not reconciled")).toBe(0);
   });
 

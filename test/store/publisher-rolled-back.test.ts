@@ -8,7 +8,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createWorkQueue } from "../../operator/queue/work-queue.ts";
-import { createUpkeep } from "../../operator/runtime/upkeep.ts";
+import { createMaintenance } from "../../operator/runtime/maintenance.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,
@@ -84,7 +84,7 @@ describe("of what Redis lost by going back", () => {
     const keys = [...names.filter((name) => name !== "p-299"), "p-new"].map((name) => `default/${name}`);
     // What comes by again now and then waits already.
     for (const key of keys) queue.add(key, "bulk");
-    beginUpkeep(queue, keys).begun(await lost());
+    beginMaintenance(queue, keys).begun(await lost());
     const order = await taken(queue, keys.length + 1);
     expect(order.slice(0, 5).toSorted()).toEqual(["200", "210", "220", "290", "299"].map((at) => `default/p-${at}`));
     // Every eighth is one of the rest.
@@ -256,8 +256,8 @@ describe("restoring a project behind which Redis went back", () => {
   });
 });
 
-function beginUpkeep(queue: ReturnType<typeof createWorkQueue>, keys: readonly string[]) {
-  return createUpkeep({
+function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: readonly string[]) {
+  return createMaintenance({
     queue,
     timers: manualTime().timers,
     random: () => 0.5,

@@ -214,7 +214,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "loser-of-a-redis-looks-at-nothing",
     harm: "Statuses say that everything is served although another installation has the Redis, until somebody edits an object",
-    file: "operator/runtime/upkeep.ts",
+    file: "operator/runtime/maintenance.ts",
     find: `      for (const key of deps.keys()) queue.add(key, "bulk");
     },
     handled`,
@@ -280,7 +280,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "what-a-backup-brings-back-waits-its-turn",
     harm: "After Redis is restored from a backup, a key that was revoked since works until everything before its Project was looked at",
-    file: "operator/runtime/upkeep.ts",
+    file: "operator/runtime/maintenance.ts",
     find: 'for (const key of lost) queue.add(key, "live");',
     replace: 'for (const key of lost) queue.add(key, "bulk");',
     caughtBy: ["test/store/publisher-rolled-back.test.ts"],

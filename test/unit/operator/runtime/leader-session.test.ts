@@ -319,7 +319,7 @@ describe("a session that ends", () => {
     expect(events.indexOf("release")).toBeGreaterThan(dropped);
   });
 
-  it("waits for upkeep's last look", async () => {
+  it("waits for maintenance's last look", async () => {
     const looking = Promise.withResolvers<"writer">();
     const { open } = opened({ verify: () => looking.promise });
     const session = await sessionOf(open);

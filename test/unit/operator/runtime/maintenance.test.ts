@@ -3,12 +3,12 @@ import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../../operator/publish/refusals.ts";
-import { createUpkeep } from "../../../../operator/runtime/upkeep.ts";
+import { createMaintenance } from "../../../../operator/runtime/maintenance.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
 type Call = "verify" | "complete" | "published" | "ring" | "memory" | "sweep";
 
-/** A leader's upkeep over a publisher that says what is published, and fails where it is told to. */
+/** A leader's maintenance over a publisher that says what is published, and fails where it is told to. */
 function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } = {}) {
   const time = manualTime();
   const end = new AbortController();
@@ -39,7 +39,7 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
     dataRecords: () => world.records,
   } as Pick<Publisher, "complete" | "published" | "dataRecords"> as Publisher;
   const log = (level: string) => (message: string, fields?: object) => void logged.push([level, message, fields]);
-  const upkeep = createUpkeep({
+  const maintenance = createMaintenance({
     queue: {
       add: (key: string, lane: string) => void added.push(`${key} ${lane}`),
       hurry: () => void added.push("hurry"),
@@ -58,97 +58,97 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
   });
   const count = (name: Call): number => calls.filter((each) => each === name).length;
   const taken = (): readonly string[] => added.splice(0);
-  return { time, end, upkeep, world, calls, count, failing, taken, logged };
+  return { time, end, maintenance, world, calls, count, failing, taken, logged };
 }
 
 const projects = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `shop/p-${n}`);
 
 describe("after a publisher has begun", () => {
   it("everything is looked at, and it is complete once every key was worked through", async () => {
-    const { time, upkeep, count, taken } = leader({ keys: ["shop/a", "shop/b"] });
-    upkeep.begun([]);
+    const { time, maintenance, count, taken } = leader({ keys: ["shop/a", "shop/b"] });
+    maintenance.begun([]);
     expect(taken()).toEqual(["shop/a bulk", "shop/b bulk"]);
-    upkeep.handled("shop/a", true);
+    maintenance.handled("shop/a", true);
     await time.advance(0);
     expect(count("complete")).toBe(0);
-    upkeep.handled("shop/b", true);
+    maintenance.handled("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
 
   it("with no project at all, it is complete at once", async () => {
-    const { time, upkeep, count } = leader();
-    upkeep.begun([]);
+    const { time, maintenance, count } = leader();
+    maintenance.begun([]);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
 
   it("it is measured at once how much memory Redis uses, for the first scrape to tell it", async () => {
-    const { time, upkeep, count } = leader({ keys: ["shop/a"] });
-    upkeep.begun([]);
+    const { time, maintenance, count } = leader({ keys: ["shop/a"] });
+    maintenance.begun([]);
     await time.advance(0);
     expect(count("memory")).toBe(1);
   });
 
   it("a key that Redis lacks keeps it incomplete until it was published, and is named in the log each minute", async () => {
-    const { time, upkeep, count, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
-    upkeep.begun([]);
-    void upkeep.run();
-    upkeep.handled("shop/a", true);
-    upkeep.handled("shop/b", false);
+    const { time, maintenance, count, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
+    maintenance.begun([]);
+    void maintenance.run();
+    maintenance.handled("shop/a", true);
+    maintenance.handled("shop/b", false);
     await time.advance(60_000);
     expect(count("complete")).toBe(0);
     expect(logged).toEqual([["info", "Not everything is published yet", { projects: 1, one: "shop/b" }]]);
-    upkeep.handled("shop/b", true);
+    maintenance.handled("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
     end.abort();
   });
 
   it("what Redis has lost goes before everything else, as somebody's change does", () => {
-    const { upkeep, taken } = leader({ keys: ["shop/a", "shop/b"] });
-    upkeep.begun(["shop/b", "shop/withdrawn"]);
+    const { maintenance, taken } = leader({ keys: ["shop/a", "shop/b"] });
+    maintenance.begun(["shop/b", "shop/withdrawn"]);
     expect(taken()).toEqual(["shop/b live", "shop/withdrawn live", "shop/a bulk", "shop/b bulk"]);
   });
 
   it("keys that nobody waits for change nothing, and what is complete is completed once", async () => {
-    const { time, upkeep, count } = leader({ keys: ["shop/a"] });
-    upkeep.begun([]);
-    for (const key of ["shop/other", "shop/a", "shop/a"]) upkeep.handled(key, true);
+    const { time, maintenance, count } = leader({ keys: ["shop/a"] });
+    maintenance.begun([]);
+    for (const key of ["shop/other", "shop/a", "shop/a"]) maintenance.handled(key, true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
 
   it("a second beginning makes everything incomplete again", async () => {
-    const { time, upkeep, count, taken } = leader({ keys: ["shop/a"] });
-    upkeep.begun([]);
-    upkeep.handled("shop/a", true);
+    const { time, maintenance, count, taken } = leader({ keys: ["shop/a"] });
+    maintenance.begun([]);
+    maintenance.handled("shop/a", true);
     await time.advance(0);
     taken();
-    expect(upkeep.beginning()).toBe(1);
-    upkeep.begun([]);
-    expect(upkeep.beginning()).toBe(2);
+    expect(maintenance.beginning()).toBe(1);
+    maintenance.begun([]);
+    expect(maintenance.beginning()).toBe(2);
     expect(taken()).toEqual(["shop/a bulk"]);
     await time.advance(0);
     expect(count("complete")).toBe(1);
-    upkeep.handled("shop/a", true);
+    maintenance.handled("shop/a", true);
     await time.advance(0);
     expect(count("complete")).toBe(2);
   });
 
   it("a completion that Redis refused is logged, and tried again with the next look", async () => {
-    const { time, upkeep, count, failing, logged, end } = leader({ keys: ["shop/a"] });
+    const { time, maintenance, count, failing, logged, end } = leader({ keys: ["shop/a"] });
     failing.add("complete");
-    upkeep.begun([]);
-    upkeep.handled("shop/a", true);
+    maintenance.begun([]);
+    maintenance.handled("shop/a", true);
     await time.advance(0);
     expect(logged).toContainEqual([
       "warn",
-      "Upkeep failed",
+      "Maintenance failed",
       { what: "complete", error: expect.stringContaining("Redis is away") },
     ]);
     failing.clear();
-    void upkeep.run();
+    void maintenance.run();
     await time.advance(2_000);
     expect(count("complete")).toBe(2);
     expect(logged.at(-1)).toEqual(["info", "Everything is published", undefined]);
@@ -161,8 +161,8 @@ describe("what is published and has no object", () => {
   async function completeWithout(gone: readonly string[], present: readonly string[], unknown = "") {
     const world = leader({ keys: present, unknown });
     world.world.published = [...present, ...gone];
-    world.upkeep.begun([]);
-    for (const key of present) world.upkeep.handled(key, true);
+    world.maintenance.begun([]);
+    for (const key of present) world.maintenance.handled(key, true);
     world.taken();
     await world.time.advance(0);
     return world;
@@ -217,18 +217,18 @@ describe("what is published and has no object", () => {
       ["shop/guarded", record({ retained: true, guarded: true })],
       ["shop/left", record({})],
     ]);
-    world.upkeep.begun([]);
+    world.maintenance.begun([]);
     world.taken();
-    world.upkeep.handled("shop/a", true);
+    world.maintenance.handled("shop/a", true);
     await world.time.advance(0);
     expect(world.taken()).toEqual(["shop/purged bulk", "shop/guarded bulk", "shop/left bulk"]);
   });
 });
 
-describe("while it leads, upkeep", () => {
+describe("while it leads, maintenance", () => {
   it("verifies at once and every 2 s, asks for the ring every 5 s and for Redis' memory every 15 s, sweeps every minute, looks at everything every 10 minutes", async () => {
-    const { time, upkeep, count, taken, end } = leader({ keys: ["shop/a"] });
-    const running = upkeep.run();
+    const { time, maintenance, count, taken, end } = leader({ keys: ["shop/a"] });
+    const running = maintenance.run();
     await time.advance(0);
     expect(count("verify")).toBe(1);
     await time.advance(599_999);
@@ -245,8 +245,8 @@ describe("while it leads, upkeep", () => {
     [0, 1_800],
     [1, 2_200],
   ])("spreads its times by a tenth to both sides: %s", async (random, milliseconds) => {
-    const { time, upkeep, count, end } = leader({ random });
-    void upkeep.run();
+    const { time, maintenance, count, end } = leader({ random });
+    void maintenance.run();
     await time.advance(milliseconds - 1);
     expect(count("verify")).toBe(1);
     await time.advance(1);
@@ -255,39 +255,39 @@ describe("while it leads, upkeep", () => {
   });
 
   it("looks for what no object explains only once everything was published", async () => {
-    const { time, upkeep, count, end } = leader({ keys: ["shop/a"] });
-    upkeep.begun([]);
-    void upkeep.run();
+    const { time, maintenance, count, end } = leader({ keys: ["shop/a"] });
+    maintenance.begun([]);
+    void maintenance.run();
     await time.advance(60_000);
     expect([count("published"), count("sweep")]).toEqual([0, 1]);
-    upkeep.handled("shop/a", true);
+    maintenance.handled("shop/a", true);
     await time.advance(60_000);
     expect([count("published"), count("sweep")]).toEqual([2, 2]);
     end.abort();
   });
 
   it.each<Call>(["verify", "ring", "sweep"])("goes on after %s has failed, and logs each failure", async (name) => {
-    const { time, upkeep, failing, count, logged, end } = leader();
+    const { time, maintenance, failing, count, logged, end } = leader();
     failing.add(name);
-    void upkeep.run();
+    void maintenance.run();
     await time.advance(180_000);
     expect(count(name)).toBeGreaterThan(2);
     for (const other of ["verify", "ring", "sweep"] as const) expect(count(other)).toBeGreaterThan(2);
-    const failures = logged.filter(([level, message]) => level === "warn" && message === "Upkeep failed");
+    const failures = logged.filter(([level, message]) => level === "warn" && message === "Maintenance failed");
     expect(failures).toHaveLength(count(name));
     end.abort();
   });
 
   it("while the Redis is another installation's: looks at everything once, says so once, and once more when it is over", async () => {
-    const { time, upkeep, world, taken, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
+    const { time, maintenance, world, taken, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
     const copied = new KeyRingCopied("there/ring/uid");
     const refuse = (call: Call, refusal: RedisRefused): void => {
       if (call !== "verify" && call !== "ring") return;
-      upkeep.refused(refusal);
+      maintenance.refused(refusal);
       throw refusal;
     };
     world.onCall = (call) => refuse(call, copied);
-    void upkeep.run();
+    void maintenance.run();
     await time.advance(300_000);
     const everything = ["shop/a bulk", "shop/b bulk"];
     expect(taken()).toEqual(everything);
@@ -302,20 +302,20 @@ describe("while it leads, upkeep", () => {
     expect([taken(), logged.filter(([level]) => level === "warn").length]).toEqual([everything, 1]);
     world.onCall = () => undefined;
     logged.length = 0;
-    upkeep.begun([]);
-    upkeep.begun([]);
+    maintenance.begun([]);
+    maintenance.begun([]);
     expect([taken(), logged]).toEqual([
       [...everything, ...everything],
       [["info", "The Redis is this installation's again", undefined]],
     ]);
-    upkeep.refused(copied);
+    maintenance.refused(copied);
     expect(taken()).toEqual(everything);
     end.abort();
   });
 
   it("hurries what failed meanwhile, once Redis can be reached again: it may be a revocation", async () => {
-    const { time, upkeep, failing, taken, end } = leader();
-    void upkeep.run();
+    const { time, maintenance, failing, taken, end } = leader();
+    void maintenance.run();
     await time.advance(10_000);
     failing.add("verify");
     await time.advance(10_000);
@@ -327,8 +327,8 @@ describe("while it leads, upkeep", () => {
   });
 
   it("ends when leadership ends, and keeps silent about what fails because of it", async () => {
-    const { time, upkeep, world, failing, count, logged, end } = leader();
-    const running = upkeep.run();
+    const { time, maintenance, world, failing, count, logged, end } = leader();
+    const running = maintenance.run();
     await time.advance(0);
     failing.add("verify");
     world.onCall = () => end.abort();

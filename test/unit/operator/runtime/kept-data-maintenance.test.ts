@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../../../core/clock.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { OpenConfig } from "../../../../operator/publish/config-writer.ts";
-import { createKeptDataCare } from "../../../../operator/runtime/kept-data-care.ts";
+import { createKeptDataMaintenance } from "../../../../operator/runtime/kept-data-maintenance.ts";
 
 /** What is kept of shop/store while a Project of this class has the name; the names of the data that replicas are to measure. */
 async function measured(options: { readonly className?: string; readonly isWatched?: boolean } = {}) {
@@ -20,7 +20,7 @@ async function measured(options: { readonly className?: string; readonly isWatch
       sizes: async () => new Map(),
     },
   };
-  const care = createKeptDataCare({
+  const maintenance = createKeptDataMaintenance({
     context: {
       caches: { knows: () => isWatched, index: { projectOf: () => ({ spec: { className } }) } } as never,
       settings: { className: "blue" } as never,
@@ -32,7 +32,7 @@ async function measured(options: { readonly className?: string; readonly isWatch
     enqueue: () => undefined,
     config: () => config as unknown as OpenConfig,
   });
-  await care.look(undefined);
+  await maintenance.look(undefined);
   return ordered;
 }
 

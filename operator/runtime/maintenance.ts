@@ -11,7 +11,7 @@ import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 
-export interface UpkeepDeps {
+export interface MaintenanceDeps {
   readonly queue: WorkQueue;
   readonly timers: Timers;
   /** From 0 to 1. */
@@ -31,7 +31,7 @@ export interface UpkeepDeps {
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
-export interface Upkeep {
+export interface Maintenance {
   /**
    * A publisher has begun: everything is to be looked at, and it is complete once that was done. `lost` = keys that come before all others,
    * in this order: Redis has lost what was published of them, and what they revoked is accepted until it is published again.
@@ -57,7 +57,7 @@ const resyncMs = 600_000;
 const orphansMs = 60_000;
 const suspicionMs = 15_000;
 
-export function createUpkeep(deps: UpkeepDeps): Upkeep {
+export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   const { queue, logger } = deps;
   /** Keys that have not been published since the last beginning; undefined once all were. */
   let missing: Set<string> | undefined = new Set();
@@ -72,7 +72,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     } catch (error) {
       // A refusal was told of when it began.
       if (deps.signal.aborted || error instanceof RedisRefused) return;
-      logger.warn("Upkeep failed", { what, error: wordsOf(error) });
+      logger.warn("Maintenance failed", { what, error: wordsOf(error) });
     }
   };
 

@@ -13,7 +13,7 @@ import { deletionRefused } from "../status/data-events.ts";
 import { isOurs } from "./handle-key.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
-export interface KeptDataCareDeps {
+export interface KeptDataMaintenanceDeps {
   readonly context: Pick<OperatorContext, "caches" | "settings" | "logger"> & { readonly clock: Clock };
   /** Bound to leadership. */
   readonly api: KubeApi;
@@ -24,7 +24,7 @@ export interface KeptDataCareDeps {
   readonly config: () => OpenConfig | undefined;
 }
 
-export interface KeptDataCare {
+export interface KeptDataMaintenance {
   readonly deletions: DeletionInbox;
   readonly sizes: KeptSizes;
   figures(): KeptFigures;
@@ -32,7 +32,13 @@ export interface KeptDataCare {
   look(secret: KubeObject | undefined): Promise<void>;
 }
 
-export function createKeptDataCare({ context, api, recorder, enqueue, config }: KeptDataCareDeps): KeptDataCare {
+export function createKeptDataMaintenance({
+  context,
+  api,
+  recorder,
+  enqueue,
+  config,
+}: KeptDataMaintenanceDeps): KeptDataMaintenance {
   const { caches, settings, logger, clock } = context;
   const records = () => config()?.publisher.dataRecords() ?? new Map();
   const hasProject = (key: string) => caches.index.projectOf(projectOfName(key)) !== undefined;
