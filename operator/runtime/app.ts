@@ -21,9 +21,9 @@ import { createOperatorMetrics } from "../observe/metrics.ts";
 import { objectCounts, unavailableProjects } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { type CacheListener, type Caches, createCaches } from "../watch/caches.ts";
+import { runLeaderLoop } from "./leader-loop.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
-import { serveTerms } from "./serve-terms.ts";
 
 export interface OperatorOptions {
   readonly settings: OperatorSettings;
@@ -120,15 +120,15 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
       logLead(observation, options);
     },
   });
-  const turns = serveTerms({
+  const loop = runLeaderLoop({
     elector,
     context,
     stopping: stopping.signal,
-    onTurn: (next) => {
+    onSession: (next) => {
       session = next;
     },
   });
-  const leading = turns.catch((error: unknown) => {
+  const leading = loop.catch((error: unknown) => {
     if (stopping.signal.aborted) return;
     logger.error("Leading failed", { error: wordsOf(error) });
     failed.resolve();

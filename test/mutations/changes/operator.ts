@@ -224,18 +224,18 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "stale-caches-lead",
     harm: "A standby whose watches have died brings revoked keys back when it comes to lead",
-    file: "operator/runtime/serve-terms.ts",
+    file: "operator/runtime/leader-loop.ts",
     find: "await caches.confirm(over);",
     replace: "void caches;",
-    caughtBy: ["test/unit/operator/runtime/serve-terms.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/leader-loop.test.ts"],
   },
   {
     name: "cold-caches-take-the-lease",
     harm: "A process that knows nothing yet takes the Lease from one that could go on at once",
-    file: "operator/runtime/serve-terms.ts",
+    file: "operator/runtime/leader-loop.ts",
     find: "if (!caches.synced()) {",
     replace: "if (!caches.synced() && stopping.aborted) {",
-    caughtBy: ["test/unit/operator/runtime/serve-terms.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/leader-loop.test.ts"],
   },
   {
     name: "caches-that-are-behind-believed",

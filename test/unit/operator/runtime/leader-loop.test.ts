@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createElector } from "../../../../operator/lead/elector.ts";
 import { leaseTimesOf } from "../../../../operator/lead/lease-times.ts";
-import { serveTerms } from "../../../../operator/runtime/serve-terms.ts";
+import { runLeaderLoop } from "../../../../operator/runtime/leader-loop.ts";
 import type { Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import type { FakeRequest } from "../../../support/fake-api/fake-api-faults.ts";
@@ -54,11 +54,11 @@ function standBy(namespaces: readonly string[] = []): void {
   const { clock, monotonic, timers, random } = context;
   const times = leaseTimesOf(3_000);
   const lease = { namespace: "jsonplane-system", name: "jsonplane-operator", identity: "one" };
-  serving = serveTerms({
+  serving = runLeaderLoop({
     elector: createElector({ api, ...lease, clock, monotonic, timers, random, times }),
     context,
     stopping: stopping.signal,
-    onTurn: (session) => {
+    onSession: (session) => {
       if (session !== undefined) terms.push([...caches.objects.ApiKey.all()].map(({ metadata }) => metadata.name));
     },
   });

@@ -1,4 +1,4 @@
-// From one term as the leader to the next: waits for the Lease, leads until it is lost, and stands by again. Nothing of a term
+// The leader loop, from one term to the next: waits for the Lease, leads until it is lost, and stands by again. Nothing of a term
 // outlives it: the session that wrote has ended before the Lease is asked for anew, so that a paused process that wakes up
 // finds all its writes refused. Only a process whose caches are complete asks for the Lease: one that has to list everything
 // first would take it from one that could go on at once. And only one whose caches are up to date acts on it: caches that
@@ -11,13 +11,13 @@ import type { Leadership } from "../lead/leadership.ts";
 import { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
-export interface TermsOptions {
+export interface LeaderLoopOptions {
   readonly elector: Elector;
   readonly context: OperatorContext;
   /** Ends the term and gives the Lease back. */
   readonly stopping: AbortSignal;
   /** Told of the session that leads now; undefined = this process stands by. */
-  readonly onTurn: (session: LeaderSession | undefined) => void;
+  readonly onSession: (session: LeaderSession | undefined) => void;
 }
 
 /** What was under way when leadership was lost has ended by then, or never will. */
@@ -25,7 +25,7 @@ const stuckMs = 60_000;
 const syncLookMs = 20;
 
 /** Resolves when it was stopped; rejects when this process can't lead any more. */
-export async function serveTerms({ elector, context, stopping, onTurn }: TermsOptions): Promise<void> {
+export async function runLeaderLoop({ elector, context, stopping, onSession }: LeaderLoopOptions): Promise<void> {
   const { caches, timers } = context;
   while (!stopping.aborted) {
     if (!caches.synced()) {
@@ -33,7 +33,7 @@ export async function serveTerms({ elector, context, stopping, onTurn }: TermsOp
       continue;
     }
     const leadership = await acquired(elector, stopping);
-    if (leadership !== undefined) await serve(leadership, { context, stopping, onTurn });
+    if (leadership !== undefined) await serve(leadership, { context, stopping, onSession });
   }
 }
 
@@ -48,17 +48,17 @@ async function acquired(elector: Elector, stopping: AbortSignal): Promise<Leader
 
 async function serve(
   leadership: Leadership,
-  { context, stopping, onTurn }: Omit<TermsOptions, "elector">,
+  { context, stopping, onSession }: Omit<LeaderLoopOptions, "elector">,
 ): Promise<void> {
   const over = joinSignals([leadership.ended, stopping]);
   const session = new LeaderSession(leadership, context);
   try {
     if (!(await confirmed(context, over.signal))) return;
-    onTurn(session);
+    onSession(session);
     session.start();
     await whenAborted(over.signal);
   } finally {
-    onTurn(undefined);
+    onSession(undefined);
     over.end();
     await ended(session, { context, stopping });
   }
@@ -77,7 +77,7 @@ async function confirmed({ caches, logger }: OperatorContext, over: AbortSignal)
 
 async function ended(
   session: LeaderSession,
-  { context: { timers }, stopping }: Pick<TermsOptions, "context" | "stopping">,
+  { context: { timers }, stopping }: Pick<LeaderLoopOptions, "context" | "stopping">,
 ): Promise<void> {
   const stuck = Promise.withResolvers<void>();
   const stopTimer = timers.after(stuckMs, () => {
