@@ -10,8 +10,8 @@ import { type KeptFigures, keptFigures, nothingKept } from "../observe/kept-figu
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { deletionRefused } from "../status/data-events.ts";
-import { isOurs } from "./handle-key.ts";
 import type { OperatorContext } from "./operator-context.ts";
+import { isOurs } from "./process-key.ts";
 
 export interface KeptDataMaintenanceDeps {
   readonly context: Pick<OperatorContext, "caches" | "settings" | "logger"> & { readonly clock: Clock };

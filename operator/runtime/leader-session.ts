@@ -33,12 +33,12 @@ import type { CacheListener } from "../watch/caches.ts";
 import type { HeldKind } from "../watch/held-deletions.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
-import { type HandleDeps, handleKey, isOvertaken } from "./handle-key.ts";
 import { createHostDesk, type HostDesk } from "./host-desk.ts";
 import { createKeptDataMaintenance, type KeptDataMaintenance } from "./kept-data-maintenance.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
+import { isOvertaken, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 
 export class LeaderSession {
@@ -198,9 +198,9 @@ export class LeaderSession {
 
   // ---------------------------------------------------------------------------------------------------------------- inside
 
-  async #handle(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
+  async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<Handled> {
     if (this.#resealing.delete(key)) await (await this.#writer.begun()).publisher.reseal(projectOfName(key));
-    return await handleKey(key, deps, signal);
+    return await processKey(key, deps, signal);
   }
 
   async #open(): Promise<OpenConfig> {
@@ -308,10 +308,10 @@ export class LeaderSession {
     await this.#keptData.look(secret);
   }
 
-  #handleDeps(): HandleDeps {
+  #handleDeps(): ProcessKeyDeps {
     const { caches, clock, metrics, settings } = this.#context;
     const api = this.#api;
-    const note: HandleDeps["note"] = (object, answer) => caches.objects[object.kind].note(answer);
+    const note: ProcessKeyDeps["note"] = (object, answer) => caches.objects[object.kind].note(answer);
     return {
       api,
       note,
@@ -327,14 +327,14 @@ export class LeaderSession {
       takeDeleted: this.#handlers.takeDeleted,
       giveBack: this.#handlers.giveBack,
       beginning: this.#maintenance.beginning,
-      onHandled: (key, { done, published, unwritten }) => {
+      onProcessed: (key, { done, published, unwritten }) => {
         this.#handlers.awaits(key, done?.awaited);
         // It may have come while the status was written, and is not told of again.
         const { awaited } = done ?? {};
         if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited.revision) === "programmed")
           this.#queue.add(key);
-        this.#health.handled(key, unwritten === true);
-        this.#maintenance.handled(key, published);
+        this.#health.processed(key, unwritten === true);
+        this.#maintenance.processed(key, published);
       },
       writer: this.#writer,
       deletions: this.#keptData.deletions,
@@ -375,7 +375,7 @@ export class LeaderSession {
     };
   }
 
-  #statusTeller(note: HandleDeps["note"]): HandleDeps["statuses"] {
+  #statusTeller(note: ProcessKeyDeps["note"]): ProcessKeyDeps["statuses"] {
     const { clock, monotonic, settings, metrics, logger } = this.#context;
     return createStatusTeller({
       api: this.#api,

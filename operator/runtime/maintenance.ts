@@ -45,7 +45,7 @@ export interface Maintenance {
   /** How often one has. */
   beginning(): number;
   /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
-  handled(key: string, published: boolean): void;
+  processed(key: string, published: boolean): void;
   /** Runs until the signal aborts. */
   run(): Promise<void>;
 }
@@ -149,7 +149,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       logger.warn("The Redis is another installation's, and is left to it", { why: message, writer });
       for (const key of deps.keys()) queue.add(key, "bulk");
     },
-    handled(key, published) {
+    processed(key, published) {
       if (missing === undefined || !published) return;
       if (missing.delete(key) && missing.size === 0) void attempt("complete", complete);
     },

@@ -4,7 +4,7 @@ import { FleetRingUnusable } from "../keyring/ring-secret.ts";
 
 export interface PublishHealth {
   /** A key was worked through; `unwritten` = its configuration couldn't be written to Redis. */
-  handled(key: string, unwritten: boolean): void;
+  processed(key: string, unwritten: boolean): void;
   /** Does work that reads the Secret of the fleet's key ring, and remembers whether it could be used. */
   withRing<T>(work: () => Promise<T>): Promise<T>;
   /** Projects whose configuration couldn't be written when it was tried last. */
@@ -16,7 +16,7 @@ export function createPublishHealth(): PublishHealth {
   const unwrittenKeys = new Set<string>();
   let ringUsable = true;
   return {
-    handled(key, unwritten) {
+    processed(key, unwritten) {
       if (unwritten) unwrittenKeys.add(key);
       else unwrittenKeys.delete(key);
     },

@@ -6,10 +6,10 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "loser-of-a-redis-writes-over-the-other-one",
     harm: "Two installations of one class on one Redis write Ready and PublishFailed into the same statuses in turns",
-    file: "operator/runtime/handle-key.ts",
+    file: "operator/runtime/process-key.ts",
     find: "const rival = await deps.secrets.holderOf(objects);",
     replace: "const rival = undefined;",
-    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],
   },
   {
     name: "rival-not-seen",
@@ -111,7 +111,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/reconcile/reconcile.ts",
     find: "resolved.rival !== undefined || progress.held.size > 0",
     replace: "resolved.rival !== undefined",
-    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],
   },
   {
     name: "finalizers-asked-about-one-by-one",

@@ -134,10 +134,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "deleted-objects-forgotten-by-a-failure",
     harm: "Data of a deleted object stay for ever when its first reconcile fails",
-    file: "operator/runtime/handle-key.ts",
+    file: "operator/runtime/process-key.ts",
     find: "  } catch (error) {\n    deps.giveBack(key, deleted);\n",
     replace: "  } catch (error) {\n",
-    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],
   },
   {
     name: "finalizer-dropped-before-the-purge",
@@ -206,7 +206,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "loser-of-a-redis-stays-ready",
     harm: "Statuses say that everything is served although another installation has the Redis, and has withdrawn it",
-    file: "operator/runtime/handle-key.ts",
+    file: "operator/runtime/process-key.ts",
     find: "await deps.statuses.tellTaken(objects, why, rival);",
     replace: "await deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);",
     caughtBy: ["test/unit/operator/runtime/leader-session.test.ts"],
@@ -217,8 +217,8 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/runtime/maintenance.ts",
     find: `      for (const key of deps.keys()) queue.add(key, "bulk");
     },
-    handled`,
-    replace: "    },\n    handled",
+    processed`,
+    replace: "    },\n    processed",
     caughtBy: ["test/unit/operator/runtime/leader-session.test.ts"],
   },
   {
@@ -248,10 +248,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "failed-key-counts-as-published",
     harm: "After Redis was emptied, a Project that can't be reconciled goes from 200 to 404",
-    file: "operator/runtime/handle-key.ts",
+    file: "operator/runtime/process-key.ts",
     find: "  const published = !(await isLacking(ref, deps));",
     replace: "  const published = true;",
-    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],
   },
   {
     name: "revoked-key-published-from-memory",
@@ -320,10 +320,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "class-looked-at-too-early",
     harm: "A Project of another class is served for a moment, and told that it is ready, when its children were seen before it",
-    file: "operator/runtime/handle-key.ts",
+    file: "operator/runtime/process-key.ts",
     find: "reconcile({ objects, deleted }",
     replace: "reconcile({ objects: deps.objectsOf(ref), deleted }",
-    caughtBy: ["test/unit/operator/runtime/handle-key.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],
   },
   {
     name: "ring-shared-by-classes",

@@ -8,7 +8,7 @@ import type { Acknowledgements, Reach } from "../../../../operator/publish/ackno
 import type { ConfigWriter, OpenConfig } from "../../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
-import { type HandleDeps, handleKey } from "../../../../operator/runtime/handle-key.ts";
+import { type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
@@ -47,7 +47,7 @@ export interface World {
 export function leader(world: World = {}) {
   const { objects = [], published = { revision: 0 }, reach = "programmed" } = world;
   const calls: unknown[][] = [];
-  const handled: Parameters<HandleDeps["onHandled"]>[] = [];
+  const processed: Parameters<ProcessKeyDeps["onProcessed"]>[] = [];
   let beginnings = 0;
   let seen = objects;
   const publisher = {
@@ -87,7 +87,7 @@ export function leader(world: World = {}) {
   };
   let deleted: readonly CustomResource[] = gone;
   const { knows = true } = world;
-  const deps: Partial<HandleDeps> = {
+  const deps: Partial<ProcessKeyDeps> = {
     writer,
     className: world.className,
     knows: typeof knows === "boolean" ? () => knows : knows,
@@ -101,7 +101,7 @@ export function leader(world: World = {}) {
       calls.push(["giveBack", of]);
       deleted = [...back, ...deleted];
     },
-    onHandled: (...told) => void handled.push(told),
+    onProcessed: (...told) => void processed.push(told),
     onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
     availabilityOf: () => "unknown",
     beginning: () => beginnings,
@@ -148,9 +148,9 @@ export function leader(world: World = {}) {
     mode: "cluster",
   };
   return {
-    handle: () => handleKey(key, deps as HandleDeps, never),
+    handle: () => processKey(key, deps as ProcessKeyDeps, never),
     calls,
-    handled,
+    processed,
     /** Objects that the next attempt will be told have gone. */
     left: () => deleted,
   };

@@ -68,10 +68,10 @@ describe("after a publisher has begun", () => {
     const { time, maintenance, count, taken } = leader({ keys: ["shop/a", "shop/b"] });
     maintenance.begun([]);
     expect(taken()).toEqual(["shop/a bulk", "shop/b bulk"]);
-    maintenance.handled("shop/a", true);
+    maintenance.processed("shop/a", true);
     await time.advance(0);
     expect(count("complete")).toBe(0);
-    maintenance.handled("shop/b", true);
+    maintenance.processed("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
@@ -94,12 +94,12 @@ describe("after a publisher has begun", () => {
     const { time, maintenance, count, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
     maintenance.begun([]);
     void maintenance.run();
-    maintenance.handled("shop/a", true);
-    maintenance.handled("shop/b", false);
+    maintenance.processed("shop/a", true);
+    maintenance.processed("shop/b", false);
     await time.advance(60_000);
     expect(count("complete")).toBe(0);
     expect(logged).toEqual([["info", "Not everything is published yet", { projects: 1, one: "shop/b" }]]);
-    maintenance.handled("shop/b", true);
+    maintenance.processed("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
     end.abort();
@@ -114,7 +114,7 @@ describe("after a publisher has begun", () => {
   it("keys that nobody waits for change nothing, and what is complete is completed once", async () => {
     const { time, maintenance, count } = leader({ keys: ["shop/a"] });
     maintenance.begun([]);
-    for (const key of ["shop/other", "shop/a", "shop/a"]) maintenance.handled(key, true);
+    for (const key of ["shop/other", "shop/a", "shop/a"]) maintenance.processed(key, true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
@@ -122,7 +122,7 @@ describe("after a publisher has begun", () => {
   it("a second beginning makes everything incomplete again", async () => {
     const { time, maintenance, count, taken } = leader({ keys: ["shop/a"] });
     maintenance.begun([]);
-    maintenance.handled("shop/a", true);
+    maintenance.processed("shop/a", true);
     await time.advance(0);
     taken();
     expect(maintenance.beginning()).toBe(1);
@@ -131,7 +131,7 @@ describe("after a publisher has begun", () => {
     expect(taken()).toEqual(["shop/a bulk"]);
     await time.advance(0);
     expect(count("complete")).toBe(1);
-    maintenance.handled("shop/a", true);
+    maintenance.processed("shop/a", true);
     await time.advance(0);
     expect(count("complete")).toBe(2);
   });
@@ -140,7 +140,7 @@ describe("after a publisher has begun", () => {
     const { time, maintenance, count, failing, logged, end } = leader({ keys: ["shop/a"] });
     failing.add("complete");
     maintenance.begun([]);
-    maintenance.handled("shop/a", true);
+    maintenance.processed("shop/a", true);
     await time.advance(0);
     expect(logged).toContainEqual([
       "warn",
@@ -162,7 +162,7 @@ describe("what is published and has no object", () => {
     const world = leader({ keys: present, unknown });
     world.world.published = [...present, ...gone];
     world.maintenance.begun([]);
-    for (const key of present) world.maintenance.handled(key, true);
+    for (const key of present) world.maintenance.processed(key, true);
     world.taken();
     await world.time.advance(0);
     return world;
@@ -219,7 +219,7 @@ describe("what is published and has no object", () => {
     ]);
     world.maintenance.begun([]);
     world.taken();
-    world.maintenance.handled("shop/a", true);
+    world.maintenance.processed("shop/a", true);
     await world.time.advance(0);
     expect(world.taken()).toEqual(["shop/purged bulk", "shop/guarded bulk", "shop/left bulk"]);
   });
@@ -260,7 +260,7 @@ describe("while it leads, maintenance", () => {
     void maintenance.run();
     await time.advance(60_000);
     expect([count("published"), count("sweep")]).toEqual([0, 1]);
-    maintenance.handled("shop/a", true);
+    maintenance.processed("shop/a", true);
     await time.advance(60_000);
     expect([count("published"), count("sweep")]).toEqual([2, 2]);
     end.abort();

@@ -5,9 +5,9 @@ import { createPublishHealth } from "../../../../operator/runtime/publish-health
 
 it("counts each Project whose configuration couldn't be written once, until it could be", () => {
   const health = createPublishHealth();
-  for (const key of ["a/one", "a/one", "a/two"]) health.handled(key, true);
+  for (const key of ["a/one", "a/one", "a/two"]) health.processed(key, true);
   expect(health.unpublishedProjects()).toBe(2);
-  health.handled("a/one", false);
+  health.processed("a/one", false);
   expect(health.unpublishedProjects()).toBe(1);
 });
 

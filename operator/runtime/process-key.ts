@@ -16,7 +16,7 @@ import { NamespaceTerminating } from "../secrets/secret-book.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
 
-export interface HandleDeps extends ReconcileDeps {
+export interface ProcessKeyDeps extends ReconcileDeps {
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
   readonly className: string | undefined;
   /** False while something of the namespace was never listed: nothing there may be taken for absent. */
@@ -32,7 +32,7 @@ export interface HandleDeps extends ReconcileDeps {
    * Told when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
    * withdrawn, by this attempt or before, or nobody can say what there is to publish. `unwritten` = this attempt could not write to Redis.
    */
-  readonly onHandled: (
+  readonly onProcessed: (
     key: string,
     outcome: { readonly done?: Reconciled; readonly published: boolean; readonly unwritten?: true },
   ) => void;
@@ -40,7 +40,7 @@ export interface HandleDeps extends ReconcileDeps {
 
 const unknownMs = 2_000;
 
-export async function handleKey(key: string, deps: HandleDeps, signal: AbortSignal): Promise<Handled> {
+export async function processKey(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<Handled> {
   const ref = projectOfName(key);
   if (!deps.knows(ref.namespace)) return await leftAlone(key, deps);
   // Read once: a Project of another class may come to children that were here without one while Redis answers.
@@ -55,7 +55,7 @@ export async function handleKey(key: string, deps: HandleDeps, signal: AbortSign
     if (done.unconfirmed === true) deps.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
     const isPublished = done.unconfirmed !== true && deps.beginning() === beginning;
-    deps.onHandled(key, { done, published: isPublished || !(await isLacking(ref, deps)) });
+    deps.onProcessed(key, { done, published: isPublished || !(await isLacking(ref, deps)) });
     return done.againAfterMs === undefined ? undefined : { againAfterMs: done.againAfterMs };
   } catch (error) {
     deps.giveBack(key, deleted);
@@ -63,7 +63,7 @@ export async function handleKey(key: string, deps: HandleDeps, signal: AbortSign
   }
 }
 
-async function begun({ writer, observePublish }: HandleDeps): Promise<OpenConfig> {
+async function begun({ writer, observePublish }: ProcessKeyDeps): Promise<OpenConfig> {
   try {
     return await writer.begun();
   } catch (error) {
@@ -73,16 +73,16 @@ async function begun({ writer, observePublish }: HandleDeps): Promise<OpenConfig
 }
 
 /** As it was published last. What nobody can say holds up no other Project. */
-async function leftAlone(key: string, deps: HandleDeps): Promise<Handled> {
+async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<Handled> {
   const ref = projectOfName(key);
   const isRestored = await restored(ref, deps);
-  deps.onHandled(key, { published: isRestored });
+  deps.onProcessed(key, { published: isRestored });
   const { project, ...children } = deps.objectsOf(ref);
   const isEmpty = project === undefined && childrenOf(children).length === 0;
   return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { againAfterMs: unknownMs };
 }
 
-async function restored(ref: ProjectRef, { writer }: HandleDeps): Promise<boolean> {
+async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
   try {
     await (await writer.begun()).publisher.restore(ref);
     return true;
@@ -93,7 +93,7 @@ async function restored(ref: ProjectRef, { writer }: HandleDeps): Promise<boolea
 }
 
 /** True when that can't be found out. */
-async function isLacking(ref: ProjectRef, { writer }: HandleDeps): Promise<boolean> {
+async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
   try {
     return await (await writer.begun()).publisher.lacks(ref);
   } catch {
@@ -106,7 +106,7 @@ async function isLacking(ref: ProjectRef, { writer }: HandleDeps): Promise<boole
  * A Project of another class has taken the name of one of ours: what was served of that ends. Its data stay; one that was to be
  * deleted with its data waited for that.
  */
-async function leftToOthers(ref: ProjectRef, deps: HandleDeps): Promise<Handled> {
+async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<Handled> {
   const { publisher } = await begun(deps);
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
@@ -120,27 +120,27 @@ async function leftToOthers(ref: ProjectRef, deps: HandleDeps): Promise<Handled>
   }
   // What becomes of their data and Secrets is not ours to decide.
   deps.takeDeleted(projectName(ref));
-  deps.onHandled(projectName(ref), { published: true });
+  deps.onProcessed(projectName(ref), { published: true });
   return undefined;
 }
 
-async function failed(key: string, error: unknown, deps: HandleDeps): Promise<Handled> {
+async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promise<Handled> {
   // The session ends; whoever leads next looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
     // Nothing can be made there any more; what could be published is. It may take as long as somebody's finalizer.
-    deps.onHandled(key, { published: true });
+    deps.onProcessed(key, { published: true });
     return "later";
   }
   const ref = projectOfName(key);
   const why = whyUnpublished(error);
   if (why !== undefined) await tellUnwritten(ref, why, deps);
   const published = !(await isLacking(ref, deps));
-  deps.onHandled(key, { published, ...(why !== undefined && { unwritten: true }) });
+  deps.onProcessed(key, { published, ...(why !== undefined && { unwritten: true }) });
   throw error;
 }
 
-async function tellUnwritten(ref: ProjectRef, why: WhyUnpublished, deps: HandleDeps): Promise<void> {
+async function tellUnwritten(ref: ProjectRef, why: WhyUnpublished, deps: ProcessKeyDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
   if (!isOurs(objects.project, deps)) return;
   const rival = await deps.secrets.holderOf(objects);
@@ -154,6 +154,6 @@ export function isOvertaken(error: unknown): boolean {
 }
 
 /** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */
-export function isOurs(project: Project | undefined, { className }: Pick<HandleDeps, "className">): boolean {
+export function isOurs(project: Project | undefined, { className }: Pick<ProcessKeyDeps, "className">): boolean {
   return project === undefined || (project.spec.className ?? undefined) === className;
 }

@@ -14,7 +14,7 @@ import {
   RecordUnreadable,
 } from "../../../../operator/publish/refusals.ts";
 import { RedisSecretUnusable } from "../../../../operator/redis-users/redis-secret.ts";
-import { isOvertaken } from "../../../../operator/runtime/handle-key.ts";
+import { isOvertaken } from "../../../../operator/runtime/process-key.ts";
 import { NamespaceTerminating } from "../../../../operator/secrets/secret-book.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { project } from "../../../support/http/projects.ts";
@@ -28,17 +28,17 @@ describe("a key of a namespace whose objects are not all known", () => {
     ["with an object, is looked at again in two seconds", [stored("ApiResource", "books")], { againAfterMs: 2_000 }],
     ["with nothing, waits for an event", [], undefined],
   ])("%s; nothing is taken for absent meanwhile", async (_, objects, again) => {
-    const { handle, handled, calls, left } = leader({ knows: false, objects });
+    const { handle, processed, calls, left } = leader({ knows: false, objects });
     expect(await handle()).toEqual(again);
     expect(calls).toEqual([["restore", ref]]);
-    expect(handled).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
   });
 
   it("is looked at again, with nothing in it too, while Redis can't be written", async () => {
-    const { handle, handled } = leader({ knows: false, failure: new StoreUnavailable("no") });
+    const { handle, processed } = leader({ knows: false, failure: new StoreUnavailable("no") });
     expect(await handle()).toEqual({ againAfterMs: 2_000 });
-    expect(handled).toEqual([[key, { published: false }]]);
+    expect(processed).toEqual([[key, { published: false }]]);
   });
 
   it("that is known by the end of it needs no second look: its list woke it already", async () => {
@@ -57,10 +57,10 @@ describe("a Project of another class", () => {
   const data: DataRecord = { policy: "Retain", projectUid: "Project shop", entries: [] };
 
   it("is left to its operator: nothing of it is touched, and nothing that has gone is kept", async () => {
-    const { handle, calls, handled, left } = leader({ objects: [others] });
+    const { handle, calls, processed, left } = leader({ objects: [others] });
     expect(await handle()).toBeUndefined();
     expect(calls).toEqual([]);
-    expect(handled).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { published: true }]]);
     expect(left()).toEqual([]);
   });
 
@@ -117,17 +117,17 @@ describe("a reconcile that is done", () => {
   });
 
   it("is told, with the revision that replicas have still to acknowledge, and keeps what it took", async () => {
-    const { handle, handled, calls, left } = leader({ reach: "waiting" });
+    const { handle, processed, calls, left } = leader({ reach: "waiting" });
     expect(await handle()).toBeUndefined();
-    expect(handled).toEqual([[key, { done: { awaited: { revision: 7, isServed: true } }, published: true }]]);
+    expect(processed).toEqual([[key, { done: { awaited: { revision: 7, isServed: true } }, published: true }]]);
     expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "tell"]);
     expect(left()).toEqual([]);
   });
 
   it("that could prove nothing gives back what has gone, and is done again in five seconds", async () => {
-    const { handle, handled, left } = leader({ confirmed: false });
+    const { handle, processed, left } = leader({ confirmed: false });
     expect(await handle()).toEqual({ againAfterMs: 5_000 });
-    expect(handled).toEqual([[key, { done: { againAfterMs: 5_000, unconfirmed: true }, published: true }]]);
+    expect(processed).toEqual([[key, { done: { againAfterMs: 5_000, unconfirmed: true }, published: true }]]);
     expect(left()).toEqual(gone);
   });
 });
@@ -138,30 +138,30 @@ describe("a key that Redis lacks after it was emptied", () => {
     ["the API server failed", { lateFailure: new ApiFailure(403, { reason: "Forbidden", message: "no" }) }],
     ["Redis was emptied once more while it was looked at", { begunAnew: true }],
   ])("does not count as published where %s", async (_, world) => {
-    const { handle, handled, calls } = leader({ ...world, lacking: true });
+    const { handle, processed, calls } = leader({ ...world, lacking: true });
     await handle().catch((error: unknown) => expect(error).toBe(world.lateFailure));
     expect(calls[0]).toEqual(["restore", ref]);
-    expect(handled).toEqual([[key, expect.objectContaining({ published: false })]]);
+    expect(processed).toEqual([[key, expect.objectContaining({ published: false })]]);
   });
 
   it("counts as published, whatever fails, once what was published last is back", async () => {
     const lateFailure = new ApiFailure(403, { reason: "Forbidden", message: "no" });
-    const { handle, handled } = leader({ lateFailure });
+    const { handle, processed } = leader({ lateFailure });
     await expect(handle()).rejects.toBe(lateFailure);
-    expect(handled).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { published: true }]]);
   });
 
   it("is not the case of one whose record of data can't be read: it stays as it was published, and holds up no other", async () => {
     const lateFailure = new RecordUnreadable("Remove the field");
-    const { handle, handled } = leader({ lateFailure });
+    const { handle, processed } = leader({ lateFailure });
     await expect(handle()).rejects.toBe(lateFailure);
-    expect(handled).toEqual([[key, { published: true, unwritten: true }]]);
+    expect(processed).toEqual([[key, { published: true, unwritten: true }]]);
   });
 
   it("counts as published once it was withdrawn, which leaves nothing", async () => {
-    const { handle, handled } = leader({ lacking: true });
+    const { handle, processed } = leader({ lacking: true });
     await handle();
-    expect(handled).toEqual([[key, expect.objectContaining({ published: true })]]);
+    expect(processed).toEqual([[key, expect.objectContaining({ published: true })]]);
   });
 });
 
@@ -183,12 +183,12 @@ describe("a reconcile that could not write to Redis", () => {
     ["Redis has no JSON", new RedisFault("Load the module", { code: "NOJSON" }), "PublishFailed", "Load the module"],
     ["the record of data is broken", new RecordUnreadable("Remove the field"), "PublishFailed", "Remove the field"],
   ])("says so in the statuses, and is tried again: %s", async (_, failure, reason, message) => {
-    const { handle, handled, calls, left } = leader({ failure });
+    const { handle, processed, calls, left } = leader({ failure });
     await expect(handle()).rejects.toBe(failure);
     const told = ["tellUnpublished", reason, expect.stringContaining(message), undefined];
     expect(calls).toEqual([["publish_failed"], ["giveBack", key], told]);
     expect(JSON.stringify(calls)).not.toContain("of-a-secret");
-    expect(handled).toEqual([[key, { published: false, unwritten: true }]]);
+    expect(processed).toEqual([[key, { published: false, unwritten: true }]]);
     expect(left()).toEqual(gone);
   });
 });
@@ -197,10 +197,10 @@ describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
   "a reconcile on a Redis with $name",
   (failure) => {
     it("says of every object that it may be served no more, and is tried again", async () => {
-      const { handle, handled, calls, left } = leader({ failure });
+      const { handle, processed, calls, left } = leader({ failure });
       await expect(handle()).rejects.toBe(failure);
       expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellTaken", failure.message, undefined]]);
-      expect(handled).toEqual([[key, { published: false, unwritten: true }]]);
+      expect(processed).toEqual([[key, { published: false, unwritten: true }]]);
       expect(left()).toEqual(gone);
     });
 
@@ -215,27 +215,27 @@ describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
 describe("a reconcile that failed otherwise", () => {
   it("is tried again and says nothing in the statuses", async () => {
     const failure = new ApiFailure(500, { message: "no" });
-    const { handle, handled, calls, left } = leader({ lateFailure: failure });
+    const { handle, processed, calls, left } = leader({ lateFailure: failure });
     await expect(handle()).rejects.toBe(failure);
     expect(calls).toEqual([
       ["restore", ref],
       ["giveBack", key],
     ]);
-    expect(handled).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
   });
 
   it("because its namespace goes, is looked at again ever more slowly and is no failure", async () => {
-    const { handle, handled, left } = leader({ lateFailure: new NamespaceTerminating("no") });
+    const { handle, processed, left } = leader({ lateFailure: new NamespaceTerminating("no") });
     expect(await handle()).toBe("later");
-    expect(handled).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
   });
 
   it("because this process leads no more, is left to whoever leads next: nothing is said of it", async () => {
-    const { handle, handled, calls } = leader({ failure: new NotTheLeader("no") });
+    const { handle, processed, calls } = leader({ failure: new NotTheLeader("no") });
     expect(await handle()).toBeUndefined();
-    expect(handled).toEqual([]);
+    expect(processed).toEqual([]);
     expect(calls).toEqual([["giveBack", key]]);
   });
 });
