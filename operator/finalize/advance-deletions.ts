@@ -11,7 +11,7 @@ import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
-import type { SecretBook } from "../secrets/secret-book.ts";
+import type { SecretStore } from "../secrets/secret-store.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { advancePurges, type EndWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
 import { purgeAct } from "./data-acts.ts";
@@ -23,7 +23,7 @@ export interface AdvanceDeletionsDeps {
   readonly mode: "cluster" | "namespaced";
   readonly className: string | undefined;
   readonly sweep: SecretSweep;
-  readonly secrets: Pick<SecretBook, "installation" | "rivalNamed">;
+  readonly secrets: Pick<SecretStore, "installation" | "rivalNamed">;
   /** Take over what another installation made: disaster recovery, or a move to another namespace. */
   readonly adopt: boolean;
   /** It goes with the CustomResourceDefinition of its kind, which no finalizer is to hold up: its data stay all the same. */
@@ -149,7 +149,7 @@ async function settleFinalizers(
 }
 
 /** Thousands of objects may name one installation. */
-function askedOnce(rivalNamed: SecretBook["rivalNamed"]): SecretBook["rivalNamed"] {
+function askedOnce(rivalNamed: SecretStore["rivalNamed"]): SecretStore["rivalNamed"] {
   const answers = new Map<string, Promise<Installation | undefined>>();
   return (name) => {
     const answer = answers.get(name) ?? rivalNamed(name);
@@ -161,7 +161,7 @@ function askedOnce(rivalNamed: SecretBook["rivalNamed"]): SecretBook["rivalNamed
 interface Settling {
   readonly objects: ProjectObjects;
   readonly records: Records;
-  readonly rivalNamed: SecretBook["rivalNamed"];
+  readonly rivalNamed: SecretStore["rivalNamed"];
 }
 
 /** Answers with milliseconds to wait where something takes it away each time, and with another installation that the object is left to. */

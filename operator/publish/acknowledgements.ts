@@ -8,7 +8,7 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
 import { type Availability, availabilityOf, type Liveness } from "./availability.ts";
 import { LastLook } from "./last-look.ts";
-import { createQuotaBook } from "./quota-book.ts";
+import { createQuotaAggregator } from "./quota-aggregator.ts";
 import { liveReplicas, type ReplicaState } from "./replicas.ts";
 
 /** `programmed` = every live replica can no longer serve anything older than the revision. */
@@ -70,7 +70,7 @@ const usesMs = 10_000;
 
 export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgements {
   const { gateway, timers, monotonic = systemMonotonic, onChange, observe = () => undefined } = deps;
-  const quotas = createQuotaBook(gateway, monotonic);
+  const quotas = createQuotaAggregator(gateway, monotonic);
   let usesAt = Number.NEGATIVE_INFINITY;
   const last = new LastLook(monotonic);
   let seen = "";

@@ -39,7 +39,7 @@ import type { Random } from "../resolve/mint.ts";
 import { followProject } from "../resolve/recall-project.ts";
 import { type ProjectResolution, resolveProject } from "../resolve/resolve-project.ts";
 import { writeSecrets } from "../resolve/write-secrets.ts";
-import type { SecretBook } from "../secrets/secret-book.ts";
+import type { SecretStore } from "../secrets/secret-store.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { StatusTeller } from "../status/status-teller.ts";
 
@@ -51,7 +51,7 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps {
   readonly namespaces: NamespaceUids;
   readonly deletions: DeletionInbox;
   readonly keptSizes: KeptSizes;
-  readonly secrets: SecretBook;
+  readonly secrets: SecretStore;
   readonly grantOf: (project: Project) => HostGrant;
   /** Told which hosts the project is published with now; undefined = it is withdrawn. */
   readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined) => void;

@@ -14,7 +14,7 @@ import type { UnacknowledgedRevision } from "../reconcile/reconcile.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { Watched } from "../watch/watched.ts";
-import { type HostDesk, isProject } from "./host-desk.ts";
+import { type HostRegistry, isProject } from "./host-registry.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
 
 export interface EventHandlers extends CacheListener {
@@ -37,7 +37,7 @@ export interface EventHandlers extends CacheListener {
 
 export interface EventHandlersDeps {
   readonly add: (key: string, lane?: Lane) => void;
-  readonly hosts: HostDesk;
+  readonly hosts: HostRegistry;
   /** Keys of all Projects that objects name. */
   readonly keys: () => Iterable<string>;
   readonly monotonic: Monotonic;

@@ -26,14 +26,14 @@ import { liveReplicas } from "../publish/replicas.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
 import { type Handled, runWorkers } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
-import { createSecretBook } from "../secrets/secret-book.ts";
+import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import { createStatusTeller } from "../status/status-teller.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { HeldKind } from "../watch/held-deletions.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
-import { createHostDesk, type HostDesk } from "./host-desk.ts";
+import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
 import { createKeptDataMaintenance, type KeptDataMaintenance } from "./kept-data-maintenance.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
@@ -47,7 +47,7 @@ export class LeaderSession {
   readonly #leadership: Leadership;
   readonly #api: KubeApi;
   readonly #queue: WorkQueue;
-  readonly #hosts: HostDesk;
+  readonly #hosts: HostRegistry;
   readonly #handlers: EventHandlers;
   readonly #recorder: StoppableRecorder;
   readonly #sweep: SecretSweep;
@@ -69,7 +69,7 @@ export class LeaderSession {
     this.#leadership = leadership;
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
-    this.#hosts = createHostDesk(settings.hostPolicy);
+    this.#hosts = createHostRegistry(settings.hostPolicy);
     this.#handlers = createEventHandlers({
       add: this.#queue.add,
       hosts: this.#hosts,
@@ -345,7 +345,7 @@ export class LeaderSession {
         api,
         watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
       }),
-      secrets: createSecretBook({
+      secrets: createSecretStore({
         api,
         own: this.#handlers.quiet(caches.ownSecrets),
         foreign: caches.foreignSecrets,

@@ -22,8 +22,8 @@ import type { OpenConfig } from "../publish/config-writer.ts";
 import { createPublisher } from "../publish/publisher.ts";
 import { createPurges } from "../publish/purges.ts";
 import type { DataLossPolicy } from "../publish/store-identity.ts";
+import { applyRedisUsers } from "../redis-users/apply-redis-users.ts";
 import { ensureRedisUsers } from "../redis-users/redis-secret.ts";
-import { teachRedis } from "../redis-users/teach-redis.ts";
 import type { Random } from "../resolve/mint.ts";
 
 export interface OpenConfigDeps {
@@ -128,7 +128,7 @@ export async function ownerIn(gateway: Gateway): Promise<string | undefined> {
 async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConfigDeps): Promise<string> {
   if (redisSecret === undefined) return redis;
   const users = await ensureRedisUsers({ api, secret: { namespace, name: redisSecret }, address: redis, random });
-  await teachRedis(users);
+  await applyRedisUsers(users);
   return users.url;
 }
 

@@ -12,8 +12,8 @@ import type { Availability } from "../publish/availability.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { Handled } from "../queue/workers.ts";
 import { type ReconcileDeps, type Reconciled, reconcile } from "../reconcile/reconcile.ts";
-import { NamespaceTerminating } from "../secrets/secret-book.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
+import { NamespaceTerminating } from "../secrets/secret-store.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
 
 export interface ProcessKeyDeps extends ReconcileDeps {

@@ -2,7 +2,7 @@
 
 import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { Project } from "../model/objects.ts";
-import { isNearlyFull } from "../publish/quota-book.ts";
+import { isNearlyFull } from "../publish/quota-aggregator.ts";
 import type { EventNote } from "../record/event-recorder.ts";
 import { statusEventCatalogue } from "./events-of.ts";
 

@@ -8,8 +8,8 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import type { ProjectObjects } from "../../operator/model/project-objects.ts";
 import type { AuditEntry } from "../../operator/observe/audit-log.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
-import { createSecretBook, NamespaceTerminating, type SecretBook } from "../../operator/secrets/secret-book.ts";
 import { SecretChanged } from "../../operator/secrets/secret-object.ts";
+import { createSecretStore, NamespaceTerminating, type SecretStore } from "../../operator/secrets/secret-store.ts";
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
@@ -23,7 +23,7 @@ let server: OwnApiServer;
 let operator: OperatorUser;
 let api: KubeApi;
 let watched: WatchedSecrets;
-let book: SecretBook;
+let secretStore: SecretStore;
 let sweep: SecretSweep;
 const ring = { namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring" };
 let namespace: string;
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   namespace = await server.namespace();
-  book = createSecretBook({
+  secretStore = createSecretStore({
     api,
     own: watched.own,
     foreign: watched.foreign,
@@ -107,7 +107,7 @@ async function objects(): Promise<ProjectObjects> {
 async function resolve(): Promise<ProjectResolution> {
   const found = await objects();
   return await resolveProject(found, undefined, {
-    findSecret: (await book.prepare(found)).find,
+    findSecret: (await secretStore.prepare(found)).find,
     random: randomBytes,
     now,
     hashPassword: async (password) => `hash of ${password}`,
@@ -119,7 +119,7 @@ async function resolve(): Promise<ProjectResolution> {
 
 async function reconcile(): Promise<ProjectResolution> {
   const resolution = await resolve();
-  for (const write of resolution.writes) await book.write(write);
+  for (const write of resolution.writes) await secretStore.write(write);
   return resolution;
 }
 
@@ -156,7 +156,7 @@ describe("Secrets of a Project", () => {
     await server.apply(manifests, { namespace });
     const found = await objects();
     await reconcile();
-    const { find } = await book.prepare(found);
+    const { find } = await secretStore.prepare(found);
     for (const name of made) expect(find(name)).toBeDefined();
   });
 
@@ -182,7 +182,7 @@ describe("Secrets of a Project", () => {
     const first = await resolve();
     await here().create(secretOf("ci-api-key", { apiKey: "mine" }));
     const writes: unknown[] = [];
-    for (const write of first.writes) await book.write(write).catch((error: unknown) => writes.push(error));
+    for (const write of first.writes) await secretStore.write(write).catch((error: unknown) => writes.push(error));
     expect(writes).toEqual([expect.any(SecretChanged)]);
     expect(await entry("ci-api-key", "apiKey")).toBe("mine");
 
@@ -191,7 +191,7 @@ describe("Secrets of a Project", () => {
     await setEntry("ada-password", "password", "of her own");
     const [repair] = second.writes.filter(({ name }) => name === "ada-password");
     if (repair === undefined) throw new Error("Nothing to put right");
-    await expect(book.write(repair)).rejects.toThrow(SecretChanged);
+    await expect(secretStore.write(repair)).rejects.toThrow(SecretChanged);
     await reconcile();
     expect(await entry("ada-password", "password")).toBe("of her own");
     expect(await entry("ada-password", "username")).toBe("ada");
@@ -211,7 +211,7 @@ describe("Secrets of a Project", () => {
     await apiObject(server, `/api/v1/namespaces/${namespace}`, { method: "DELETE" });
     const [write] = writes;
     if (write === undefined) throw new Error("Nothing to write");
-    await expect(book.write(write)).rejects.toThrow(NamespaceTerminating);
+    await expect(secretStore.write(write)).rejects.toThrow(NamespaceTerminating);
   });
 });
 

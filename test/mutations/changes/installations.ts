@@ -25,7 +25,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/secrets/secret-claims.ts",
     find: "return (await exists(maker)) ? maker : undefined;",
     replace: 'return (await exists(maker)) || maker.id !== "" ? maker : undefined;',
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {
     name: "finalizers-of-a-rival-taken-away",
@@ -41,7 +41,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/model/installation.ts",
     find: "return one.ringSecretName === other.ringSecretName",
     replace: "return one.id !== other.id && one.ringSecretName === other.ringSecretName",
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts", "test/operator/moved-installation.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts", "test/operator/moved-installation.test.ts"],
   },
   {
     name: "moved-installation-says-nothing",
@@ -79,7 +79,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/secrets/secret-claims.ts",
     find: "if (maker === undefined || !areRivals(deps.ring, maker))",
     replace: "if (maker === undefined || deps.installation() === undefined || !areRivals(deps.ring, maker))",
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {
     name: "taken-redis-told-of-objects-without-a-project",
@@ -127,7 +127,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/secrets/known-rivals.ts",
     find: "monotonic() - known.seenAt >= forgottenMs",
     replace: "monotonic() - known.seenAt < 0",
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {
     name: "rival-forgotten-during-a-deletion",
@@ -135,7 +135,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/secrets/secret-claims.ts",
     find: "if (metadata.deletionTimestamp !== undefined) return settersOf(metadata);",
     replace: "",
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {
     name: "own-removal-counted-as-a-repair",

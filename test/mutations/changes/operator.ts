@@ -41,15 +41,15 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/secrets/secret-claims.ts",
     find: `if (kind === "Project" && isConflict(error)) throw changed(place, error);`,
     replace: "",
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {
     name: "rotations-undone-without-end",
     harm: "What restores a Secret whose key was rotated makes a new key many times a second, for ever",
-    file: "operator/secrets/secret-book.ts",
+    file: "operator/secrets/secret-store.ts",
     find: "occasion === undefined ? [annotations, entries] : occasion",
     replace: "[annotations, entries]",
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {
     name: "withdrawn-credentials-stay",
@@ -299,7 +299,7 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/secrets/secret-claims.ts",
     find: "return Object.entries(marks).every(",
     replace: "return Object.entries(marks).some(",
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {
     name: "key-comes-along-to-another-project",
@@ -307,7 +307,7 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/secrets/secret-claims.ts",
     find: "project === undefined || project === ownerMarks(owner)[projectAnnotation]",
     replace: 'project !== "" || project === ownerMarks(owner)[projectAnnotation]',
-    caughtBy: ["test/unit/operator/secrets/secret-book.test.ts"],
+    caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {
     name: "repairs-without-end",

@@ -6,7 +6,7 @@ import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts
 import type { Acknowledgements, Reach } from "../../../../operator/publish/acknowledgements.ts";
 import type { Availability, Liveness } from "../../../../operator/publish/availability.ts";
 import { createEventHandlers, type EventHandlers } from "../../../../operator/runtime/event-handlers.ts";
-import { createHostDesk } from "../../../../operator/runtime/host-desk.ts";
+import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
 import type { Watched } from "../../../../operator/watch/watched.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
@@ -14,7 +14,7 @@ import { manualTime } from "../../../support/time/manual-time.ts";
 function leader() {
   const time = manualTime();
   const added: string[] = [];
-  const hosts = createHostDesk(hostPolicy([{ namespace: "*", suffix: "example.org" }]));
+  const hosts = createHostRegistry(hostPolicy([{ namespace: "*", suffix: "example.org" }]));
   const handlers = createEventHandlers({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
     hosts,

@@ -15,8 +15,8 @@ import {
 } from "../../../../operator/publish/refusals.ts";
 import { RedisSecretUnusable } from "../../../../operator/redis-users/redis-secret.ts";
 import { isOvertaken } from "../../../../operator/runtime/process-key.ts";
-import { NamespaceTerminating } from "../../../../operator/secrets/secret-book.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
+import { NamespaceTerminating } from "../../../../operator/secrets/secret-store.ts";
 import { project } from "../../../support/http/projects.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { elsewhere, gone, key, leader, type World } from "./key-leader.ts";

@@ -8,7 +8,7 @@ import type { HostPolicy } from "../compile/host-policy.ts";
 import { grantFor, type HostGrant } from "../compile/hosts.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
 
-export interface HostDesk {
+export interface HostRegistry {
   put(project: Project): readonly string[];
   remove(project: Project): readonly string[];
   grantOf(project: Project): HostGrant;
@@ -21,7 +21,7 @@ export interface HostDesk {
   found(ref: ProjectRef, uid: string | undefined, hosts: readonly string[]): void;
 }
 
-export function createHostDesk(policy: HostPolicy): HostDesk {
+export function createHostRegistry(policy: HostPolicy): HostRegistry {
   const claims = createHostClaims();
   const holders = createHostHolders();
   const keysOf = (refs: readonly ProjectRef[]): readonly string[] => refs.map(projectName);

@@ -12,8 +12,8 @@ import {
   ownLabels,
   projectAnnotation,
 } from "../../../../operator/model/secret-names.ts";
-import { createSecretBook } from "../../../../operator/secrets/secret-book.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
+import { createSecretStore } from "../../../../operator/secrets/secret-store.ts";
 import { ObjectCache } from "../../../../operator/watch/object-cache.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
@@ -88,8 +88,8 @@ function removed(): void {
   server.objects.remove(collection, "default", name);
 }
 
-const book = ({ adopt = false, opened = true } = {}) =>
-  createSecretBook({
+const newStore = ({ adopt = false, opened = true } = {}) =>
+  createSecretStore({
     api,
     own,
     foreign,
@@ -102,7 +102,7 @@ const book = ({ adopt = false, opened = true } = {}) =>
 const of = (...objects: readonly CustomResource[]) => projectObjects("shop", ...objects);
 
 async function found(...objects: readonly CustomResource[]): Promise<string | undefined> {
-  const { find } = await book().prepare(of(...objects));
+  const { find } = await newStore().prepare(of(...objects));
   const record = find(name)?.data.get("record");
   return record === undefined ? undefined : Buffer.from(record).toString();
 }
@@ -133,13 +133,13 @@ describe("a Secret that the cache shows", () => {
     ["nobody's, as of an earlier version", ci, false],
   ])("is taken where the server has it, though %s, and says whose it is from then on", async (_, owner, marked) => {
     cached(made(owner, { marked }));
-    const books = book();
-    expect((await books.prepare(of(shop, ci))).find(name)?.data.size).toBe(1);
-    await books.claim(of(shop, ci));
+    const secretStore = newStore();
+    expect((await secretStore.prepare(of(shop, ci))).find(name)?.data.size).toBe(1);
+    await secretStore.claim(of(shop, ci));
     expect(server.objects.get(collection, "default", name)?.metadata.annotations).toMatchObject(ownerMarks(ci));
     expect(asked()).toEqual(["get", "replace"]);
     expect(await found(shop, ci)).toBe("one");
-    await books.claim(of(shop, ci));
+    await secretStore.claim(of(shop, ci));
     expect(asked()).toEqual(["get", "replace"]);
   });
 
@@ -155,7 +155,7 @@ describe("a Secret that the cache shows", () => {
     cached(made(earlier));
     removed();
     server.objects.create(collection, { metadata: { namespace: "default", name } });
-    const secret = (await book().prepare(of(shop, ci))).find(name);
+    const secret = (await newStore().prepare(of(shop, ci))).find(name);
     expect(secret?.metadata.labels).toBeUndefined();
   });
 
@@ -170,7 +170,7 @@ describe("a Secret that the cache shows", () => {
   it("of an object of another Project is looked at anew where somebody changes it meanwhile", async () => {
     cached(made(elsewhere));
     server.setFaults(({ verb }) => (verb === "delete" ? { kind: "status", code: 409, reason: "Conflict" } : undefined));
-    await expect(book().prepare(of(shop, ci))).rejects.toThrow(SecretChanged);
+    await expect(newStore().prepare(of(shop, ci))).rejects.toThrow(SecretChanged);
   });
 });
 
@@ -185,7 +185,7 @@ describe("a Secret that doesn't say whose it is", () => {
   ])("is left as it is under %s", async (_, objects) => {
     cached(made(elsewhere));
     expect(await found(...objects)).toBe("one");
-    await book().claim(of(...objects));
+    await newStore().claim(of(...objects));
     expect(asked()).toEqual([]);
   });
 
@@ -194,9 +194,9 @@ describe("a Secret that doesn't say whose it is", () => {
     const refuse = (code: number) =>
       server.setFaults(({ verb }) => (verb === "replace" ? { kind: "status", code, reason: "No" } : undefined));
     refuse(403);
-    await book().claim(of(shop, ci));
+    await newStore().claim(of(shop, ci));
     refuse(500);
-    await expect(book().claim(of(shop, ci))).rejects.toMatchObject({ status: 500 });
+    await expect(newStore().claim(of(shop, ci))).rejects.toMatchObject({ status: 500 });
     expect((await api.get(secretType, { namespace: "default", name }))?.metadata.annotations).not.toHaveProperty([
       projectAnnotation,
     ]);
@@ -209,9 +209,9 @@ describe("a Secret that another installation made", () => {
     const secrets = [made(ci, { installation })];
     if (signing) secrets.push(made(shop, { installation, name: "shop-signing" }));
     cached(...secrets);
-    const books = book({ adopt });
-    const { find, rival } = await books.prepare(of(shop, ci));
-    if (rival === undefined) await books.claim(of(shop, ci));
+    const secretStore = newStore({ adopt });
+    const { find, rival } = await secretStore.prepare(of(shop, ci));
+    if (rival === undefined) await secretStore.claim(of(shop, ci));
     return { rival, heldBy: find(name)?.heldBy, says: madeBy(server.objects.get(collection, "default", name)) };
   };
 
@@ -228,8 +228,8 @@ describe("a Secret that another installation made", () => {
   it("is remembered for ten minutes after the last Secret of the Project is gone, then this one takes the Project up", async () => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     cached(made(shop, { installation: two, name: "shop-signing" }));
-    const books = book();
-    const rival = async () => [(await books.prepare(of(shop))).rival, await books.holderOf(of(shop))];
+    const secretStore = newStore();
+    const rival = async () => [(await secretStore.prepare(of(shop))).rival, await secretStore.holderOf(of(shop))];
     expect(await rival()).toEqual([two, two]);
     cached();
     for (const minutes of [5, 9]) {
@@ -244,12 +244,12 @@ describe("a Secret that another installation made", () => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     const annotations = { [installationAnnotation]: installationText(two) };
     const metadata = { finalizers: ["jsonplane.io/purge"], annotations, deletionTimestamp: "2026-11-21T12:00:00Z" };
-    const books = book();
+    const secretStore = newStore();
     for (const going of [true, false]) {
       const { deletionTimestamp, ...stays } = metadata;
       const project = stored("Project", "shop", { metadata: going ? { ...stays, deletionTimestamp } : stays });
-      expect((await books.prepare(of(project))).rival).toEqual(going ? two : undefined);
-      expect(await books.holderOf(of(project))).toEqual(going ? two : undefined);
+      expect((await secretStore.prepare(of(project))).rival).toEqual(going ? two : undefined);
+      expect(await secretStore.holderOf(of(project))).toEqual(going ? two : undefined);
     }
   });
 
@@ -264,28 +264,28 @@ describe("a Secret that another installation made", () => {
   ])("under a suspended Project %s", async (_, owner, adopt, maker) => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     cached(made(owner, { installation: two }));
-    await book({ adopt }).claim(of(stored("Project", "shop", { spec: { suspend: true } }), ci));
+    await newStore({ adopt }).claim(of(stored("Project", "shop", { spec: { suspend: true } }), ci));
     expect(madeBy(server.objects.get(collection, "default", name))).toEqual(maker);
   });
 
   it("is taken over where the Project's own is this one's: nobody else looks after what is in it", async () => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     cached(made(ci, { installation: two }), made(shop, { name: "shop-signing" }));
-    const books = book();
-    const { find, rival } = await books.prepare(of(shop, ci));
+    const secretStore = newStore();
+    const { find, rival } = await secretStore.prepare(of(shop, ci));
     expect({ rival, heldBy: find(name)?.heldBy }).toEqual({ rival: undefined, heldBy: undefined });
-    await books.claim(of(shop, ci));
+    await secretStore.claim(of(shop, ci));
     expect(madeBy(server.objects.get(collection, "default", name))).toEqual(one);
   });
 
   it("before this one could make it its own: nothing of the Project is taken", async () => {
     cached(made(ci, { marked: false }), made(shop, { name: "shop-signing", marked: false }));
-    const books = book();
-    await books.prepare(of(shop, ci));
+    const secretStore = newStore();
+    await secretStore.prepare(of(shop, ci));
     const signing = server.objects.get(collection, "default", "shop-signing") as KubeObject;
     const theirs = { ...ownerMarks(shop), [installationAnnotation]: installationText(two) };
     server.objects.replace(collection, { ...signing, metadata: { ...signing.metadata, annotations: theirs } });
-    await expect(books.claim(of(shop, ci))).rejects.toThrow(SecretChanged);
+    await expect(secretStore.claim(of(shop, ci))).rejects.toThrow(SecretChanged);
     expect(madeBy(server.objects.get(collection, "default", name))).toBeUndefined();
   });
 
@@ -316,11 +316,11 @@ describe("a Secret that another installation made", () => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     const expected = isElsewhere ? maker : undefined;
     cached(made(ci, { installation: maker }));
-    expect(await book().holderOf(of(shop, ci))).toEqual(expected);
+    expect(await newStore().holderOf(of(shop, ci))).toEqual(expected);
     cached(made(shop, { installation: maker, name: "shop-signing" }));
-    expect(await book({ adopt: true }).holderOf(of(shop, ci))).toEqual(expected);
+    expect(await newStore({ adopt: true }).holderOf(of(shop, ci))).toEqual(expected);
     // Its Redis was away from the start.
-    expect(await book({ opened: false }).holderOf(of(shop, ci))).toEqual(expected);
+    expect(await newStore({ opened: false }).holderOf(of(shop, ci))).toEqual(expected);
     expect(asked().filter((verb) => verb !== "get")).toEqual([]);
   });
 
@@ -351,37 +351,49 @@ describe("what something else does again and again is put right ever more seldom
   }
 
   it("where it deletes a Secret, whatever is made anew in it", async () => {
-    const books = book();
-    await contested((time) => books.write({ ...mode, mode: "create", entries: { ring: String(time) } }), removed);
+    const secretStore = newStore();
+    await contested((time) => secretStore.write({ ...mode, mode: "create", entries: { ring: String(time) } }), removed);
     expect(asked()).toEqual(["create", "create", "create", "create"]);
   });
 
   it("where it changes one back", async () => {
     made(ci);
-    const books = book();
+    const secretStore = newStore();
     const entries = { baseURL: "http://one.test" };
-    await contested(() => books.write({ ...mode, mode: "replace", resourceVersion: present(), entries }), change);
+    await contested(() => secretStore.write({ ...mode, mode: "replace", resourceVersion: present(), entries }), change);
   });
 
   it("where it undoes a rotation, though each makes another key", async () => {
     made(ci);
-    const books = book();
+    const secretStore = newStore();
     const write = (time: number) => {
       const entries = { apiKey: String(time) };
-      return books.write({ ...mode, mode: "replace", resourceVersion: present(), entries, occasion: "the second key" });
+      return secretStore.write({
+        ...mode,
+        mode: "replace",
+        resourceVersion: present(),
+        entries,
+        occasion: "the second key",
+      });
     };
     await contested(write, change);
-    await books.write({ ...mode, mode: "replace", resourceVersion: present(), entries: {}, occasion: "the third key" });
+    await secretStore.write({
+      ...mode,
+      mode: "replace",
+      resourceVersion: present(),
+      entries: {},
+      occasion: "the third key",
+    });
   });
 
   it("where it takes away whose a Secret is", async () => {
-    const books = book();
+    const secretStore = newStore();
     const secret = made(ci, { marked: false });
     const claims = () => asked().filter((verb) => verb === "replace").length;
     for (let time = 0; time < 6; time += 1) {
       change();
       cached(server.objects.get(collection, "default", secret.metadata.name) as unknown as KubeObject);
-      await books.claim(of(shop, ci));
+      await secretStore.claim(of(shop, ci));
     }
     expect(claims()).toBe(4);
   });

@@ -39,7 +39,7 @@ export interface PreparedSecrets {
   readonly rival?: Installation;
 }
 
-export interface SecretBook {
+export interface SecretStore {
   /** Reads whatever Secret may matter to a Project. */
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
   /** The other installation that looks after the Project and may still exist, even if this one is to take the Project over. */
@@ -58,7 +58,7 @@ export interface SecretBook {
   rivalNamed(name: string): Promise<Installation | undefined>;
 }
 
-export interface SecretBookDeps extends Omit<SecretClaimsDeps, "gone" | "repairs"> {
+export interface SecretStoreDeps extends Omit<SecretClaimsDeps, "gone" | "repairs"> {
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   /** Metadata of all other Secrets. */
@@ -73,7 +73,7 @@ export class NamespaceTerminating extends Error {
 const mostRememberedBytes = 32 * 1024 * 1024;
 const readsAtATime = 16;
 
-export function createSecretBook(deps: SecretBookDeps): SecretBook {
+export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   const { api, own, foreign } = deps;
   const repairs = createRepairs(deps.monotonic);
   const remembered = createRememberedSecrets(mostRememberedBytes);

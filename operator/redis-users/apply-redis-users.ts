@@ -1,4 +1,4 @@
-// Tells a running Redis its users, which reads its ACL file only when it starts: an upgrade that needs other rights has them at once.
+// Applies the users of Redis to a running server, which reads its ACL file only when it starts: an upgrade that needs other rights has them at once.
 
 import { connect } from "../../core/redis/connect.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
@@ -8,7 +8,7 @@ import type { RedisUsers } from "./redis-secret.ts";
 const commandTimeoutMs = 5_000;
 
 /** Throws StoreUnavailable while the server is away. */
-export async function teachRedis({ adminUrl, passwords }: RedisUsers): Promise<void> {
+export async function applyRedisUsers({ adminUrl, passwords }: RedisUsers): Promise<void> {
   const target = parseRedisUrl(adminUrl);
   const client = await connect({ target, name: "jsonplane-operator-admin", commandTimeout: commandTimeoutMs });
   try {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
-import { createHostDesk } from "../../../../operator/runtime/host-desk.ts";
+import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const host = "a.example.org";
@@ -12,7 +12,7 @@ const claiming = (namespace: string, uid = `Project of ${namespace}`) =>
 
 /** A Project claims what another one is published with, whose namespace may claim it only with "*". */
 function desk(namespace = "default") {
-  const hosts = createHostDesk(hostPolicy([{ namespace, suffix: "example.org" }]));
+  const hosts = createHostRegistry(hostPolicy([{ namespace, suffix: "example.org" }]));
   hosts.found(unseen, undefined, [host]);
   hosts.put(claiming("default"));
   const isGranted = (project = claiming("default")) => hosts.grantOf(project).granted.includes(host);

@@ -10,9 +10,9 @@ import { fieldsOf } from "../../core/redis/reply.ts";
 export const nearlyFullFrom = 0.8;
 export const nearlyFullUntil = 0.75;
 /** A change of less than this part of the limit is not worth a write. */
-const worthTelling = 0.01;
+const minReportedChange = 0.01;
 
-export interface QuotaBook {
+export interface QuotaAggregator {
   /** Takes down what the replicas say now. */
   read(replicas: readonly string[]): Promise<void>;
   /** By `<namespace>/<name>`: changes at most once in `restMs` while the limits stay the same. */
@@ -25,14 +25,14 @@ interface Entry {
 }
 
 /** `now` counts milliseconds and never goes back. */
-export function createQuotaBook(gateway: Gateway, now: () => number, restMs = 60_000): QuotaBook {
+export function createQuotaAggregator(gateway: Gateway, now: () => number, restMs = 60_000): QuotaAggregator {
   let entries: ReadonlyMap<string, Entry> = new Map();
   let uses: ReadonlyMap<string, QuotaUses> = new Map();
 
   const next = (name: string, found: QuotaUses): Entry => {
     const former = entries.get(name);
     if (former === undefined || !hasSameLimits(former.uses, found)) return { uses: found, at: now() };
-    const isDue = now() - former.at >= restMs && isWorthTelling(former.uses, found);
+    const isDue = now() - former.at >= restMs && isWorthReporting(former.uses, found);
     return isDue ? { uses: found, at: now() } : former;
   };
 
@@ -72,11 +72,11 @@ function hasSameLimits(before: QuotaUses, after: QuotaUses): boolean {
   return quotaKinds.every((kind) => before[kind]?.limit === after[kind]?.limit);
 }
 
-function isWorthTelling(before: QuotaUses, after: QuotaUses): boolean {
+function isWorthReporting(before: QuotaUses, after: QuotaUses): boolean {
   return quotaKinds.some((kind) => {
     const [former, use] = [before[kind], after[kind]];
     if (former === undefined || use === undefined || former.used === use.used) return false;
-    const isFar = Math.abs(use.used - former.used) >= worthTelling * use.limit;
+    const isFar = Math.abs(use.used - former.used) >= minReportedChange * use.limit;
     return isFar || isNearlyFull(use, false) !== isNearlyFull(former, false);
   });
 }

@@ -7,7 +7,7 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
-import { createQuotaBook, type QuotaBook } from "../../operator/publish/quota-book.ts";
+import { createQuotaAggregator, type QuotaAggregator } from "../../operator/publish/quota-aggregator.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
@@ -61,14 +61,14 @@ function dyingAfter(calls: number): Gateway {
 
 describe("what the operator is told of quotas", () => {
   let now: number;
-  let book: QuotaBook;
+  let quotas: QuotaAggregator;
   beforeEach(() => {
     now = 0;
-    book = createQuotaBook(operator, () => now);
+    quotas = createQuotaAggregator(operator, () => now);
   });
   const told = async (...replicas: readonly string[]) => {
-    await book.read(replicas);
-    return book.uses().get("default/shop");
+    await quotas.read(replicas);
+    return quotas.uses().get("default/shop");
   };
 
   it("is what a replica knows, of several the most, and goes with the project or the replica", async () => {
@@ -77,13 +77,13 @@ describe("what the operator is told of quotas", () => {
     telling("b", other);
     await eventually(async () => expect(await told("a", "b", "none")).toEqual(objects(7)));
     await eventually(async () => {
-      await book.read(["a"]);
-      expect([...book.uses().keys()].sort()).toEqual(["default/gone", "default/shop"]);
+      await quotas.read(["a"]);
+      expect([...quotas.uses().keys()].sort()).toEqual(["default/gone", "default/shop"]);
     });
     delete one.gone;
     await eventually(async () => {
-      await book.read(["a"]);
-      expect([...book.uses().keys()]).toEqual(["default/shop"]);
+      await quotas.read(["a"]);
+      expect([...quotas.uses().keys()]).toEqual(["default/shop"]);
     });
     for (const reporter of reporters.splice(0)) await reporter.stop();
     expect(await everything.read(usageKey("a"), "EXISTS", usageKey("a"), usageKey("b"))).toBe(0);
