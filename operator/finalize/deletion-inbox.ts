@@ -58,7 +58,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   /** This process leads from now on, and no earlier version keeps anything. */
   const leadsSince = now();
   /** By UID of the Project: hash of its annotation with faults that were told of. A fault that names the present time would be news with each status. */
-  const told = recentlyUsed<string>(projectsRemembered);
+  const reported = recentlyUsed<string>(projectsRemembered);
 
   const ownRequests = (project: Project): readonly DeletionRequest[] => {
     const annotation = annotationsOf(project)[deletionAnnotation];
@@ -68,8 +68,8 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       const hash = createHash("sha256")
         .update(annotation ?? "")
         .digest("base64");
-      const isNews = told.get(uid) !== hash;
-      told.set(uid, hash);
+      const isNews = reported.get(uid) !== hash;
+      reported.set(uid, hash);
       if (isNews) for (const fault of faults) onFault(project, fault);
     }
     // It may be from Git, older than a rollback in which data lost their times. The Secret's, once they are taken up, never come again.

@@ -11,7 +11,7 @@ export interface Absence {
   /** UIDs, or keys of Projects. */
   readonly published: ReadonlySet<string>;
   readonly present: ReadonlySet<string>;
-  /** Whose deletion was told by a live event: gone at once. */
+  /** Whose deletion a live event reported: gone at once. */
   readonly deleted: ReadonlySet<string>;
   /** `suspected` of the pass before; empty on the first. */
   readonly suspected: ReadonlySet<string>;
@@ -25,9 +25,9 @@ export interface AbsenceResult {
 
 export function checkAbsence({ published, present, deleted, suspected }: Absence): AbsenceResult {
   const absent = published.difference(present);
-  const untold = absent.difference(deleted);
-  if (!isMassAbsence(untold.size, published.size)) return { gone: absent, suspected: new Set() };
-  const waiting = untold.difference(suspected);
+  const unexplained = absent.difference(deleted);
+  if (!isMassAbsence(unexplained.size, published.size)) return { gone: absent, suspected: new Set() };
+  const waiting = unexplained.difference(suspected);
   return { gone: absent.difference(waiting), suspected: waiting };
 }
 

@@ -49,15 +49,15 @@ export interface Refusal {
 
 /** The failure that a Status body or any other refusal stands for. */
 export function failure({ type, status, body, retryAfter }: Refusal): ApiFailure {
-  const told = (typeof body === "object" && body !== null ? body : {}) as StatusBody;
-  const code = status ?? (typeof told.code === "number" ? told.code : 500);
-  const reason = typeof told.reason === "string" ? told.reason : "";
-  const seconds = Number(retryAfter ?? told.details?.retryAfterSeconds);
+  const answer = (typeof body === "object" && body !== null ? body : {}) as StatusBody;
+  const code = status ?? (typeof answer.code === "number" ? answer.code : 500);
+  const reason = typeof answer.reason === "string" ? answer.reason : "";
+  const seconds = Number(retryAfter ?? answer.details?.retryAfterSeconds);
   return new ApiFailure(code, {
     reason,
-    message: messageOf(type, told, `${type.plural}: the API server answered ${code}${reason && ` ${reason}`}`),
+    message: messageOf(type, answer, `${type.plural}: the API server answered ${code}${reason && ` ${reason}`}`),
     ...(Number.isFinite(seconds) && seconds >= 0 && { retryAfterSeconds: seconds }),
-    causes: causesOf(told),
+    causes: causesOf(answer),
   });
 }
 

@@ -32,7 +32,7 @@ export function createRestApi(options: WireOptions): KubeApi {
         path: `${collectionPath(type, scope.namespace)}${queryText(query)}`,
         accept: scope.metadataOnly === true ? partial("PartialObjectMetadata") : json,
       };
-      return eventsOf(linesOf(heard(wire.stream(asked, call), call.onBytes)), type);
+      return eventsOf(linesOf(counted(wire.stream(asked, call), call.onBytes)), type);
     },
     async get(type, name, call) {
       const asked: Asked = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
@@ -109,7 +109,10 @@ async function orNone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function* heard(pieces: AsyncIterable<Uint8Array>, onBytes: (() => void) | undefined): AsyncIterable<Uint8Array> {
+async function* counted(
+  pieces: AsyncIterable<Uint8Array>,
+  onBytes: (() => void) | undefined,
+): AsyncIterable<Uint8Array> {
   for await (const piece of pieces) {
     onBytes?.();
     yield piece;

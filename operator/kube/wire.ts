@@ -66,14 +66,14 @@ export function createWire({ source, observe, monotonic, limits }: WireOptions):
     if (pair === undefined) throw new ApiUnreachable("the connections to the API server are closed");
     const pool = asked.verb === "watch" ? pair.watches : pair.calls;
     const from = monotonic();
-    const told = (code: string): void => observe(observation(asked, credentials, { code, from, until: monotonic() }));
+    const report = (code: string): void => observe(observation(asked, credentials, { code, from, until: monotonic() }));
     try {
       // Raced as well: undici hears of the signal only once a request that waits for a connection has got one.
       const response = await deadline.race(pool.request(requestOf(asked, credentials, deadline.signal)));
-      told(String(response.statusCode));
+      report(String(response.statusCode));
       return response;
     } catch (error) {
-      told("<error>");
+      report("<error>");
       throw error;
     }
   }

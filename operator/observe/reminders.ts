@@ -12,14 +12,14 @@ export interface Reminders {
 const againMs = 60_000;
 
 export function createReminders(monotonic: Monotonic): Reminders {
-  const told = new Map<string, number>();
+  const remindedAt = new Map<string, number>();
   return {
     isDue(what) {
-      const before = told.get(what);
+      const before = remindedAt.get(what);
       if (before !== undefined && monotonic() - before < againMs) return false;
-      told.set(what, monotonic());
+      remindedAt.set(what, monotonic());
       return true;
     },
-    over: (what) => void told.delete(what),
+    over: (what) => void remindedAt.delete(what),
   };
 }

@@ -41,7 +41,7 @@ import { type ProjectResolution, resolveProject } from "../resolve/resolve-proje
 import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import { dataEventsOf } from "../status/data-events.ts";
-import type { StatusTeller } from "../status/status-teller.ts";
+import type { StatusWriter } from "../status/status-writer.ts";
 
 export interface ReconcileDeps extends AdvanceDeletionsDeps {
   readonly writer: ConfigWriter;
@@ -56,7 +56,7 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps {
   /** Told which hosts the project is published with now; undefined = it is withdrawn. */
   readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined) => void;
   readonly observePublish: (observation: PublishObservation) => void;
-  readonly statuses: StatusTeller;
+  readonly statuses: StatusWriter;
   readonly recorder: EventRecorder;
   readonly checkSchema: CheckSchema;
   readonly hashPassword: (password: string) => Promise<string>;
@@ -130,17 +130,15 @@ export async function reconcile(
     config,
     deps,
   );
-  const { adopted } = data;
-  for (const { subject, note } of dataEventsOf({
-    objects,
-    deleted,
-    record: published.data,
-    purged: progress.purged,
-    adopted,
-  }))
-    deps.recorder.record(subject, note);
-  const untold = await tell({ objects, verdicts, resolved, parts, reach, availability, progress }, config, deps);
-  return next({ resolved, reach, availability, progress, revision: published.revision, untold, asked }, deps);
+  const { purged } = progress;
+  const events = dataEventsOf({ objects, deleted, record: published.data, purged, adopted: data.adopted });
+  for (const { subject, note } of events) deps.recorder.record(subject, note);
+  const rewriteAfterMs = await writeStatuses(
+    { objects, verdicts, resolved, parts, reach, availability, progress },
+    config,
+    deps,
+  );
+  return next({ resolved, reach, availability, progress, revision: published.revision, rewriteAfterMs, asked }, deps);
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
@@ -213,7 +211,7 @@ async function resolve(
   });
   const written = await writeSecrets(resolved, {
     write: deps.secrets.write,
-    tell(event) {
+    report(event) {
       deps.recorder.record(event.subject, event.note);
       const act = auditOf(event);
       if (act !== undefined) deps.audit.record(act);
@@ -330,7 +328,7 @@ function publishedActs(
   ];
 }
 
-interface Telling {
+interface StatusInput {
   readonly objects: ProjectObjects;
   readonly verdicts: readonly Verdict[];
   readonly resolved: WrittenResolution;
@@ -340,14 +338,14 @@ interface Telling {
   readonly progress: DeletionProgress;
 }
 
-async function tell(
-  telling: Telling,
+async function writeStatuses(
+  input: StatusInput,
   { acknowledgements, publisher }: OpenConfig,
   deps: ReconcileDeps,
 ): Promise<number> {
-  const { objects, verdicts, resolved, parts, reach, availability, progress } = telling;
+  const { objects, verdicts, resolved, parts, reach, availability, progress } = input;
   const dataLoss = publisher.dataLoss();
-  return await deps.statuses.tell({
+  return await deps.statuses.write({
     objects,
     ...(dataLoss !== undefined && { dataLoss }),
     verdicts,
@@ -373,20 +371,20 @@ interface Done {
   readonly availability: Availability;
   readonly progress: DeletionProgress;
   readonly revision: number;
-  /** Milliseconds until a status may be told again that something else keeps changing; 0 = all are told. */
-  readonly untold: number;
+  /** Milliseconds until a status may be written again that something else keeps changing; 0 = all are written. */
+  readonly rewriteAfterMs: number;
   readonly asked: readonly DeletionRequest[];
 }
 
 function next(done: Done, { clock }: ReconcileDeps): Reconciled {
-  const { resolved, reach, availability, progress, revision, untold, asked } = done;
+  const { resolved, reach, availability, progress, revision, rewriteAfterMs, asked } = done;
   // Of somebody whose clock is ahead of this one.
   const coming = asked.filter(({ isEarly }) => isEarly !== true);
   const moments = coming.map(({ until }) => until - clock.now()).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - clock.now()));
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
   if (progress.purged.length > 0) moments.push(0);
-  if (untold > 0) moments.push(untold);
+  if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
   if (progress.unsetMs > 0) moments.push(progress.unsetMs);
   if (!resolved.isComplete) moments.push(refusedAgainMs);
   if (resolved.rival !== undefined || progress.held.size > 0) moments.push(rivalAgainMs);

@@ -154,8 +154,8 @@ async function take(situation: Situation, taken: Taken): Promise<UserResolution>
     ...(given && { given }),
   };
   const record = withRotation(changed, user.spec.rotation?.id ?? taken.rotationId ?? known?.rotationId);
-  const told = same === undefined ? eventOf(user, event, secretName) : repairedHash(user);
-  return answer(situation, { record, secretName, events: [told], writes: [hashWrite(situation, record)] });
+  const credentialEvent = same === undefined ? eventOf(user, event, secretName) : repairedHash(user);
+  return answer(situation, { record, secretName, events: [credentialEvent], writes: [hashWrite(situation, record)] });
 }
 
 type InForce = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: string };
@@ -263,11 +263,11 @@ interface PasswordContent {
 function passwordWrite(
   user: ProjectUser,
   secret: Secret | undefined,
-  { password, ...told }: PasswordContent,
+  { password, ...more }: PasswordContent,
 ): SecretWrite {
   const content = { name: passwordSecretName(user), type: "kubernetes.io/basic-auth" as const };
   const entries = { username: usernameOf(user), password };
-  return writeOf(user, secret, { ...content, entries, ...told });
+  return writeOf(user, secret, { ...content, entries, ...more });
 }
 
 function hashWrite({ user, hashSecret, sealing }: Situation, record: UserRecord): SecretWrite {

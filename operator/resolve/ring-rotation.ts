@@ -58,8 +58,8 @@ export function advanceRing(
   const known = withTokenLife(accountedFor(ring, state, situation), situation);
   const retired = retire({ ring, state: known }, situation);
   const { pending } = retired.state;
-  const told = pending !== undefined && situation.published?.keys.some(({ kid }) => kid === pending);
-  if (told && situation.acknowledged) return stepped(retired, promote(retired, pending, situation), "rotated");
+  const isPublished = pending !== undefined && situation.published?.keys.some(({ kid }) => kid === pending);
+  if (isPublished && situation.acknowledged) return stepped(retired, promote(retired, pending, situation), "rotated");
   const { wanted } = situation;
   const asked = wanted !== undefined && wanted !== retired.state.handled;
   if (!asked || pending !== undefined || retired.ring.keys.length >= mostKeys) return retired;

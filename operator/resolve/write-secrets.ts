@@ -14,7 +14,7 @@ import type { SecretWrite } from "./secret-write.ts";
 export interface WriteDeeds {
   readonly write: (write: SecretWrite) => Promise<void>;
   /** Of objects whose writes are done, also when the run fails at another: the next one finds nothing to tell of them. */
-  readonly tell: (event: CredentialEvent) => void;
+  readonly report: (event: CredentialEvent) => void;
 }
 
 export interface WrittenSecrets {
@@ -37,9 +37,12 @@ type Refusals = ReadonlyMap<string, Refused>;
 /** A thousand new keys must be written in seconds; more at once would take the connections that other Projects need. */
 const writesAtATime = 8;
 
-export async function writeSecrets(resolved: ProjectResolution, { write, tell }: WriteDeeds): Promise<WrittenSecrets> {
+export async function writeSecrets(
+  resolved: ProjectResolution,
+  { write, report }: WriteDeeds,
+): Promise<WrittenSecrets> {
   const { undone, refusals, failures } = await writeAll(Map.groupBy(resolved.writes, ownerOf), write);
-  for (const event of resolved.events) if (!undone.has(subjectOf(event))) tell(event);
+  for (const event of resolved.events) if (!undone.has(subjectOf(event))) report(event);
   for (const { error } of failures) throw error;
   if (refusals.size === 0) return { resolved, refused: [] };
   const refused = [...refusals.values()].map(({ failure }) => failure);

@@ -45,9 +45,9 @@ export interface RunningOperator {
   close(): Promise<void>;
 }
 
-/** A kind that has been silent for so long although others are heard can only be mended by a restart. */
+/** A kind that has been silent for so long although others are active can only be mended by a restart. */
 const silentMs = 600_000;
-const heardMs = 120_000;
+const activeMs = 120_000;
 
 export async function startOperator(options: OperatorOptions): Promise<RunningOperator> {
   const { settings, clock, logger } = options;
@@ -171,7 +171,7 @@ function definitionLog(logger: Logger, monotonic: Monotonic): (kind: Kind, error
 
 function isHealthy(caches: Caches): boolean {
   const idle = caches.informers().map(({ idleMs }) => idleMs ?? 0);
-  return Math.max(...idle) < silentMs || Math.min(...idle) > heardMs;
+  return Math.max(...idle) < silentMs || Math.min(...idle) > activeMs;
 }
 
 function logLead(observation: LeadObservation, { logger, settings }: OperatorOptions): void {

@@ -28,7 +28,7 @@ import { type Handled, runWorkers } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
-import { createStatusTeller } from "../status/status-teller.ts";
+import { createStatusWriter } from "../status/status-writer.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { HeldKind } from "../watch/held-deletions.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
@@ -377,7 +377,7 @@ export class LeaderSession {
 
   #statusTeller(note: ProcessKeyDeps["note"]): ProcessKeyDeps["statuses"] {
     const { clock, monotonic, settings, metrics, logger } = this.#context;
-    return createStatusTeller({
+    return createStatusWriter({
       api: this.#api,
       namespace: settings.namespace,
       clock,
@@ -390,7 +390,7 @@ export class LeaderSession {
         const seconds = this.#handlers.programmed(metadata.uid);
         if (seconds !== undefined) metrics.observeConfig({ kind: "programmed", seconds });
       },
-      onTold: ({ kind, metadata }, reason) => {
+      onWritten: ({ kind, metadata }, reason) => {
         const { namespace, name, generation } = metadata;
         logger.info("Status changed", { kind, namespace, name, generation, reason });
       },

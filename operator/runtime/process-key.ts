@@ -134,18 +134,18 @@ async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promis
   }
   const ref = projectOfName(key);
   const why = whyUnpublished(error);
-  if (why !== undefined) await tellUnwritten(ref, why, deps);
+  if (why !== undefined) await writeUnpublishedStatuses(ref, why, deps);
   const published = !(await isLacking(ref, deps));
   deps.onProcessed(key, { published, ...(why !== undefined && { unwritten: true }) });
   throw error;
 }
 
-async function tellUnwritten(ref: ProjectRef, why: WhyUnpublished, deps: ProcessKeyDeps): Promise<void> {
+async function writeUnpublishedStatuses(ref: ProjectRef, why: WhyUnpublished, deps: ProcessKeyDeps): Promise<void> {
   const objects = deps.objectsOf(ref);
   if (!isOurs(objects.project, deps)) return;
   const rival = await deps.secrets.holderOf(objects);
-  if (why.reason === "RedisContested") await deps.statuses.tellTaken(objects, why, rival);
-  else await deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
+  if (why.reason === "RedisContested") await deps.statuses.writeContested(objects, why, rival);
+  else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
 }
 
 /** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */

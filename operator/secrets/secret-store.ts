@@ -116,7 +116,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     project === undefined ? undefined : await read(ref.namespace, signingSecretName(project), false);
 
   const rivalOf = async (objects: ProjectObjects, signing: Secret | undefined): Promise<Installation | undefined> =>
-    objects.project && (await claims.rivalOf(objects.project, tellingSecrets(own, objects, signing)));
+    objects.project && (await claims.rivalOf(objects.project, projectSecrets(own, objects, signing)));
 
   const found = async (secret: Secret | undefined): Promise<FoundSecret | undefined> => {
     if (secret?.metadata.annotations?.[installationAnnotation] === undefined) return secret;
@@ -128,7 +128,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     installation: () => claims.signature()[installationAnnotation],
     rivalNamed: claims.holderNamed,
     holderOf: async (objects) =>
-      await claims.holderOfProject(objects.project, tellingSecrets(own, objects, await readSigning(objects))),
+      await claims.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);
@@ -207,7 +207,7 @@ function ownedSecrets(own: Watched, objects: ProjectObjects): readonly (readonly
 }
 
 /** Those that say who looks after a Project: its own, or where somebody deleted that, those that say of which child they are. */
-function tellingSecrets(
+function projectSecrets(
   own: Watched,
   { ref, users, keys }: ProjectObjects,
   signing: Secret | undefined,

@@ -6,7 +6,7 @@ import { isNearlyFull } from "../publish/quota-aggregator.ts";
 import type { EventNote } from "../record/event-recorder.ts";
 import { statusEventCatalogue } from "./events-of.ts";
 
-interface ToldUse {
+interface ReportedUse {
   readonly quota: string;
   readonly used: number;
   readonly limit: number;
@@ -21,10 +21,10 @@ export function quotaMembers(
 ): object {
   const quota = spec.limits.quota;
   if (quota === undefined) return {};
-  const told = toldIn(former);
-  const usage = quotaKinds.flatMap((kind): readonly ToldUse[] => {
+  const reported = reportedIn(former);
+  const usage = quotaKinds.flatMap((kind): readonly ReportedUse[] => {
     if (quota[kind] === undefined) return [];
-    const before = told.find((each) => each.quota === kind);
+    const before = reported.find((each) => each.quota === kind);
     const use = uses?.[kind] ?? before;
     if (use === undefined) return [];
     const { used, limit } = use;
@@ -35,16 +35,16 @@ export function quotaMembers(
 
 /** `before` and `after` are statuses; one without quotas has nothing to tell. */
 export function quotaEventsOf(before: unknown, after: unknown): readonly EventNote[] {
-  const told = toldIn(before);
+  const reported = reportedIn(before);
   const { type, action } = statusEventCatalogue.QuotaNearlyFull;
-  return toldIn(after)
-    .filter(({ quota, nearlyFull }) => nearlyFull && told.find((each) => each.quota === quota)?.nearlyFull !== true)
+  return reportedIn(after)
+    .filter(({ quota, nearlyFull }) => nearlyFull && reported.find((each) => each.quota === quota)?.nearlyFull !== true)
     .map(({ quota, used, limit }) => {
       const note = `${used} of ${limit} are used of the quota ${quota}; a write that exceeds it is refused with 403`;
       return { type, action, reason: "QuotaNearlyFull", note };
     });
 }
 
-function toldIn(status: unknown): readonly ToldUse[] {
-  return (status as { readonly usage?: readonly ToldUse[] } | undefined)?.usage ?? [];
+function reportedIn(status: unknown): readonly ReportedUse[] {
+  return (status as { readonly usage?: readonly ReportedUse[] } | undefined)?.usage ?? [];
 }

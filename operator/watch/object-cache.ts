@@ -25,7 +25,7 @@ const mostRemembered = 10_000;
 export class ObjectCache implements Watched {
   readonly #sink: WatchSink;
   readonly #metadataOnly: boolean;
-  readonly #tell: (call: () => void) => void;
+  readonly #notify: (call: () => void) => void;
   #kept = new Map<string, KubeObject>();
   #complete = false;
   /** Everything up to this version is in `#kept`. */
@@ -39,7 +39,7 @@ export class ObjectCache implements Watched {
   constructor({ sink, metadataOnly, onSinkFailure }: ObjectCacheOptions) {
     this.#sink = sink;
     this.#metadataOnly = metadataOnly;
-    this.#tell = oneAtATime(onSinkFailure);
+    this.#notify = oneAtATime(onSinkFailure);
   }
 
   get(namespace: string, name: string): KubeObject | undefined {
@@ -150,35 +150,35 @@ export class ObjectCache implements Watched {
     for (const [key, object] of before) {
       if (this.#kept.has(key)) continue;
       count += 1;
-      this.#tell(() => this.#sink.removed(object, true));
+      this.#notify(() => this.#sink.removed(object, true));
     }
     for (const [key, object] of this.#kept) {
       const former = before.get(key);
       if (former === object) continue;
       count += 1;
-      this.#tellChanged(object, former, true);
+      this.#notifyChanged(object, former, true);
     }
     return count;
   }
 
   /** The same name with another UID is another object: one has gone, one has come. */
-  #tellChanged(object: KubeObject, before: KubeObject | undefined, listed: boolean): void {
+  #notifyChanged(object: KubeObject, before: KubeObject | undefined, listed: boolean): void {
     const successor = before !== undefined && sameUid(before, object) ? before : undefined;
-    if (before !== undefined && successor === undefined) this.#tell(() => this.#sink.removed(before, listed));
-    this.#tell(() => this.#sink.upserted(object, successor, listed));
+    if (before !== undefined && successor === undefined) this.#notify(() => this.#sink.removed(before, listed));
+    this.#notify(() => this.#sink.upserted(object, successor, listed));
   }
 
   #upsert(object: KubeObject): void {
     const before = this.#kept.get(keyOf(object));
     const kept = this.#shaped(object, before);
     this.#kept.set(keyOf(object), kept);
-    this.#tellChanged(kept, before, false);
+    this.#notifyChanged(kept, before, false);
   }
 
   #drop(before: KubeObject): void {
     this.#kept.delete(keyOf(before));
     this.#noted.delete(keyOf(before));
-    this.#tell(() => this.#sink.removed(before, false));
+    this.#notify(() => this.#sink.removed(before, false));
   }
 
   /** With the very same spec where nothing of it has changed: it is kept once, and what was compiled of it is remembered by it. */

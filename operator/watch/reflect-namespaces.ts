@@ -55,7 +55,7 @@ export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesO
     async stop() {
       await Promise.all(reflectors.map((reflector) => reflector.stop()));
     },
-    lastActivity: () => oldest(telling(reflectors).map((reflector) => reflector.lastActivity())),
+    lastActivity: () => oldest(allowedOf(reflectors).map((reflector) => reflector.lastActivity())),
   };
 }
 
@@ -77,13 +77,13 @@ function joined(byNamespace: ReadonlyMap<string, Reflector>): Watched {
   };
 }
 
-/** Those that the server tells something, or all of them where it tells none. */
-function telling(reflectors: readonly Reflector[]): readonly Reflector[] {
+/** Those that the server answers, or all of them where it refuses all. */
+function allowedOf(reflectors: readonly Reflector[]): readonly Reflector[] {
   const allowed = reflectors.filter((reflector) => !reflector.forbidden());
   return allowed.length === 0 ? reflectors : allowed;
 }
 
-/** The one that was heard longest ago says how old the view may be; undefined while one was never heard. */
+/** The one whose last activity is oldest says how old the view may be; undefined while one had none. */
 function oldest(moments: readonly (number | undefined)[]): number | undefined {
   const known = moments.filter((moment) => moment !== undefined);
   return known.length < moments.length ? undefined : Math.min(...known);

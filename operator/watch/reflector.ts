@@ -115,7 +115,7 @@ class Reflection {
     this.#backoff = createBackoff(this.#times, options.random);
     this.cache = new ObjectCache({
       sink: {
-        upserted: (...told) => options.sink.upserted(...told),
+        upserted: (...change) => options.sink.upserted(...change),
         removed: (object, listed) => {
           this.#comparison?.removed(object);
           options.sink.removed(object, listed);
@@ -216,7 +216,7 @@ class Reflection {
         signal,
         onBegin: () => comparison.begin(),
         onPage: (items) => {
-          this.#heard();
+          this.#noteActivity();
           comparison.page(items);
         },
       });
@@ -305,7 +305,7 @@ class Reflection {
       onBegin: () => {
         mark = this.cache.mark();
       },
-      onPage: () => this.#heard(),
+      onPage: () => this.#noteActivity(),
     });
     return { ...whole, mark };
   }
@@ -326,7 +326,7 @@ class Reflection {
         idleMs,
         timers,
         monotonic,
-        onBytes: () => this.#heard(),
+        onBytes: () => this.#noteActivity(),
         onEvent: (event) => this.#take(event),
       });
     } finally {
@@ -360,7 +360,7 @@ class Reflection {
       if (isForbidden(error)) this.forbidden = true;
       // Without its definition there is nothing to be heard of a kind, which is no fault of this process.
       if (isNotFound(error)) {
-        this.#heard();
+        this.#noteActivity();
         this.#notFound = error;
       }
       if (isUnusable(error)) this.#position = undefined;
@@ -383,7 +383,7 @@ class Reflection {
     return pause(this.#options.timers, milliseconds, signal);
   }
 
-  #heard(): void {
+  #noteActivity(): void {
     this.forbidden = false;
     this.lastActivity = this.#options.monotonic();
   }

@@ -47,7 +47,7 @@ async function shop(): Promise<Project> {
   return { ...found, kind: "Project" } as unknown as Project;
 }
 
-async function tell(project: Project, progress: Progress, now = Date.now()): Promise<KubeObject | undefined> {
+async function report(project: Project, progress: Progress, now = Date.now()): Promise<KubeObject | undefined> {
   const { name, uid } = project.metadata;
   const status = statusOf(project, {
     verdict: { kind: "Project", namespace, name, uid, accepted: true, notices: [] },
@@ -63,9 +63,9 @@ async function tell(project: Project, progress: Progress, now = Date.now()): Pro
 describe("a status", () => {
   test("is read by kstatus as it was meant, and by kubectl wait", async () => {
     expect(kstatusOf(await shop())).toBe("InProgress");
-    await tell(await shop(), { state: "waiting" });
+    await report(await shop(), { state: "waiting" });
     expect(kstatusOf(await shop())).toBe("InProgress");
-    await tell(await shop(), { state: "programmed" });
+    await report(await shop(), { state: "programmed" });
     const project = await shop();
     expect(kstatusOf(project)).toBe("Current");
     expect(project.status?.conditions?.map(({ type }) => type)).toEqual([
@@ -78,23 +78,23 @@ describe("a status", () => {
   });
 
   test("that is the same is not written again", async () => {
-    const written = await tell(await shop(), { state: "programmed" });
+    const written = await report(await shop(), { state: "programmed" });
     expect(written?.metadata.resourceVersion).toBe((await shop()).metadata.resourceVersion);
-    expect(await tell(await shop(), { state: "programmed" }, Date.now() + 60_000)).toBeUndefined();
+    expect(await report(await shop(), { state: "programmed" }, Date.now() + 60_000)).toBeUndefined();
   });
 
   test("reaches an object that somebody labelled meanwhile", async () => {
     const before = await shop();
     await here().patch("Project", "shop", { metadata: { labels: { team: "books" } } });
-    expect((await tell(before, { state: "programmed" }))?.metadata.labels).toEqual({ team: "books" });
+    expect((await report(before, { state: "programmed" }))?.metadata.labels).toEqual({ team: "books" });
   });
 
   test("does not reach an object that was made anew", async () => {
     const former = await shop();
     await here().remove("Project", "shop");
-    expect(await tell(former, { state: "programmed" })).toBeUndefined();
+    expect(await report(former, { state: "programmed" })).toBeUndefined();
     await apply();
-    expect(await tell(former, { state: "programmed" })).toBeUndefined();
+    expect(await report(former, { state: "programmed" })).toBeUndefined();
     expect((await shop()).status).toEqual({ observedGeneration: -1 });
   });
 });

@@ -46,21 +46,21 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "moved-installation-says-nothing",
     harm: "After a move to another namespace nothing in any status says why the new operator serves nothing",
-    file: "operator/status/status-teller.ts",
+    file: "operator/status/status-writer.ts",
     find: `      const now = deps.clock.now();
-      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
-        if (objects.project === undefined && isToldSo(object)) return [];
+      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly StatusWrite[] => {
+        if (objects.project === undefined && isKnownMissing(object)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);`,
     replace: `      const now = deps.clock.now();
-      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
-        if (objects.project === undefined && isToldSo(object)) return [];
+      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly StatusWrite[] => {
+        if (objects.project === undefined && isKnownMissing(object)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return [];`,
     caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
     name: "contested-stays-after-the-takeover",
     harm: "A Project says for ever that another installation looks after it, and this one does",
-    file: "operator/status/status-teller.ts",
+    file: "operator/status/status-writer.ts",
     find: 'isOutdated(object, deps.namespace) ? ["Contested"] : []',
     replace: "isOutdated(object, deps.namespace) ? [] : []",
     caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
@@ -68,7 +68,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "outage-written-over-the-other-one",
     harm: "An installation whose own Redis is away says PublishFailed of what another one serves",
-    file: "operator/status/status-teller.ts",
+    file: "operator/status/status-writer.ts",
     find: "const isLeft = rival !== undefined && isLeftTo(object, now);",
     replace: "const isLeft = false;",
     caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
@@ -84,8 +84,8 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "taken-redis-told-of-objects-without-a-project",
     harm: "Two installations on one Redis write ProjectNotFound and PublishFailed into the same statuses in turns",
-    file: "operator/status/status-teller.ts",
-    find: "if (objects.project === undefined && isToldSo(object)) return [];",
+    file: "operator/status/status-writer.ts",
+    find: "if (objects.project === undefined && isKnownMissing(object)) return [];",
     replace: "",
     caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },

@@ -207,8 +207,9 @@ export const operatorMutations: readonly Mutation[] = [
     name: "loser-of-a-redis-stays-ready",
     harm: "Statuses say that everything is served although another installation has the Redis, and has withdrawn it",
     file: "operator/runtime/process-key.ts",
-    find: "await deps.statuses.tellTaken(objects, why, rival);",
-    replace: "await deps.statuses.tellUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);",
+    find: "await deps.statuses.writeContested(objects, why, rival);",
+    replace:
+      "await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);",
     caughtBy: ["test/unit/operator/runtime/leader-session.test.ts"],
   },
   {

@@ -24,7 +24,7 @@ function settled(): Promise<unknown> {
 function deeds(write: (write: SecretWrite) => Promise<void>) {
   return {
     write,
-    tell: ({ subject }: { readonly subject: { readonly name: string } }) => {
+    report: ({ subject }: { readonly subject: { readonly name: string } }) => {
       told.push(subject.name);
     },
   };
@@ -134,9 +134,9 @@ describe("Secrets of many objects", () => {
   it("are not begun after a failure, and the run ends once what was under way has", async () => {
     const cut = new Error("cut");
     let ended = false;
-    const { write, tell } = waiting;
+    const { write, report } = waiting;
     const done = writeSecrets(await ofMany(), {
-      tell,
+      report,
       write: async (each) => {
         await write(each);
         if (each.name === "ci-3-api-key") throw cut;

@@ -123,13 +123,13 @@ export function leader(world: World = {}) {
       holderOf: async () => world.maker,
     },
     statuses: {
-      async tell({ objects: { project: told } }) {
-        calls.push(["tell", told === undefined ? [] : [told.metadata.name]]);
+      async write({ objects: { project: written } }) {
+        calls.push(["write", written === undefined ? [] : [written.metadata.name]]);
         return 0;
       },
-      tellUnpublished: async (_, { reason, message }, rival) =>
-        void calls.push(["tellUnpublished", reason, message, rival]),
-      tellTaken: async (_, { message }, rival) => void calls.push(["tellTaken", message, rival]),
+      writeUnpublished: async (_, { reason, message }, rival) =>
+        void calls.push(["writeUnpublished", reason, message, rival]),
+      writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
     },
     repairs: createRepairs(() => 0),
     isHeld: () => false,

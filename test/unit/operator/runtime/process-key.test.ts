@@ -98,8 +98,8 @@ describe("a Project of another class whose children were seen before it", () => 
   it("is neither published nor told anything by a reconcile of the children that is under way", async () => {
     const { handle, calls } = leader({ laterObjects });
     await handle();
-    expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "tell"]);
-    expect(calls.at(-1)).toEqual(["tell", []]);
+    expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "write"]);
+    expect(calls.at(-1)).toEqual(["write", []]);
   });
 
   it("is told nothing either when that reconcile can't write to Redis", async () => {
@@ -120,7 +120,7 @@ describe("a reconcile that is done", () => {
     const { handle, processed, calls, left } = leader({ reach: "waiting" });
     expect(await handle()).toBeUndefined();
     expect(processed).toEqual([[key, { done: { awaited: { revision: 7, isServed: true } }, published: true }]]);
-    expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "tell"]);
+    expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "write"]);
     expect(left()).toEqual([]);
   });
 
@@ -185,7 +185,7 @@ describe("a reconcile that could not write to Redis", () => {
   ])("says so in the statuses, and is tried again: %s", async (_, failure, reason, message) => {
     const { handle, processed, calls, left } = leader({ failure });
     await expect(handle()).rejects.toBe(failure);
-    const told = ["tellUnpublished", reason, expect.stringContaining(message), undefined];
+    const told = ["writeUnpublished", reason, expect.stringContaining(message), undefined];
     expect(calls).toEqual([["publish_failed"], ["giveBack", key], told]);
     expect(JSON.stringify(calls)).not.toContain("of-a-secret");
     expect(processed).toEqual([[key, { published: false, unwritten: true }]]);
@@ -199,7 +199,7 @@ describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
     it("says of every object that it may be served no more, and is tried again", async () => {
       const { handle, processed, calls, left } = leader({ failure });
       await expect(handle()).rejects.toBe(failure);
-      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellTaken", failure.message, undefined]]);
+      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["writeContested", failure.message, undefined]]);
       expect(processed).toEqual([[key, { published: false, unwritten: true }]]);
       expect(left()).toEqual(gone);
     });
@@ -207,7 +207,7 @@ describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
     it("leaves what another installation says of the same objects, whose Secrets it made", async () => {
       const { handle, calls } = leader({ failure, maker: elsewhere });
       await expect(handle()).rejects.toBe(failure);
-      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["tellTaken", failure.message, elsewhere]]);
+      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["writeContested", failure.message, elsewhere]]);
     });
   },
 );

@@ -34,7 +34,7 @@ import { refusalsByUid, type Status, statusOf } from "./status-of.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
 import { differs, writeStatus } from "./write-status.ts";
 
-export interface ProjectFindings {
+export interface ProjectOutcome {
   readonly objects: ProjectObjects;
   readonly verdicts: readonly Verdict[];
   /** What the resolve stage says anew, by UID. */
@@ -65,19 +65,19 @@ export interface Unpublished extends WhyUnpublished {
   readonly availability: Availability;
 }
 
-export interface StatusTeller {
-  /** Answers with milliseconds to wait before telling again, where something else keeps changing a status; 0 = all is told. */
-  tell(findings: ProjectFindings): Promise<number>;
+export interface StatusWriter {
+  /** Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. */
+  write(outcome: ProjectOutcome): Promise<number>;
   /**
    * That nothing could be written to Redis; what was said of a spec that is served already stays, but for whether anybody serves it. So does what `rival` says of objects that
-   * it looks after, as in `tell`.
+   * it looks after, as in `write`.
    */
-  tellUnpublished(objects: ProjectObjects, unpublished: Unpublished, rival: Installation | undefined): Promise<void>;
+  writeUnpublished(objects: ProjectObjects, unpublished: Unpublished, rival: Installation | undefined): Promise<void>;
   /** That the Redis is another installation's, so that it is not known of any object whether it is still served. */
-  tellTaken(objects: ProjectObjects, why: WhyUnpublished, rival: Installation | undefined): Promise<void>;
+  writeContested(objects: ProjectObjects, why: WhyUnpublished, rival: Installation | undefined): Promise<void>;
 }
 
-export interface StatusTellerDeps {
+export interface StatusWriterDeps {
   /** Namespace of this installation. */
   readonly namespace: string;
   readonly api: Pick<KubeApi, "apply" | "get">;
@@ -91,19 +91,19 @@ export interface StatusTellerDeps {
   /** Told of every object that every replica serves now, and did not before. */
   readonly onProgrammed: (object: CustomResource) => void;
   /** Told of every status that was written, with the reason of its Ready. */
-  readonly onTold: (object: CustomResource, reason: string) => void;
+  readonly onWritten: (object: CustomResource, reason: string) => void;
   readonly baseUrlOf: (ref: ProjectObjects["ref"]) => string;
 }
 
 const writesAtATime = 8;
 const freshMs = 60_000;
 
-export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
+export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const repairs = createRepairs(deps.monotonic);
 
-  const told = (object: CustomResource, status: Status, answer: KubeObject): void => {
+  const afterWrite = (object: CustomResource, status: Status, answer: KubeObject): void => {
     deps.note(object, answer);
-    deps.onTold(object, reasonOf(status));
+    deps.onWritten(object, reasonOf(status));
     const former = formerConditions(object);
     const { kind } = object;
     const { namespace, name, uid } = object.metadata;
@@ -114,7 +114,7 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
   };
 
   /** Answers with milliseconds to wait, 0 when it is done. */
-  const write = async ({ object, status, yields = false }: Telling): Promise<number> => {
+  const write = async ({ object, status, yields = false }: StatusWrite): Promise<number> => {
     const drops = isOutdated(object, deps.namespace) ? ["Contested"] : [];
     if (!differs(status, object.status ?? {}, drops)) return 0;
     const text = textOf(status);
@@ -123,11 +123,11 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
     const answer = await writeStatus(deps.api, object, status, { yields, drops });
     if (answer === undefined) return 0;
     repairs.wrote(object.metadata.uid, text);
-    told(object, status, answer);
+    afterWrite(object, status, answer);
     return 0;
   };
 
-  const writeAll = async (statuses: readonly Telling[]): Promise<number> => {
+  const writeAll = async (statuses: readonly StatusWrite[]): Promise<number> => {
     let longest = 0;
     for (let at = 0; at < statuses.length; at += writesAtATime) {
       const some = statuses.slice(at, at + writesAtATime);
@@ -154,25 +154,25 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
   };
 
   return {
-    async tell(findings) {
-      const { objects, verdicts, parts, rival, held } = findings;
+    async write(outcome) {
+      const { objects, verdicts, parts, rival, held } = outcome;
       const now = deps.clock.now();
-      const refusals = parts === undefined ? new Map() : refusalsByUid(parts, findings.refusals, deps.userField);
+      const refusals = parts === undefined ? new Map() : refusalsByUid(parts, outcome.refusals, deps.userField);
       const byUid = objectsByUid(objects);
-      const statuses = verdicts.flatMap((verdict): readonly Telling[] => {
+      const statuses = verdicts.flatMap((verdict): readonly StatusWrite[] => {
         const object = byUid.get(verdict.uid);
-        if (object === undefined || findings.gone.has(verdict.uid)) return [];
+        if (object === undefined || outcome.gone.has(verdict.uid)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
-        const status = statusOf(object, inputOf(verdict, { ...findings, now, refusal: refusals.get(verdict.uid) }));
+        const status = statusOf(object, inputOf(verdict, { ...outcome, now, refusal: refusals.get(verdict.uid) }));
         const holder = held.get(verdict.uid);
         if (holder !== undefined) return heldBack(object, { status, holder, now });
         return [{ object, status, yields: rival !== undefined }];
       });
       return await writeAll(statuses);
     },
-    async tellUnpublished(objects, { availability, ...why }, rival) {
+    async writeUnpublished(objects, { availability, ...why }, rival) {
       const now = deps.clock.now();
-      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
+      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly StatusWrite[] => {
         const isLeft = rival !== undefined && isLeftTo(object, now);
         if (isLeft) return isSettled(object) ? [] : contested(object, rival, now);
         const verdict = unpublished(object, why);
@@ -183,10 +183,10 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
       });
       await writeAll(statuses);
     },
-    async tellTaken(objects, why, rival) {
+    async writeContested(objects, why, rival) {
       const now = deps.clock.now();
-      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly Telling[] => {
-        if (objects.project === undefined && isToldSo(object)) return [];
+      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly StatusWrite[] => {
+        if (objects.project === undefined && isKnownMissing(object)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
         const verdict = { ...unpublished(object, why), live: false };
         // The rest stays, for the day that the Redis comes back; what was live once matters when Secrets are lost.
@@ -198,7 +198,7 @@ export function createStatusTeller(deps: StatusTellerDeps): StatusTeller {
   };
 }
 
-interface Telling {
+interface StatusWrite {
   readonly object: CustomResource;
   readonly status: Status;
   readonly yields?: boolean;
@@ -206,9 +206,8 @@ interface Telling {
 
 /** That it is contested matters more to this installation than what the other one says of it. */
 function reasonOf({ conditions }: Status): string {
-  const telling =
-    conditions.find(({ type }) => type === "Contested") ?? conditions.find(({ type }) => type === "Ready");
-  return telling?.reason ?? "";
+  const shown = conditions.find(({ type }) => type === "Contested") ?? conditions.find(({ type }) => type === "Ready");
+  return shown?.reason ?? "";
 }
 
 /** Without times, which tell two statuses of equal words apart. */
@@ -216,12 +215,12 @@ function textOf({ conditions, ...members }: Status): string {
   return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...said }) => said)]);
 }
 
-interface Finding extends ProjectFindings {
+interface ObjectOutcome extends ProjectOutcome {
   readonly now: number;
   readonly refusal: string | undefined;
 }
 
-function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf>[1] {
+function inputOf(verdict: Verdict, outcome: ObjectOutcome): Parameters<typeof statusOf>[1] {
   const {
     objects,
     facts,
@@ -236,7 +235,7 @@ function inputOf(verdict: Verdict, finding: Finding): Parameters<typeof statusOf
     baseUrl,
     parts,
     now,
-  } = finding;
+  } = outcome;
   const dataWait = (verdict.kind === "Project" ? projectWait : undefined) ?? dataWaits.get(verdict.uid);
   const fact = facts.get(verdict.uid);
   return {
@@ -285,7 +284,7 @@ function isSettled(object: CustomResource): boolean {
 }
 
 /** Its status says that there is no Project: every installation says the same, whoever has the Redis. */
-function isToldSo(object: CustomResource): boolean {
+function isKnownMissing(object: CustomResource): boolean {
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
   return ready?.reason === "ProjectNotFound" && isSettled(object);
 }
@@ -300,7 +299,7 @@ function isLeftTo(object: CustomResource, now: number): boolean {
  * What the other installation says stays, or the two would write for ever. One condition beside it tells of this one; it goes with
  * the next status that the other one writes, and comes back while this one is there.
  */
-function contested(object: CustomResource, holder: Installation, now: number): readonly Telling[] {
+function contested(object: CustomResource, holder: Installation, now: number): readonly StatusWrite[] {
   const present = object.status as Status | undefined;
   if (object.kind !== "Project" || present === undefined) return [];
   const condition = contestedCondition(holder.namespace, object.metadata.generation ?? 0, now);
@@ -314,9 +313,9 @@ interface HeldBack {
 }
 
 /** Likewise of one that waits for the other installation; that it is being deleted both say. */
-function heldBack(object: CustomResource, { status, holder, now }: HeldBack): readonly Telling[] {
-  const isTold = formerConditions(object).some(({ type, reason }) => type === "Ready" && reason === "Deleting");
-  const present = isTold ? (object.status as Status) : status;
+function heldBack(object: CustomResource, { status, holder, now }: HeldBack): readonly StatusWrite[] {
+  const saysDeleting = formerConditions(object).some(({ type, reason }) => type === "Ready" && reason === "Deleting");
+  const present = saysDeleting ? (object.status as Status) : status;
   const condition = heldCondition(holder.namespace, object.metadata.generation ?? 0, now);
   return besides(object, { present, condition, holder });
 }
@@ -327,7 +326,7 @@ interface Beside {
   readonly holder: Installation;
 }
 
-function besides(object: CustomResource, { present, condition, holder }: Beside): readonly Telling[] {
+function besides(object: CustomResource, { present, condition, holder }: Beside): readonly StatusWrite[] {
   const others = present.conditions.filter(({ type }) => type !== condition.type);
   const former = formerConditions(object).find(({ type }) => type === condition.type);
   const isSaid = former?.reason === condition.reason && namesHolder(former.message, holder.namespace);
