@@ -10,7 +10,7 @@ import { kindLabel, nameLabel } from "../model/secret-names.ts";
 import type { Acknowledgements } from "../publish/acknowledgements.ts";
 import type { Liveness } from "../publish/availability.ts";
 import type { Lane } from "../queue/lanes.ts";
-import type { UnacknowledgedRevision } from "../reconcile/reconcile.ts";
+import type { UnacknowledgedRevision } from "../reconcile/requeue.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { Watched } from "../watch/watched.ts";

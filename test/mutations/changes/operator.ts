@@ -30,7 +30,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "rotated-keys-stay-at-the-former-installation",
     harm: "A key that was rotated by the installation that took a Project over goes on working at the former one",
-    file: "operator/reconcile/reconcile.ts",
+    file: "operator/reconcile/resolve.ts",
     find: "const follows = rival !== undefined &&",
     replace: "const follows = false && rival !== undefined &&",
     caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],

@@ -1,0 +1,46 @@
+// The step of a reconcile that compiles: objects, credentials and what is known of stored data become the configuration to serve,
+// a verdict per object, and what to record of the data. Nothing is written.
+
+import type { ProjectParts } from "../../core/config/types.ts";
+import { compileProject } from "../compile/compile-project.ts";
+import { noHosts } from "../compile/hosts.ts";
+import { type DataJudgement, withUnserved } from "../finalize/data-plan.ts";
+import type { DeletionRequest } from "../finalize/deletion-requests.ts";
+import { settleKept } from "../finalize/kept-data.ts";
+import type { Verdict } from "../model/verdict.ts";
+import type { Pass } from "./pass.ts";
+import type { Resolved } from "./resolve.ts";
+
+export interface Compiled {
+  /** Undefined = nothing is served. */
+  readonly parts: ProjectParts | undefined;
+  readonly verdicts: readonly Verdict[];
+  readonly data: DataJudgement;
+  /** What people ask to be deleted of the Project's kept data. */
+  readonly requests: readonly DeletionRequest[];
+}
+
+export function compile(pass: Pass, judgement: DataJudgement, resolved: Resolved): Compiled {
+  const { objects, before, namespaceUid, deps } = pass;
+  const requests = deps.deletions.of(objects, { isLeft: resolved.rival !== undefined });
+  const { parts, verdicts } = compileProject({
+    ...objects,
+    signing: resolved.signing,
+    credentials: resolved.credentials,
+    hosts: objects.project === undefined ? noHosts : deps.grantOf(objects.project),
+    foreignData: judgement.foreignData,
+    openPurges: judgement.openPurges,
+    checkSchema: deps.checkSchema,
+    ...(before.parts !== undefined && { previous: before.parts }),
+  });
+  const data = settleKept(judgement, {
+    objects,
+    previous: before.data,
+    parts: namespaceUid === undefined ? undefined : parts,
+    namespaceUid,
+    requests,
+    sizes: deps.keptSizes.of(objects.ref),
+    now: deps.clock.now(),
+  });
+  return { parts: parts && withUnserved(parts, data.record), verdicts, data, requests };
+}

@@ -1,0 +1,61 @@
+// What one pass over a Project works with: what it was given, what it has found, and what it can call. Every step of the reconcile
+// takes it; what later steps need of earlier ones is handed on by name.
+
+import type { Clock } from "../../core/clock.ts";
+import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { Kind } from "../../core/manifests/object.ts";
+import type { HostGrant } from "../compile/hosts.ts";
+import type { CheckSchema } from "../compile/schema-check.ts";
+import type { AdvanceDeletionsDeps } from "../finalize/advance-deletions.ts";
+import type { ConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
+import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
+import type { KeptSizes } from "../finalize/kept-sizes.ts";
+import type { NamespaceUids } from "../finalize/namespace-uids.ts";
+import type { Project } from "../model/objects.ts";
+import type { Seen } from "../model/project-objects.ts";
+import type { PublishedProject } from "../model/published-project.ts";
+import type { ConfigWriter, OpenConfig } from "../publish/config-writer.ts";
+import type { EventRecorder } from "../record/event-recorder.ts";
+import type { Random } from "../resolve/mint.ts";
+import type { SecretStore } from "../secrets/secret-store.ts";
+import type { StatusWriter } from "../status/status-writer.ts";
+
+export interface ReconcileDeps extends AdvanceDeletionsDeps {
+  readonly writer: ConfigWriter;
+  readonly confirmedDeletions: ConfirmedDeletions;
+  /** Kinds whose objects went with a former CustomResourceDefinition. */
+  readonly isReplaced: (kind: Kind) => boolean;
+  readonly namespaces: NamespaceUids;
+  readonly deletions: DeletionInbox;
+  readonly keptSizes: KeptSizes;
+  readonly secrets: SecretStore;
+  readonly grantOf: (project: Project) => HostGrant;
+  /** Called with the hosts that the project is published with now; undefined = it is withdrawn. */
+  readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined) => void;
+  readonly observePublish: (observation: PublishObservation) => void;
+  readonly statuses: StatusWriter;
+  readonly recorder: EventRecorder;
+  readonly checkSchema: CheckSchema;
+  readonly hashPassword: (password: string) => Promise<string>;
+  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly baseUrlOf: (ref: ProjectRef) => string;
+}
+
+export type PublishObservation =
+  | { readonly kind: "published"; readonly seconds: number; readonly fields: number }
+  | { readonly kind: "publish_failed" };
+
+/** A pass that has begun: Redis is open, and what is published is known. */
+export interface BegunPass extends Seen {
+  /** What was published before. */
+  readonly before: PublishedProject;
+  readonly config: OpenConfig;
+  readonly deps: ReconcileDeps;
+}
+
+export interface Pass extends BegunPass {
+  /** UID of the namespace; undefined when there is none any more, or none that may be asked for. */
+  readonly namespaceUid: string | undefined;
+}

@@ -1,0 +1,54 @@
+// Says when a Project is to be looked at again although nothing has changed, and which revision is waited for. Pure.
+
+import type { Published } from "../publish/publisher.ts";
+import type { PassOutcome } from "./write-statuses.ts";
+
+export interface Reconciled {
+  /** Milliseconds after which to look again although nothing has changed. */
+  readonly againAfterMs?: number;
+  /** The revision that replicas have not all acknowledged yet. */
+  readonly awaited?: UnacknowledgedRevision;
+  /** Something was missing that may only be unseen: nothing was done. */
+  readonly unconfirmed?: true;
+}
+
+/** A revision that some live replica has not acknowledged, or that nobody is there to acknowledge. */
+export interface UnacknowledgedRevision {
+  readonly revision: number;
+  /** Some live replica has acknowledged it already, as the status says. */
+  readonly isServed: boolean;
+}
+
+const purgeAgainMs = 500;
+const refusedAgainMs = 30_000;
+const ringAgainMs = 500;
+/** Whether the other installation is still there. */
+const rivalAgainMs = 60_000;
+
+interface Done extends PassOutcome {
+  readonly published: Published;
+  /** Milliseconds until a status may be written again that something else keeps changing; 0 = all are written. */
+  readonly rewriteAfterMs: number;
+}
+
+export function requeue(done: Done, now: number): Reconciled {
+  const { resolved, compiled, published, rollout, progress, rewriteAfterMs } = done;
+  // Of somebody whose clock is ahead of this one.
+  const coming = compiled.requests.filter(({ isEarly }) => isEarly !== true);
+  const moments = coming.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
+  if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - now));
+  // What was purged may be declared anew, and what waits for a replica's purge is asked for.
+  if (progress.purged.length > 0) moments.push(0);
+  if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
+  if (progress.unsetMs > 0) moments.push(progress.unsetMs);
+  if (!resolved.isComplete) moments.push(refusedAgainMs);
+  if (resolved.rival !== undefined || progress.held.size > 0) moments.push(rivalAgainMs);
+  // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
+  if (resolved.ringWaits) moments.push(ringAgainMs);
+  if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeAgainMs);
+  const awaited = { revision: published.revision, isServed: rollout.availability === "served" };
+  return {
+    ...(moments.length > 0 && { againAfterMs: Math.min(...moments) }),
+    ...(rollout.reach !== "programmed" && { awaited }),
+  };
+}

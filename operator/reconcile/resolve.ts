@@ -1,0 +1,44 @@
+// The step of a reconcile that resolves credentials: Secrets are read, minted and repaired, and written before anything that depends
+// on them is published. Rejects where the API server can't be asked, or somebody else has changed a Secret meanwhile.
+
+import type { Installation } from "../model/installation.ts";
+import { auditOf } from "../resolve/credential-event.ts";
+import { followProject } from "../resolve/recall-project.ts";
+import { type ProjectResolution, resolveProject } from "../resolve/resolve-project.ts";
+import { writeSecrets } from "../resolve/write-secrets.ts";
+import type { Pass } from "./pass.ts";
+
+/** `isComplete` is false when the API server refused a Secret: another attempt may find it in a better mood. */
+export type Resolved = ProjectResolution & {
+  readonly isComplete: boolean;
+  /** The other installation that looks after the Project; undefined = this one does. */
+  readonly rival: Installation | undefined;
+};
+
+export async function resolve({ objects, before: { parts, revision }, config, deps }: Pass): Promise<Resolved> {
+  const { find, rival } = await deps.secrets.prepare(objects);
+  const resolved = await resolveProject(objects, parts, {
+    findSecret: find,
+    random: deps.random,
+    now: deps.clock.now(),
+    hashPassword: deps.hashPassword,
+    isPasswordOf: deps.isPasswordOf,
+    baseUrl: deps.baseUrlOf(objects.ref),
+    ringAcknowledged: config.acknowledgements.reachOf(revision) === "programmed",
+    ...(rival !== undefined && { rival }),
+  });
+  const written = await writeSecrets(resolved, {
+    write: deps.secrets.write,
+    report(event) {
+      deps.recorder.record(event.subject, event.note);
+      const act = auditOf(event);
+      if (act !== undefined) deps.audit.record(act);
+    },
+  });
+  if (rival === undefined) await deps.secrets.claim(objects);
+  const { project } = objects;
+  // What is served here goes on; nothing begins.
+  const follows = rival !== undefined && project?.spec.suspend !== true && parts?.project.uid === project?.metadata.uid;
+  const held = follows ? followProject(written.resolved, objects, find) : written.resolved;
+  return { ...held, isComplete: written.refused.length === 0, rival };
+}
