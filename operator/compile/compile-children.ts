@@ -1,4 +1,4 @@
-// Turns all objects of one kind into the entries of the project: names are awarded, each object is judged by itself, and
+// Turns all objects of one kind into the entries of the project: names are awarded, each object is evaluated by itself, and
 // the last good version of a refused one stays. A refusal never reaches a neighbour.
 
 import type { Child } from "../model/objects.ts";
@@ -41,7 +41,7 @@ export function compileChildren<O extends Child, C extends Published>(
   const lastGood = byUid(kind.previous.values());
   for (const object of [...objects].sort(byName)) {
     const former = lastGood.get(object.metadata.uid) ?? [];
-    const outcome = judge(object, { kind, holders, former });
+    const outcome = evaluate(object, { kind, holders, former });
     const configs = servedConfigs(object, outcome, former);
     for (const config of configs) entries.set(kind.keyOf(config), config);
     const subject = subjectOf(object);
@@ -70,7 +70,7 @@ interface Surroundings<O extends Child, C extends Published> {
   readonly former: readonly C[];
 }
 
-function judge<O extends Child, C extends Published>(
+function evaluate<O extends Child, C extends Published>(
   object: O,
   { kind, holders, former }: Surroundings<O, C>,
 ): Outcome<readonly C[]> {

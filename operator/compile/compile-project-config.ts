@@ -4,11 +4,11 @@
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { ProjectConfig, ProjectRates, Rate } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
-import { type Fault, type Judged, refuseAll } from "../model/verdict.ts";
+import { type Fault, type Result, refuseAll } from "../model/verdict.ts";
 import { acceptedLossOf } from "./accepted-loss.ts";
 import type { HostGrant } from "./hosts.ts";
 
-export function compileProjectConfig(project: Project, hosts: HostGrant): Judged<ProjectConfig> {
+export function compileProjectConfig(project: Project, hosts: HostGrant): Result<ProjectConfig> {
   const { metadata, spec } = project;
   const faults: Fault[] = [];
   const seconds = (pointer: string, text: string): number => {

@@ -6,13 +6,13 @@ import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts"
 import { type Credentials, unresolved } from "../model/credentials.ts";
 import type { Project } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
-import { type Judged, type Refusal, refuse, type Verdict } from "../model/verdict.ts";
+import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
+import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectSurroundings } from "./check-project.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
 import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";
 import { compileRootKey } from "./compile-root-key.ts";
 import { compileUser } from "./compile-user.ts";
-import { foreignDataRefusal, judgeProject, lastGoodProject, type ProjectSurroundings } from "./judge-project.ts";
 import { keepSuspended, servedUids } from "./keep-suspended.ts";
 import type { CheckSchema } from "./schema-check.ts";
 
@@ -41,7 +41,7 @@ export function compileProject(input: CompileInput): CompileResult {
   if (input.foreignData === true) return foreignData(input, project);
   if (project.spec.suspend) return suspendedProject(input, project);
 
-  const { live, verdict } = judgeProject(project, input);
+  const { live, verdict } = checkProject(project, input);
   if (live === undefined)
     return { verdicts: [verdict, ...withoutProject(input, unacceptedProject(input.ref)).verdicts] };
   const children = compileAllChildren(input, live.project);
@@ -94,8 +94,8 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
   };
 }
 
-function single<C>(judged: Judged<C>): Judged<readonly C[]> {
-  return judged.ok ? { ...judged, value: [judged.value] } : judged;
+function single<C>(result: Result<C>): Result<readonly C[]> {
+  return result.ok ? { ...result, value: [result.value] } : result;
 }
 
 function missingProject(ref: ProjectRef): Refusal {

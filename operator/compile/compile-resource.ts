@@ -5,10 +5,10 @@ import type { FieldPlace, IndexField, ResourceConfig } from "../../core/config/t
 import { type CompiledSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import { resourceNameOf } from "../model/claimed-name.ts";
 import type { ApiResource } from "../model/objects.ts";
-import { type Fault, type Judged, type Notice, refuseAll } from "../model/verdict.ts";
+import { type Fault, type Notice, type Result, refuseAll } from "../model/verdict.ts";
 import type { CheckSchema } from "./schema-check.ts";
 
-export function compileResource(resource: ApiResource, checkSchema: CheckSchema): Judged<ResourceConfig> {
+export function compileResource(resource: ApiResource, checkSchema: CheckSchema): Result<ResourceConfig> {
   const { spec, metadata } = resource;
   const checked = checkSchema(spec.schema);
   if (!checked.ok) {
@@ -34,7 +34,7 @@ function schemaNotice(warning: { readonly pointer: string; readonly message: str
   return { reason: "SchemaWarning", message: warning.message, pointer: `/spec/schema${warning.pointer}` };
 }
 
-function compileIndexes(schema: CompiledSchema, names: readonly string[] | undefined): Judged<readonly IndexField[]> {
+function compileIndexes(schema: CompiledSchema, names: readonly string[] | undefined): Result<readonly IndexField[]> {
   if (names === undefined) return { ok: true, value: defaultIndexes(schema) };
   const faults: Fault[] = [];
   for (const [position, name] of names.entries()) {

@@ -3,10 +3,10 @@
 import type { RootKeyConfig } from "../../core/config/types.ts";
 import { rootKeyOf } from "../model/claimed-name.ts";
 import type { RootKey } from "../model/objects.ts";
-import type { Judged } from "../model/verdict.ts";
+import type { Result } from "../model/verdict.ts";
 import { initialValueText } from "./initial-value.ts";
 
-export function compileRootKey(rootKey: RootKey, bounds: { readonly maxDocumentBytes: number }): Judged<RootKeyConfig> {
+export function compileRootKey(rootKey: RootKey, bounds: { readonly maxDocumentBytes: number }): Result<RootKeyConfig> {
   const initialValue = initialValueText(rootKey.spec.initialValue, bounds.maxDocumentBytes);
   if (!initialValue.ok) return initialValue;
   const { create, read, update, delete: remove } = rootKey.spec.access;

@@ -3,14 +3,14 @@
 
 import type { Json } from "../../core/config/types.ts";
 import { doubleText } from "../../core/json/number.ts";
-import { type Fault, type Judged, refuseAll } from "../model/verdict.ts";
+import { type Fault, type Result, refuseAll } from "../model/verdict.ts";
 
 const maxDepth = 64;
 /** More can be wrong; fewer are worth reading. */
 const maxFaults = 10;
 
 /** `value` undefined = the default, `{}`; null is a value. `maxBytes` is of UTF-8. */
-export function initialValueText(value: Json | undefined, maxBytes: number): Judged<string> {
+export function initialValueText(value: Json | undefined, maxBytes: number): Result<string> {
   const pointer = "/spec/initialValue";
   const faults: Fault[] = [];
   const text = textOf(value === undefined ? {} : value, { pointer, depth: 1, faults });

@@ -4,7 +4,7 @@
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
-import { adoptAnnotation } from "../compile/judge-project.ts";
+import { adoptAnnotation } from "../compile/check-project.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { ApiResource, CustomResource, Project, RootKey } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
@@ -31,7 +31,7 @@ export interface DataInput {
   readonly ordered: ReadonlySet<string>;
 }
 
-export interface DataJudgement {
+export interface DataEvaluation {
   readonly record?: DataRecord;
   /** Data of another namespace are there: nothing may be served, compile says RetainedDataFound. */
   readonly foreignData: boolean;
@@ -42,7 +42,7 @@ export interface DataJudgement {
 }
 
 /** Before compile. */
-export function judgeData(input: DataInput): DataJudgement {
+export function evaluateData(input: DataInput): DataEvaluation {
   const { objects, deleted = [], isReplaced } = input;
   const published = knownRecord(input);
   const known = published && isReplaced ? withSuccessors(published, { objects, deleted, isReplaced }) : published;
@@ -50,16 +50,16 @@ export function judgeData(input: DataInput): DataJudgement {
   const adopted = mayAdopt(input) && known.entries.some((entry) => isForeign(entry, input));
   const own = adopted ? adopt(known, input) : known;
   const foreignData = own.entries.some((entry) => isForeign(entry, input));
-  const record = withEnded(foreignData ? own : judgeEntries(own, input), input);
+  const record = withEnded(foreignData ? own : decidePurges(own, input), input);
   return { record, foreignData, openPurges: openPurges(record), adopted };
 }
 
 /**
  * After compile: what to store with its parts, or, without parts, with their withdrawal; undefined = nothing is stored any
- * more. Throws when the parts serve what is to be deleted: they were compiled without the judgement.
+ * more. Throws when the parts serve what is to be deleted: they were compiled without the evaluation.
  */
 export function planData(
-  { record, openPurges: open, foreignData }: DataJudgement,
+  { record, openPurges: open, foreignData }: DataEvaluation,
   { objects, parts, namespaceUid }: Pick<DataInput, "objects" | "namespaceUid"> & { readonly parts?: ProjectParts },
 ): DataRecord | undefined {
   const { project } = objects;
@@ -114,7 +114,7 @@ export function placeOf({ what, name }: Pick<DataEntry, "what" | "name">): strin
   return `${what}:${name}`;
 }
 
-function judgeEntries(record: DataRecord, input: DataInput): DataRecord {
+function decidePurges(record: DataRecord, input: DataInput): DataRecord {
   const { objects, deleted = [], ordered } = input;
   const { project } = objects;
   // One of the same name that was made anew is another: the one that was published has gone.

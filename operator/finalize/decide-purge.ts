@@ -4,7 +4,7 @@
 import type { DataEntry } from "../model/data-record.ts";
 import type { ApiResource, DeletionPolicy, Project, RootKey } from "../model/objects.ts";
 
-/** What is known when the entries of one project are judged. */
+/** What is known when the entries of one project are evaluated. */
 export interface PurgeContext {
   /** The Project that the data are served for, or were: absent when it has gone, also when another one has its name. */
   readonly project: Project | undefined;

@@ -6,7 +6,7 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf } from "../model/claimed-name.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
-import { type DataJudgement, dataParts, openPurges, placeOf } from "./data-plan.ts";
+import { type DataEvaluation, dataParts, openPurges, placeOf } from "./data-plan.ts";
 import { type DeletionRequest, isMeant, requestPlaces } from "./deletion-requests.ts";
 import { siftRequests } from "./refused-requests.ts";
 
@@ -25,8 +25,8 @@ export interface KeptInput {
   readonly now: number;
 }
 
-/** The judgement, with what is kept and what is to be purged in its record. */
-export function settleKept(data: DataJudgement, input: KeptInput): DataJudgement {
+/** The evaluation, with what is kept and what is to be purged in its record. */
+export function settleKept(data: DataEvaluation, input: KeptInput): DataEvaluation {
   if (data.record === undefined) return data;
   const record = withKept(data.record, input);
   return { ...data, record, openPurges: openPurges(record) };

@@ -1,6 +1,6 @@
 // What is known of passwords and keys when `compile` runs: hashes only, one answer per object, made by the resolve stage.
 
-import { type Judged, refuse } from "./verdict.ts";
+import { type Result, refuse } from "./verdict.ts";
 
 export interface PasswordCredential {
   /** argon2id string. */
@@ -20,7 +20,7 @@ export interface KeyCredential {
 export type LiveKeys = readonly [KeyCredential, ...KeyCredential[]];
 
 /** The credential, or the reason why it can't be had (`SecretNotFound`, `SecretConflict`, `KeyLost`). */
-export type Resolved<T> = Judged<T>;
+export type Resolved<T> = Result<T>;
 
 export interface Credentials {
   /** By name of the ProjectUser object. */

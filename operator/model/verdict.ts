@@ -49,7 +49,7 @@ export interface Refusal {
 }
 
 /** A value, or why there is none. */
-export type Judged<T> =
+export type Result<T> =
   | { readonly ok: true; readonly value: T; readonly notices?: readonly Notice[] }
   | { readonly ok: false; readonly refusal: Refusal };
 
@@ -57,7 +57,7 @@ export type Judged<T> =
  * What a rule makes of one object. `instead` is what to serve of a refused object, where that is something newer than its
  * last good version.
  */
-export type Outcome<T> = Judged<T> | { readonly ok: false; readonly refusal: Refusal; readonly instead: T };
+export type Outcome<T> = Result<T> | { readonly ok: false; readonly refusal: Refusal; readonly instead: T };
 
 export function refuse(
   reason: Reason,

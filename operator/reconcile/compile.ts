@@ -4,7 +4,7 @@
 import type { ProjectParts } from "../../core/config/types.ts";
 import { compileProject } from "../compile/compile-project.ts";
 import { noHosts } from "../compile/hosts.ts";
-import { type DataJudgement, withUnserved } from "../finalize/data-plan.ts";
+import { type DataEvaluation, withUnserved } from "../finalize/data-plan.ts";
 import type { DeletionRequest } from "../finalize/deletion-requests.ts";
 import { settleKept } from "../finalize/kept-data.ts";
 import type { Verdict } from "../model/verdict.ts";
@@ -15,12 +15,12 @@ export interface Compiled {
   /** Undefined = nothing is served. */
   readonly parts: ProjectParts | undefined;
   readonly verdicts: readonly Verdict[];
-  readonly data: DataJudgement;
+  readonly data: DataEvaluation;
   /** What people ask to be deleted of the Project's kept data. */
   readonly requests: readonly DeletionRequest[];
 }
 
-export function compile(pass: Pass, judgement: DataJudgement, resolved: Resolved): Compiled {
+export function compile(pass: Pass, evaluation: DataEvaluation, resolved: Resolved): Compiled {
   const { objects, before, namespaceUid, deps } = pass;
   const requests = deps.deletions.of(objects, { isLeft: resolved.rival !== undefined });
   const { parts, verdicts } = compileProject({
@@ -28,12 +28,12 @@ export function compile(pass: Pass, judgement: DataJudgement, resolved: Resolved
     signing: resolved.signing,
     credentials: resolved.credentials,
     hosts: objects.project === undefined ? noHosts : deps.grantOf(objects.project),
-    foreignData: judgement.foreignData,
-    openPurges: judgement.openPurges,
+    foreignData: evaluation.foreignData,
+    openPurges: evaluation.openPurges,
     checkSchema: deps.checkSchema,
     ...(before.parts !== undefined && { previous: before.parts }),
   });
-  const data = settleKept(judgement, {
+  const data = settleKept(evaluation, {
     objects,
     previous: before.data,
     parts: namespaceUid === undefined ? undefined : parts,

@@ -3,7 +3,7 @@
 
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
-import { type DataJudgement, judgeData } from "../finalize/data-plan.ts";
+import { type DataEvaluation, evaluateData } from "../finalize/data-plan.ts";
 import { revokeDeleted } from "../finalize/revoke-deleted.ts";
 import { isForbidden } from "../kube/api.ts";
 import type { Seen } from "../model/project-objects.ts";
@@ -24,7 +24,7 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const begun = await begin(seen, deps);
   if (!(await areDeletionsConfirmed(begun))) return await onlyRevoke(begun);
   const pass: Pass = { ...begun, namespaceUid: await namespaceUidOf(begun) };
-  const stored = await judgeStoredData(pass);
+  const stored = await evaluateStoredData(pass);
   const resolved = await resolve(pass);
   const compiled = compile(pass, stored, resolved);
   const published = await publish(pass, compiled);
@@ -62,10 +62,10 @@ async function namespaceUidOf({ objects, before, deps }: BegunPass): Promise<str
 }
 
 /** Which stored data are to be deleted, and whose may not be served. */
-async function judgeStoredData(pass: Pass): Promise<DataJudgement> {
+async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
   const { objects, deleted, before, namespaceUid, config, deps } = pass;
   await forgetUnrecorded(objects.ref, before.data, config.purges);
-  return judgeData({
+  return evaluateData({
     objects,
     deleted,
     adopt: deps.adopt,

@@ -11,7 +11,7 @@ import type { RotationMark } from "./rotation-mark.ts";
 export interface ShownKey {
   readonly apiKey: string;
   readonly sha256: string;
-  /** Asked for only where a rotation or a loss has to be judged: it costs a seal. */
+  /** Asked for only where a rotation or a loss has to be examined: it costs a seal. */
   readonly mark: () => RotationMark | undefined;
 }
 

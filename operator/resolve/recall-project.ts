@@ -6,14 +6,14 @@ import type { SigningRing } from "../../core/config/types.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { keyHashSecretName, userHashSecretName } from "../model/secret-names.ts";
-import { type Judged, refuse } from "../model/verdict.ts";
+import { type Result, refuse } from "../model/verdict.ts";
 import { readKeyRecord } from "./key-record.ts";
 import type { FindSecret } from "./resolution.ts";
 import { readProjectKeys } from "./resolve-signing.ts";
 import { readUserRecord } from "./user-record.ts";
 
 export interface RecalledProject {
-  readonly signing: Judged<SigningRing>;
+  readonly signing: Result<SigningRing>;
   readonly credentials: Credentials;
 }
 

@@ -7,7 +7,7 @@ import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../mod
 import type { Installation } from "../model/installation.ts";
 import type { ApiKey, ProjectUser } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
-import { type Judged, refuse } from "../model/verdict.ts";
+import { type Result, refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import { earliest, type FindSecret, type Resolution, type ResolveTools } from "./resolution.ts";
 import { type KeyStatus, resolveKey } from "./resolve-key.ts";
@@ -16,7 +16,7 @@ import { resolveUser, type UserStatus } from "./resolve-user.ts";
 import { type SecretWrite, writtenSecret } from "./secret-write.ts";
 
 export interface ProjectResolution {
-  readonly signing: Judged<SigningRing>;
+  readonly signing: Result<SigningRing>;
   readonly credentials: Credentials;
   /** In order: a record is sealed with the key that an earlier write keeps. */
   readonly writes: readonly SecretWrite[];

@@ -7,7 +7,7 @@ import type { Secret } from "../../core/manifests/object.ts";
 import type { Installation } from "../model/installation.ts";
 import type { Project } from "../model/objects.ts";
 import { isOwn, signingSecretName } from "../model/secret-names.ts";
-import { type Judged, refuse } from "../model/verdict.ts";
+import { type Result, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
 import { earliest, type FindSecret, type ResolveTools } from "./resolution.ts";
@@ -32,7 +32,7 @@ export interface ProjectKeys {
 }
 
 export interface SigningResolution {
-  readonly keys: Judged<ProjectKeys>;
+  readonly keys: Result<ProjectKeys>;
   readonly writes: readonly SecretWrite[];
   readonly events: readonly CredentialEvent[];
   /** True when a ring had to be made although there was one once: sessions end. */

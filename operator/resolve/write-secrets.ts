@@ -6,7 +6,7 @@
 import { ApiFailure } from "../kube/api.ts";
 import { SecretContested } from "../kube/repairs.ts";
 import { kindLabel, nameLabel } from "../model/secret-names.ts";
-import { type Judged, refuse } from "../model/verdict.ts";
+import { type Result, refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import type { ProjectResolution } from "./resolve-project.ts";
 import type { SecretWrite } from "./secret-write.ts";
@@ -99,9 +99,9 @@ async function writeAll(
 }
 
 function without(resolved: ProjectResolution, refusals: Refusals): ProjectResolution {
-  const judge = <T>(owner: string, judged: Judged<T>): Judged<T> => {
+  const unlessUnwritten = <T>(owner: string, result: Result<T>): Result<T> => {
     const refused = refusals.get(owner);
-    return refused === undefined ? judged : notWritten(refused);
+    return refused === undefined ? result : notWritten(refused);
   };
   const { users, keys } = resolved.credentials;
   const isRefused = (event: CredentialEvent): boolean => refusals.has(subjectOf(event));
@@ -111,8 +111,8 @@ function without(resolved: ProjectResolution, refusals: Refusals): ProjectResolu
     ...resolved,
     statuses: new Map([...resolved.statuses].filter(([uid]) => !uids.has(uid))),
     credentials: {
-      users: new Map([...users].map(([name, user]) => [name, judge(`ProjectUser/${name}`, user)])),
-      keys: new Map([...keys].map(([name, key]) => [name, judge(`ApiKey/${name}`, key)])),
+      users: new Map([...users].map(([name, user]) => [name, unlessUnwritten(`ProjectUser/${name}`, user)])),
+      keys: new Map([...keys].map(([name, key]) => [name, unlessUnwritten(`ApiKey/${name}`, key)])),
     },
     events: resolved.events.filter((event) => !isRefused(event)),
   };

@@ -98,11 +98,11 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     const present = new Set(deps.keys());
     const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
     const published = new Set(known.map(projectName));
-    const judgement = checkAbsence({ published, present, deleted: new Set(), suspected });
-    suspected = judgement.suspected;
+    const absence = checkAbsence({ published, present, deleted: new Set(), suspected });
+    suspected = absence.suspected;
     const isThere = (key: string) =>
       present.has(key) || published.has(key) || !deps.knows(projectOfName(key).namespace);
-    for (const key of [...judgement.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
+    for (const key of [...absence.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
     if (suspected.size === 0) return;
     logger.warn("Most projects have no object any more; looking again before they are withdrawn", {
       projects: suspected.size,

@@ -274,7 +274,7 @@ function settledStatus(object: CustomResource, found: Parameters<typeof withAvai
   };
 }
 
-/** Its newest spec was judged already; nothing of that is taken back because Redis is away. */
+/** Its newest spec was evaluated already; nothing of that is taken back because Redis is away. */
 function isSettled(object: CustomResource): boolean {
   const { generation, deletionTimestamp } = object.metadata;
   const ready = formerConditions(object).find(({ type }) => type === "Ready");

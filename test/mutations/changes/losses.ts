@@ -86,7 +86,7 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "accepted-loss-waits-for-the-spec",
     harm: "A suspended Project that accepts a loss stays refused, and says that it is available",
-    file: "operator/compile/judge-project.ts",
+    file: "operator/compile/check-project.ts",
     find: "hosts: held, ...acceptedLossMember(project) }",
     replace: "hosts: held }",
     caughtBy: ["test/unit/operator/compile/last-good-project.test.ts"],

@@ -6,9 +6,9 @@ import { initialValueText } from "../../../../operator/compile/initial-value.ts"
 const mebibyte = 1 << 20;
 
 function textOf(value: Parameters<typeof initialValueText>[0]): string {
-  const judged = initialValueText(value, mebibyte);
-  if (!judged.ok) throw new Error(JSON.stringify(judged.refusal));
-  return judged.value;
+  const result = initialValueText(value, mebibyte);
+  if (!result.ok) throw new Error(JSON.stringify(result.refusal));
+  return result.value;
 }
 
 describe("initialValueText", () => {
@@ -30,8 +30,8 @@ describe("initialValueText", () => {
   });
 
   it.each([2 ** 53, -(2 ** 53), 1e300])("refuses the integer %d, which has lost digits", (value) => {
-    const judged = initialValueText([value], mebibyte);
-    expect(judged).toMatchObject({
+    const result = initialValueText([value], mebibyte);
+    expect(result).toMatchObject({
       ok: false,
       refusal: { reason: "InvalidSpec", faults: [{ pointer: "/spec/initialValue/0" }] },
     });
@@ -50,9 +50,9 @@ describe("initialValueText", () => {
   it("makes a text that the data plane would store as it is", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
-        const judged = initialValueText(value as never, mebibyte);
-        fc.pre(judged.ok);
-        const text = judged.ok ? judged.value : "";
+        const result = initialValueText(value as never, mebibyte);
+        fc.pre(result.ok);
+        const text = result.ok ? result.value : "";
         expect(canonicalJson(text, 64)).toMatchObject({ ok: true, json: { text } });
       }),
     );

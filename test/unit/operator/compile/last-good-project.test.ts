@@ -3,8 +3,8 @@
 import { expect, it } from "vitest";
 import { acceptLossAnnotation } from "../../../../core/config/store-fields.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
+import { lastGoodProject } from "../../../../operator/compile/check-project.ts";
 import { noHosts } from "../../../../operator/compile/hosts.ts";
-import { lastGoodProject } from "../../../../operator/compile/judge-project.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
-import { type DataInput, judgeData, planData } from "../../../../operator/finalize/data-plan.ts";
+import { type DataInput, evaluateData, planData } from "../../../../operator/finalize/data-plan.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource, DeletionPolicy } from "../../../../operator/model/objects.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
@@ -39,14 +39,18 @@ function record(policy: DeletionPolicy, ...entries: readonly DataEntry[]): DataR
   return { policy, projectUid: "Project shop", entries };
 }
 
-function judged(objects: readonly CustomResource[], previous: DataRecord | undefined, more: Partial<DataInput> = {}) {
+function evaluated(
+  objects: readonly CustomResource[],
+  previous: DataRecord | undefined,
+  more: Partial<DataInput> = {},
+) {
   const common = {
     objects: projectObjects("shop", ...objects),
     namespaceUid,
     adopt: false,
     ordered: new Set<string>(),
   };
-  return judgeData({ ...common, ...(previous && { previous }), ...more });
+  return evaluateData({ ...common, ...(previous && { previous }), ...more });
 }
 
 /** Parts that serve `books` for its ApiResource of this UID. */
@@ -58,7 +62,7 @@ function serving(projectUid: string, ...uids: readonly string[]): ProjectParts {
 
 it("what is kept goes on saying since when, and how much it is, until it is served again", () => {
   const since = { retained: true, retainedAt: "2026-11-20T00:00:00.000Z", size: { objects: 2, bytes: 30 } } as const;
-  const kept = judged(shop("there", "Retain"), record("Retain", entry(since)));
+  const kept = evaluated(shop("there", "Retain"), record("Retain", entry(since)));
   expect(kept.record?.entries).toEqual([entry(since)]);
   const objects = projectObjects("shop", ...shop("there", "Retain"), ...books("anew", undefined));
   const parts = serving("Project shop", "ApiResource books, anew");
@@ -84,7 +88,7 @@ describe("when an ApiResource ends, its data", () => {
 
   it.each(cases)("($own in a Project with $inherited, $end) are $fate", ({ end, own, inherited, fate }) => {
     const before = record(inherited, entry(own === undefined ? {} : { policy: own }));
-    const { record: after, openPurges } = judged([...shop("there", inherited), ...books(end, own)], before);
+    const { record: after, openPurges } = evaluated([...shop("there", inherited), ...books(end, own)], before);
     const [found] = after?.entries ?? [];
     if (fate === "purged") expect(found).toMatchObject({ purgeFromRevision: 0, purgeCause: "ApiResource books" });
     else expect(found?.purgeFromRevision).toBeUndefined();
@@ -94,31 +98,31 @@ describe("when an ApiResource ends, its data", () => {
   });
 
   it("go by what the spec says now, not by what was published", () => {
-    const after = judged([...shop("there", "Retain"), ...books("going", "Delete")], record("Retain", entry()));
+    const after = evaluated([...shop("there", "Retain"), ...books("going", "Delete")], record("Retain", entry()));
     expect(after.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, policy: "Delete" });
   });
 
   it("go, or stay, by what it said when it was seen last, not by what was published", () => {
-    const kept = judged(shop("there", "Delete"), record("Delete", entry({ policy: "Delete" })), {
+    const kept = evaluated(shop("there", "Delete"), record("Delete", entry({ policy: "Delete" })), {
       deleted: books("there", "Retain"),
     });
     expect(kept.record?.entries).toEqual([entry({ policy: "Retain", retained: true })]);
-    const purged = judged(shop("there", "Retain"), record("Retain", entry()), { deleted: books("there", "Delete") });
+    const purged = evaluated(shop("there", "Retain"), record("Retain", entry()), { deleted: books("there", "Delete") });
     expect(purged.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, policy: "Delete" });
   });
 
   it("stay when its Project said Retain last and went, too", () => {
     const ended = { deleted: shop("there", "Retain"), previousParts: serving("Project shop", "ApiResource books") };
-    const after = judged(books("there", undefined), record("Delete", entry()), ended);
+    const after = evaluated(books("there", undefined), record("Delete", entry()), ended);
     expect(after.record?.entries).toEqual([entry()]);
     // Told of once more after that was acted on, it decides nothing.
-    const again = judged(books("there", undefined), record("Retain", entry()), { deleted: shop("there", "Delete") });
+    const again = evaluated(books("there", undefined), record("Retain", entry()), { deleted: shop("there", "Delete") });
     expect(again.record?.entries).toEqual([entry()]);
   });
 
   it("that were kept stay when the Project's policy becomes Delete later", () => {
     const kept = entry({ retained: true });
-    expect(judged(shop("there", "Delete"), record("Retain", kept)).record?.entries).toEqual([kept]);
+    expect(evaluated(shop("there", "Delete"), record("Retain", kept)).record?.entries).toEqual([kept]);
   });
 });
 
@@ -140,7 +144,7 @@ describe("when a Project ends, the data of a child", () => {
       const policy = own === undefined ? {} : { policy: own };
       const before = record("Delete", entry({ ...policy, ...(child === "kept earlier" && { retained: true }) }));
       const objects = [...shop(end, "Delete"), ...books(child === "kept earlier" ? "gone" : child, own)];
-      const [found] = judged(objects, before).record?.entries ?? [];
+      const [found] = evaluated(objects, before).record?.entries ?? [];
       if (fate === "purged") expect(found).toMatchObject({ purgeFromRevision: 0, purgeCause: "Project shop" });
       else expect(found?.purgeFromRevision).toBeUndefined();
     },
@@ -149,25 +153,25 @@ describe("when a Project ends, the data of a child", () => {
   it.each<State>(["going", "gone", "anew"])("stay when it says Retain and is %s, whatever the child says", (end) => {
     for (const own of [undefined, "Retain", "Delete"] as const) {
       const before = record("Retain", entry(own === undefined ? {} : { policy: own }));
-      const after = judged([...shop(end, "Retain"), ...books("there", own)], before);
+      const after = evaluated([...shop(end, "Retain"), ...books("there", own)], before);
       expect(after.record?.entries[0]?.purgeFromRevision).toBeUndefined();
     }
   });
 
   it("are decided once: a child that drops its own Retain afterwards keeps its data", () => {
-    const first = judged(books("there", "Retain"), record("Delete", entry({ policy: "Retain" })));
+    const first = evaluated(books("there", "Retain"), record("Delete", entry({ policy: "Retain" })));
     const planned = planData(first, { objects: projectObjects("shop"), namespaceUid });
-    expect(judged(books("there", undefined), planned).record?.entries).toEqual([entry()]);
+    expect(evaluated(books("there", undefined), planned).record?.entries).toEqual([entry()]);
   });
 
   it("are purged although the Project was made anew at once, with Retain now", () => {
     const objects = [...shop("anew", "Retain"), ...books("there", undefined)];
-    const first = judged(objects, record("Delete", entry()));
+    const first = evaluated(objects, record("Delete", entry()));
     expect(first.openPurges).toEqual(new Set(["resource:books"]));
     const parts = serving("Project shop, anew");
     const planned = planData(first, { objects: projectObjects("shop", ...objects), namespaceUid, parts });
     expect(planned).toMatchObject({ policy: "Retain", projectUid: "Project shop, anew" });
-    expect(judged(objects, planned).record?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
+    expect(evaluated(objects, planned).record?.entries[0]).toMatchObject({ purgeFromRevision: 0 });
   });
 });
 
@@ -176,27 +180,27 @@ describe("while an object is going, data that are to be purged", () => {
   const objects = [...shop("there", "Retain"), ...books("going", "Retain")];
 
   it("are released when its policy becomes Retain", () => {
-    expect(judged(objects, record("Retain", pending)).record?.entries).toEqual([entry({ policy: "Retain" })]);
+    expect(evaluated(objects, record("Retain", pending)).record?.entries).toEqual([entry({ policy: "Retain" })]);
   });
 
   it("are released when it inherits and its Project's policy becomes Retain", () => {
     const inherited = entry({ purgeFromRevision: 5, purgeCause: "ApiResource books" });
-    const after = judged([...shop("there", "Retain"), ...books("going", undefined)], record("Delete", inherited));
+    const after = evaluated([...shop("there", "Retain"), ...books("going", undefined)], record("Delete", inherited));
     expect(after.record?.entries).toEqual([entry()]);
   });
 
   it("are not released any more once the purge was ordered", () => {
     const ordered = new Set(["ApiResource books:5"]);
-    expect(judged(objects, record("Retain", pending), { ordered }).record?.entries).toEqual([pending]);
+    expect(evaluated(objects, record("Retain", pending), { ordered }).record?.entries).toEqual([pending]);
   });
 
   it("are not released any more once the object has gone", () => {
-    expect(judged(shop("there", "Retain"), record("Retain", pending)).record?.entries).toEqual([pending]);
+    expect(evaluated(shop("there", "Retain"), record("Retain", pending)).record?.entries).toEqual([pending]);
   });
 
   it("keep the revision from which on nobody serves them", () => {
     const still = [...shop("there", "Retain"), ...books("going", "Delete")];
-    expect(judged(still, record("Retain", pending)).record?.entries[0]?.purgeFromRevision).toBe(5);
+    expect(evaluated(still, record("Retain", pending)).record?.entries[0]?.purgeFromRevision).toBe(5);
   });
 
   it("of all children are released when a Project that is going gets Retain, but for those that say Delete", () => {
@@ -204,7 +208,7 @@ describe("while an object is going, data that are to be purged", () => {
       entry({ name, uid: `ApiResource ${name}`, purgeFromRevision: 5, purgeCause: "Project shop", ...more });
     const before = record("Delete", byProject("books", {}), byProject("films", { policy: "Delete" }));
     const films = stored("ApiResource", "films", { metadata: terminating, spec: { deletionPolicy: "Delete" } });
-    const after = judged([...shop("going", "Retain"), ...books("there", undefined), films], before);
+    const after = evaluated([...shop("going", "Retain"), ...books("there", undefined), films], before);
     expect(after.record?.entries).toEqual([
       entry(),
       byProject("films", { policy: "Delete", purgeCause: "ApiResource films" }),
@@ -216,10 +220,10 @@ describe("a Project that was released while it was going", () => {
   it("takes no data along when it has gone then", () => {
     const pending = entry({ purgeFromRevision: 5, purgeCause: "Project shop" });
     const children = books("there", undefined);
-    const released = judged([...shop("going", "Retain"), ...children], record("Delete", pending));
+    const released = evaluated([...shop("going", "Retain"), ...children], record("Delete", pending));
     expect(released.openPurges).toEqual(new Set());
     const planned = planData(released, { objects: projectObjects("shop"), namespaceUid });
-    expect(judged(children, planned).record).toEqual(record("Retain", entry()));
+    expect(evaluated(children, planned).record).toEqual(record("Retain", entry()));
   });
 });
 
@@ -234,7 +238,7 @@ describe("data of an earlier namespace", () => {
     "are neither served nor purged nor recorded anew: Project %s",
     (state) => {
       const before = record("Delete", foreign, entry({ name: "films" }));
-      const after = judged([...shop(state, "Delete"), ...books("anew", undefined)], before);
+      const after = evaluated([...shop(state, "Delete"), ...books("anew", undefined)], before);
       expect(after).toMatchObject({ foreignData: true, adopted: false, openPurges: new Set() });
       expect(after.record).toEqual(before);
       expect(planData(after, { objects: projectObjects("shop"), namespaceUid })).toEqual(before);
@@ -243,12 +247,12 @@ describe("data of an earlier namespace", () => {
 
   it("can't be planned with parts that serve them", () => {
     const objects = projectObjects("shop", ...shop("there", "Delete"));
-    const after = judged(shop("there", "Delete"), record("Delete", foreign));
+    const after = evaluated(shop("there", "Delete"), record("Delete", foreign));
     expect(() => planData(after, { objects, namespaceUid, parts: serving("Project shop") })).toThrow();
   });
 
   it("become this namespace's when the Project says so, and nothing of them is purged by the end of the former", () => {
-    const after = judged([adopting], record("Delete", foreign));
+    const after = evaluated([adopting], record("Delete", foreign));
     expect(after).toMatchObject({ foreignData: false, adopted: true });
     expect(after.record).toEqual({
       policy: "Delete",
@@ -258,15 +262,15 @@ describe("data of an earlier namespace", () => {
   });
 
   it("become this namespace's when the operator is told to adopt all", () => {
-    expect(judged(shop("anew", "Retain"), record("Delete", foreign), { adopt: true }).adopted).toBe(true);
+    expect(evaluated(shop("anew", "Retain"), record("Delete", foreign), { adopt: true }).adopted).toBe(true);
   });
 
   it("wait for a Project that can say so", () => {
-    expect(judged(books("there", undefined), record("Delete", foreign), { adopt: true }).foreignData).toBe(true);
+    expect(evaluated(books("there", undefined), record("Delete", foreign), { adopt: true }).foreignData).toBe(true);
   });
 
   it("are purged by their policy when the namespace has gone and none is there", () => {
-    const after = judgeData({
+    const after = evaluateData({
       objects: projectObjects("shop"),
       previous: record("Delete", foreign),
       adopt: false,
@@ -277,7 +281,7 @@ describe("data of an earlier namespace", () => {
 
   it("that were to be purged with it still are, and who comes next waits", () => {
     const pending = entry({ namespaceUid: "namespace 0", purgeFromRevision: 5, purgeCause: "Project shop" });
-    const after = judged([...shop("anew", "Retain"), ...books("anew", undefined)], record("Retain", pending));
+    const after = evaluated([...shop("anew", "Retain"), ...books("anew", undefined)], record("Retain", pending));
     expect(after).toMatchObject({ foreignData: false, openPurges: new Set(["resource:books"]) });
     expect(after.record?.entries).toEqual([pending]);
   });
@@ -288,7 +292,7 @@ describe("the record", () => {
   const objects = projectObjects("shop", ...there);
 
   it("has what is served, with the policies of now", () => {
-    const plan = planData(judged(there, undefined), {
+    const plan = planData(evaluated(there, undefined), {
       objects,
       namespaceUid,
       parts: serving("Project shop", "ApiResource books"),
@@ -298,7 +302,7 @@ describe("the record", () => {
 
   it("passes kept data on to the object that serves them again", () => {
     const before = record("Delete", entry({ uid: "an earlier one", retained: true }));
-    const plan = planData(judged(there, before), {
+    const plan = planData(evaluated(there, before), {
       objects,
       namespaceUid,
       parts: serving("Project shop", "ApiResource books"),
@@ -307,31 +311,33 @@ describe("the record", () => {
   });
 
   it("keeps the data of an object that is broken and was served once", () => {
-    expect(judged(there, record("Delete", entry())).record?.entries).toEqual([entry({ policy: "Retain" })]);
+    expect(evaluated(there, record("Delete", entry())).record?.entries).toEqual([entry({ policy: "Retain" })]);
   });
 
   it("refuses parts that serve what is to be deleted", () => {
-    const after = judged(there, record("Delete", entry({ uid: "an earlier one", policy: "Delete" })));
+    const after = evaluated(there, record("Delete", entry({ uid: "an earlier one", policy: "Delete" })));
     const parts = serving("Project shop", "ApiResource books");
     expect(() => planData(after, { objects, namespaceUid, parts })).toThrow(/resource:books/);
   });
 
   it("takes what is published and on no record for kept until somebody says otherwise", () => {
-    const after = judged(shop("there", "Retain"), undefined, {
+    const after = evaluated(shop("there", "Retain"), undefined, {
       previousParts: serving("Project shop", "ApiResource books"),
     });
     expect(after.record?.entries).toEqual([entry({ retained: true })]);
   });
 
   it("is gone when nothing is stored or served any more", () => {
-    expect(planData(judged([], record("Retain")), { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
-    expect(planData(judged([], undefined), { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
+    expect(
+      planData(evaluated([], record("Retain")), { objects: projectObjects("shop"), namespaceUid }),
+    ).toBeUndefined();
+    expect(planData(evaluated([], undefined), { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
   });
 
   it("is the same in whatever order things come", () => {
     const [a, b] = [entry({ name: "a", retained: true }), entry({ name: "b", retained: true })];
     const plan = (...entries: readonly DataEntry[]) =>
-      planData(judged([], record("Retain", ...entries)), { objects: projectObjects("shop"), namespaceUid });
+      planData(evaluated([], record("Retain", ...entries)), { objects: projectObjects("shop"), namespaceUid });
     expect(JSON.stringify(plan(b, a))).toBe(JSON.stringify(plan(a, b)));
   });
 });
@@ -352,13 +358,13 @@ function look(step: Step, known: DataRecord | undefined, isOrdered: boolean): Da
   const objects = [...shop(step.shop, step.shopPolicy), ...books(step.books, step.booksPolicy)];
   const before = known?.entries[0];
   const ordered = new Set(isOrdered && before?.purgeFromRevision !== undefined ? [purgeId(before)] : []);
-  const after = judged(objects, known, { ordered });
+  const after = evaluated(objects, known, { ordered });
   const found = after.record?.entries[0];
   const isThere = step.books === "there" || step.books === "going";
   const said = isThere ? step.booksPolicy : before?.policy;
   if (said === "Retain" && before?.purgeFromRevision === undefined) expect(found?.purgeFromRevision).toBeUndefined();
   if (ordered.size > 0) expect(found).toEqual(before);
-  expect(judged(objects, after.record, { ordered }).record).toEqual(after.record);
+  expect(evaluated(objects, after.record, { ordered }).record).toEqual(after.record);
   return planData(after, { objects: projectObjects("shop", ...objects), namespaceUid });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type DataInput, judgeData } from "../../../../operator/finalize/data-plan.ts";
+import { type DataInput, evaluateData } from "../../../../operator/finalize/data-plan.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource, DeletionPolicy } from "../../../../operator/model/objects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
@@ -17,9 +17,9 @@ function record(policy: DeletionPolicy): DataRecord {
   return { policy, projectUid: "Project shop", entries: [entry] };
 }
 
-function judged(objects: readonly CustomResource[], previous: DataRecord, more: Partial<DataInput> = {}) {
+function evaluated(objects: readonly CustomResource[], previous: DataRecord, more: Partial<DataInput> = {}) {
   const common = { namespaceUid, adopt: false, ordered: new Set<string>() };
-  return judgeData({ ...common, objects: projectObjects("shop", ...objects), previous, ...more });
+  return evaluateData({ ...common, objects: projectObjects("shop", ...objects), previous, ...more });
 }
 
 describe("data of objects that went with their definition", () => {
@@ -27,20 +27,23 @@ describe("data of objects that went with their definition", () => {
 
   it("are the next object's of that name, whatever the policies say", () => {
     const objects = [shop("Project shop, anew", "Delete"), books(anew)];
-    const found = judged(objects, record("Delete"), { isReplaced });
+    const found = evaluated(objects, record("Delete"), { isReplaced });
     expect(found.openPurges).toEqual(new Set());
     expect(found.record).toMatchObject({ projectUid: "Project shop, anew", entries: [{ uid: anew }] });
-    expect(judged(objects, record("Delete")).openPurges).toEqual(new Set(["resource:books"]));
+    expect(evaluated(objects, record("Delete")).openPurges).toEqual(new Set(["resource:books"]));
   });
 
   it("stay where there is none", () => {
-    const found = judged([shop("Project shop", "Delete")], record("Delete"), { isReplaced });
+    const found = evaluated([shop("Project shop", "Delete")], record("Delete"), { isReplaced });
     expect(found.openPurges).toEqual(new Set());
     expect(found.record?.entries).toMatchObject([{ uid: first, retained: true }]);
   });
 
   it("are deleted as the policy says where somebody deleted the object", () => {
-    const found = judged([shop("Project shop", "Retain")], record("Retain"), { isReplaced, deleted: [books(first)] });
+    const found = evaluated([shop("Project shop", "Retain")], record("Retain"), {
+      isReplaced,
+      deleted: [books(first)],
+    });
     expect(found.openPurges).toEqual(new Set(["resource:books"]));
   });
 });

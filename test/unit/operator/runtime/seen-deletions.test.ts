@@ -19,7 +19,7 @@ describe("objects whose deletion was seen", () => {
     expect(namesOf(deletions.take("default/shop"))).toEqual(["one", "two", "three"]);
   });
 
-  it("keep what their deletion is judged by, and not what they declared", () => {
+  it("keep what their deletion depends on, and not what they declared", () => {
     const deletions = createSeenDeletions();
     const declared = { schema: { type: "object", title: "x".repeat(1_000) }, deletionPolicy: "Delete" };
     deletions.add("default/shop", stored("ApiResource", "books", { spec: declared, status: { conditions: [] } }));

@@ -1,9 +1,9 @@
-// Judges a Project by itself, without its children: what of it is served, and what is said of it. Its spec may be broken, its
+// Checks a Project by itself, without its children: what of it is served, and what is said of it. Its spec may be broken, its
 // signing ring missing, or a host of it somebody else's; the last costs it that host only.
 
 import type { ProjectConfig, ProjectParts, SigningRing } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
-import { type Judged, type Refusal, refuse, type Verdict } from "../model/verdict.ts";
+import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant } from "./hosts.ts";
@@ -12,19 +12,19 @@ export interface ProjectSurroundings {
   /** True when data of an earlier namespace are stored under the Project's name: they are served to nobody. */
   readonly foreignData?: boolean;
   readonly hosts: HostGrant;
-  readonly signing: Judged<SigningRing>;
+  readonly signing: Result<SigningRing>;
   readonly previous?: ProjectParts;
 }
 
 export type LiveProject = Pick<ProjectParts, "project" | "signing">;
 
-export interface JudgedProject {
+export interface CheckedProject {
   /** Absent = the Project has never been good: nothing of it may be served. */
   readonly live?: LiveProject;
   readonly verdict: Verdict;
 }
 
-export function judgeProject(project: Project, surroundings: ProjectSurroundings): JudgedProject {
+export function checkProject(project: Project, surroundings: ProjectSurroundings): CheckedProject {
   const subject = subjectOf(project);
   const config = compileProjectConfig(project, surroundings.hosts);
   const { signing } = surroundings;
@@ -51,7 +51,7 @@ export function lastGoodProject(
   return { ...config, hosts: held, ...acceptedLossMember(project) };
 }
 
-function fallBack(project: Project, surroundings: ProjectSurroundings, refusal: Refusal): JudgedProject {
+function fallBack(project: Project, surroundings: ProjectSurroundings, refusal: Refusal): CheckedProject {
   const { previous, signing } = surroundings;
   const config = lastGoodProject(project, surroundings);
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
