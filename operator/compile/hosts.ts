@@ -89,12 +89,12 @@ function grantOf(project: Project, holders: ReadonlyMap<string, HostClaim>, poli
 }
 
 /** Suffixes that one message names. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 function notAllowed(policy: HostPolicy, namespace: string, host: string): string {
   const refused = `The platform does not let namespace "${namespace}" claim the host "${host}"`;
   const suffixes = policy.suffixesOf(namespace);
   if (suffixes.length === 0) return `${refused}: it allows this namespace no host at all`;
-  const more = suffixes.length > mostNamed ? " and others" : "";
-  return `${refused}: it allows ${suffixes.slice(0, mostNamed).join(", ")}${more}, and names below`;
+  const more = suffixes.length > maxNamed ? " and others" : "";
+  return `${refused}: it allows ${suffixes.slice(0, maxNamed).join(", ")}${more}, and names below`;
 }

@@ -26,11 +26,11 @@ interface Written {
 
 const repairsAtOnce = 3;
 const firstWaitMs = 1_000;
-const longestWaitMs = 300_000;
+const maxWaitMs = 300_000;
 /** Who changes something once an hour is no loop. */
 const forgottenMs = 3_600_000;
 /** Of what is not remembered any more a repair comes at once. */
-const mostPlaces = 10_000;
+const maxPlaces = 10_000;
 
 export function createRepairs(monotonic: Monotonic): Repairs {
   /** What was written last comes last. */
@@ -43,7 +43,7 @@ export function createRepairs(monotonic: Monotonic): Repairs {
     waitMs(place, text) {
       const before = repeatOf(place, digestOf(text));
       if (before === undefined || before.repeats < repairsAtOnce) return 0;
-      const wait = Math.min(firstWaitMs * 2 ** (before.repeats - repairsAtOnce), longestWaitMs);
+      const wait = Math.min(firstWaitMs * 2 ** (before.repeats - repairsAtOnce), maxWaitMs);
       return Math.max(0, before.at + wait - monotonic());
     },
     wasWritten: (place, text) => repeatOf(place, digestOf(text)) !== undefined,
@@ -53,7 +53,7 @@ export function createRepairs(monotonic: Monotonic): Repairs {
       places.delete(place);
       places.set(place, { digest, repeats, at: monotonic() });
       for (const oldest of places.keys()) {
-        if (places.size <= mostPlaces) break;
+        if (places.size <= maxPlaces) break;
         places.delete(oldest);
       }
     },

@@ -5,11 +5,11 @@ import { arrived, failure, parsed } from "./answers.ts";
 import { ApiUnreachable, type KubeObject, type ResourceType, type WatchEvent } from "./api.ts";
 
 /** A Secret of a mebibyte in base64 with metadata, several times over. */
-const longestLine = 8 * 1024 * 1024;
+const maxLineLength = 8 * 1024 * 1024;
 const newline = 0x0a;
 
 /** Whole lines as text. Pieces are joined before they are decoded: a character may lie across two of them. */
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>, longest = longestLine): AsyncIterable<string> {
+export async function* linesOf(pieces: AsyncIterable<Uint8Array>, maxLength = maxLineLength): AsyncIterable<string> {
   let parts: Uint8Array[] = [];
   let size = 0;
   for await (const piece of pieces) {
@@ -22,7 +22,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>, longest = long
     }
     if (from < piece.length) parts.push(piece.subarray(from));
     size += piece.length - from;
-    if (size > longest) throw new ApiUnreachable("watch: a line is longer than any object can be");
+    if (size > maxLength) throw new ApiUnreachable("watch: a line is longer than any object can be");
   }
   if (size > 0) throw new ApiUnreachable("watch: the stream ended within a line");
 }

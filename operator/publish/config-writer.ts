@@ -45,7 +45,7 @@ export interface ConfigWriterDeps {
 
 /** After an opening or a beginning that failed, the next one waits, unless a look asks for it: ten thousand Projects ask meanwhile. */
 const firstBackoffMs = 250;
-const longestBackoffMs = 5_000;
+const maxBackoffMs = 5_000;
 
 export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   const { open, confirm, takeOver, onBegun, onRefused, onTakenOver, monotonic = systemMonotonic } = deps;
@@ -57,7 +57,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   let refusal: { readonly error: unknown; readonly until: number; readonly backoffMs: number } | undefined;
 
   const refuse = (error: unknown): void => {
-    const backoffMs = Math.min((refusal?.backoffMs ?? firstBackoffMs / 2) * 2, longestBackoffMs);
+    const backoffMs = Math.min((refusal?.backoffMs ?? firstBackoffMs / 2) * 2, maxBackoffMs);
     refusal = { error, backoffMs, until: monotonic() + backoffMs };
   };
   const opened = (): Promise<OpenConfig> => {

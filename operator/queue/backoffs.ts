@@ -26,7 +26,7 @@ interface Failure {
 }
 
 const firstMs = 100;
-const longestMs = 60_000;
+const maxMs = 60_000;
 const jitter = 0.2;
 const together = { burst: 100, refillMs: 100 };
 
@@ -37,7 +37,7 @@ export function createBackoffs({ monotonic, random }: BackoffOptions): Backoffs 
     next(key, lane) {
       const before = failures.get(key)?.times ?? 0;
       failures.set(key, { times: before + 1, lane });
-      const backoff = Math.min(longestMs, firstMs * 2 ** before);
+      const backoff = Math.min(maxMs, firstMs * 2 ** before);
       return Math.max(backoff, bucket.reserve()) * (1 - jitter + 2 * jitter * random());
     },
     forget: (key) => void failures.delete(key),

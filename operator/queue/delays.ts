@@ -16,7 +16,7 @@ interface Due {
   readonly lane: Lane;
 }
 
-const fewLeftovers = 1_000;
+const minLeftovers = 1_000;
 
 export interface DelayOptions {
   readonly timers: Timers;
@@ -77,7 +77,7 @@ export function createDelays({ timers, monotonic, due }: DelayOptions): Delays {
   function replace(entry: Due): void {
     byKey.set(entry.key, entry);
     insert(heap, entry);
-    if (heap.length < 2 * byKey.size + fewLeftovers) return;
+    if (heap.length < 2 * byKey.size + minLeftovers) return;
     // A moment that is a year off would stay for a year after an earlier one replaced it. What is sorted is a heap.
     heap.length = 0;
     for (const kept of [...byKey.values()].sort((one, other) => one.at - other.at)) heap.push(kept);

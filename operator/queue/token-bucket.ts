@@ -7,7 +7,7 @@ export interface TokenBucketOptions {
   readonly burst: number;
   readonly refillMs: number;
   /** Nobody waits longer for a token, however many do; 60 s by default. */
-  readonly longestWaitMs?: number;
+  readonly maxWaitMs?: number;
   readonly monotonic: Monotonic;
 }
 
@@ -18,12 +18,7 @@ export interface TokenBucket {
   tryTake(): boolean;
 }
 
-export function createTokenBucket({
-  burst,
-  refillMs,
-  longestWaitMs = 60_000,
-  monotonic,
-}: TokenBucketOptions): TokenBucket {
+export function createTokenBucket({ burst, refillMs, maxWaitMs = 60_000, monotonic }: TokenBucketOptions): TokenBucket {
   let tokens = burst;
   let at = monotonic();
   const refill = (): void => {
@@ -35,7 +30,7 @@ export function createTokenBucket({
     reserve() {
       refill();
       // After an outage of ten thousand keys the last would have waited for a quarter of an hour.
-      tokens = Math.max(tokens - 1, -longestWaitMs / refillMs);
+      tokens = Math.max(tokens - 1, -maxWaitMs / refillMs);
       return tokens >= 0 ? 0 : -tokens * refillMs;
     },
     tryTake() {

@@ -39,10 +39,10 @@ export interface StoppableRecorder extends EventRecorder {
 const seriesMs = 600_000;
 const countEveryMs = 300_000;
 const seriesRemembered = 4_096;
-const longestQueue = 1_000;
+const maxQueueLength = 1_000;
 const attempts = 4;
 const firstPauseMs = 1_000;
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 
 interface Series {
   readonly subject: Subject;
@@ -64,7 +64,7 @@ export function createEventRecorder(options: RecorderOptions): StoppableRecorder
 
   const enqueue = (series: Series): boolean => {
     if (queue.has(series)) return true;
-    const full = queue.size >= longestQueue;
+    const full = queue.size >= maxQueueLength;
     if (full || !limits.allow(series.subject)) {
       observe?.({ kind: "dropped", why: full ? "full" : "limit" });
       return false;
@@ -162,8 +162,8 @@ async function send(options: RecorderOptions, series: Series, signal: AbortSigna
 
 /** Undefined when it would be refused again: the namespace is going, the right is missing, this is not the leader. */
 function pauseAfter(error: unknown, attempt: number): number | undefined {
-  const pauseMs = Math.min(longestPauseMs, firstPauseMs * 4 ** (attempt - 1));
+  const pauseMs = Math.min(maxPauseMs, firstPauseMs * 4 ** (attempt - 1));
   if (error instanceof ApiUnreachable) return pauseMs;
   if (!(error instanceof ApiFailure) || (error.status !== 429 && error.status < 500)) return undefined;
-  return Math.min(longestPauseMs, Math.max(pauseMs, (error.retryAfterSeconds ?? 0) * 1000));
+  return Math.min(maxPauseMs, Math.max(pauseMs, (error.retryAfterSeconds ?? 0) * 1000));
 }

@@ -21,23 +21,23 @@ export interface EventFacts {
 }
 
 /** Names have 253 characters at most, and so has the object's. */
-const longestStem = 200;
-const longestInstance = 128;
-const longestNoteBytes = 1024;
+const maxStemLength = 200;
+const maxInstanceLength = 128;
+const maxNoteBytes = 1024;
 
 export function newEvent({ subject, note, instance, suffix, now }: EventFacts): JsonObject {
   const { kind, namespace, name, uid } = subject;
   return {
     apiVersion: `${eventType.group}/${eventType.version}`,
     kind: eventType.kind,
-    metadata: { namespace, name: `${name.slice(0, longestStem).replace(/[^a-z0-9]+$/, "")}.${suffix}` },
+    metadata: { namespace, name: `${name.slice(0, maxStemLength).replace(/[^a-z0-9]+$/, "")}.${suffix}` },
     eventTime: microTime(now),
     reportingController,
-    reportingInstance: instance.slice(0, longestInstance),
+    reportingInstance: instance.slice(0, maxInstanceLength),
     type: note.type,
     reason: note.reason,
     action: note.action,
-    note: withinBytes(note.note, longestNoteBytes),
+    note: withinBytes(note.note, maxNoteBytes),
     regarding: { apiVersion, kind, namespace, name, uid },
   };
 }

@@ -48,7 +48,7 @@ export type RingStep = "added" | "rotated" | "retired";
 /** Clocks differ, and a replica signs with the former key until it has heard of the new one. */
 const marginMs = 60_000;
 /** A ring that is asked for a new key every minute must not grow without end. */
-const mostKeys = 8;
+const maxKeys = 8;
 
 /** What the ring has to be now, and which steps were taken; the same objects when nothing is to be done. */
 export function advanceRing(
@@ -62,7 +62,7 @@ export function advanceRing(
   if (isPublished && situation.acknowledged) return stepped(retired, promote(retired, pending, situation), "rotated");
   const { wanted } = situation;
   const asked = wanted !== undefined && wanted !== retired.state.handled;
-  if (!asked || pending !== undefined || retired.ring.keys.length >= mostKeys) return retired;
+  if (!asked || pending !== undefined || retired.ring.keys.length >= maxKeys) return retired;
   return stepped(retired, add(retired, wanted, situation), "added");
 }
 

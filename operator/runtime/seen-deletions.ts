@@ -11,7 +11,7 @@ export interface SeenDeletions {
 }
 
 /** Objects that are kept at most, a kilobyte each; then those of the Project that has waited longest go. */
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 export function createSeenDeletions(): SeenDeletions {
   const kept = new Map<string, CustomResource[]>();
@@ -20,7 +20,7 @@ export function createSeenDeletions(): SeenDeletions {
   const keep = (key: string, objects: CustomResource[]): void => {
     kept.set(key, objects);
     for (const [oldest, { length }] of kept) {
-      if (count <= mostKept) return;
+      if (count <= maxKept) return;
       kept.delete(oldest);
       count -= length;
     }

@@ -12,7 +12,7 @@ export interface KnownRivals {
 }
 
 /** Some hundred bytes each. Of one that is forgotten whoever is faster makes the Secret anew. */
-const mostRivals = 10_000;
+const maxRivals = 10_000;
 /** A rival that runs has made the Secrets anew by then. */
 const forgottenMs = 600_000;
 
@@ -23,7 +23,7 @@ export function createKnownRivals(monotonic: Monotonic): KnownRivals {
       rivals.delete(uid);
       if (rival !== undefined) rivals.set(uid, { name: installationText(rival), seenAt: monotonic() });
       const [oldest] = rivals.keys();
-      if (oldest !== undefined && rivals.size > mostRivals) rivals.delete(oldest);
+      if (oldest !== undefined && rivals.size > maxRivals) rivals.delete(oldest);
     },
     nameOf(uid) {
       const known = rivals.get(uid);

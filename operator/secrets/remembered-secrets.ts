@@ -11,7 +11,7 @@ export interface RememberedSecrets {
   forget(place: string): void;
 }
 
-export function createRememberedSecrets(mostBytes: number): RememberedSecrets {
+export function createRememberedSecrets(maxBytes: number): RememberedSecrets {
   /** The one that was asked for last comes last. */
   const secrets = new Map<string, Secret>();
   let bytes = 0;
@@ -34,7 +34,7 @@ export function createRememberedSecrets(mostBytes: number): RememberedSecrets {
       secrets.set(place, secret);
       bytes += weightOf(secret);
       for (const oldest of secrets.keys()) {
-        if (bytes <= mostBytes) break;
+        if (bytes <= maxBytes) break;
         forget(oldest);
       }
     },

@@ -70,13 +70,13 @@ export class NamespaceTerminating extends Error {
   override readonly name = "NamespaceTerminating";
 }
 
-const mostRememberedBytes = 32 * 1024 * 1024;
+const maxRememberedBytes = 32 * 1024 * 1024;
 const readsAtATime = 16;
 
 export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   const { api, own, foreign } = deps;
   const repairs = createRepairs(deps.monotonic);
-  const remembered = createRememberedSecrets(mostRememberedBytes);
+  const remembered = createRememberedSecrets(maxRememberedBytes);
 
   const readForeign = async (metadata: KubeObject): Promise<Secret | undefined> => {
     const { namespace, name, resourceVersion } = metadata.metadata;

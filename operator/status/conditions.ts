@@ -14,7 +14,7 @@ import {
   dataLostMessage,
   deletingMessage,
   heldMessage,
-  mostCharacters,
+  maxCharacters,
   programmedMessages,
   readyMessage,
   refusedMessage,
@@ -136,7 +136,7 @@ interface ContestedSaid {
 
 function contested({ reason, message }: ContestedSaid, generation: number, now: number): Condition {
   const said = { status: "True", observedGeneration: generation, lastTransitionTime: timeOf(now) } as const;
-  return { type: "Contested", ...said, reason, message: clipped(message, mostCharacters) };
+  return { type: "Contested", ...said, reason, message: clipped(message, maxCharacters) };
 }
 
 function timeOf(now: number): string {
@@ -243,6 +243,6 @@ function dated(
     observedGeneration: generation,
     lastTransitionTime,
     reason,
-    message: clipped(message, mostCharacters),
+    message: clipped(message, maxCharacters),
   };
 }

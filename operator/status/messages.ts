@@ -79,11 +79,11 @@ export function acceptedMessage(notices: readonly Notice[]): string {
 export function refusedMessage({ faults, live, partly }: Refused): string {
   if (!live) return joined(faults);
   const served = partly === true ? "All else of it is served" : "Its last good version goes on being served";
-  return `${clipped(joined(faults), mostCharacters - served.length - 2)}. ${served}`;
+  return `${clipped(joined(faults), maxCharacters - served.length - 2)}. ${served}`;
 }
 
 /** As the CRDs bound it. */
-export const mostCharacters = 4096;
+export const maxCharacters = 4096;
 
 /** At most `most` UTF-16 units, which are never fewer than the characters that the API server counts. */
 export function clipped(text: string, most: number): string {
@@ -94,11 +94,11 @@ export function clipped(text: string, most: number): string {
 }
 
 /** Of a schema with many faults the first few are enough to begin with. */
-const mostFaults = 5;
+const maxFaults = 5;
 
 function joined(faults: readonly Fault[]): string {
-  const sentences = faults.slice(0, mostFaults).map(placed);
-  return faults.length > mostFaults ? `${sentences.join("; ")}; and more of the kind` : sentences.join("; ");
+  const sentences = faults.slice(0, maxFaults).map(placed);
+  return faults.length > maxFaults ? `${sentences.join("; ")}; and more of the kind` : sentences.join("; ");
 }
 
 function placed({ message, pointer }: Fault): string {

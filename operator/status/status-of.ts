@@ -126,17 +126,17 @@ function childCounts({ resources, users, keys, rootKeys }: ProjectObjects): obje
   };
 }
 
-const mostWarnings = 32;
-const mostWarningCharacters = 1024;
+const maxWarnings = 32;
+const maxWarningCharacters = 1024;
 
 function warnings(verdict: Verdict): object {
   const notices = verdict.accepted ? verdict.notices.filter(({ reason }) => reason === "SchemaWarning") : [];
   if (notices.length === 0) return {};
-  return { warnings: notices.slice(0, mostWarnings).map(warningText) };
+  return { warnings: notices.slice(0, maxWarnings).map(warningText) };
 }
 
 function warningText({ message, pointer }: Notice): string {
-  return clipped(pointer === undefined ? message : `${pointer}: ${message}`, mostWarningCharacters);
+  return clipped(pointer === undefined ? message : `${pointer}: ${message}`, maxWarningCharacters);
 }
 
 const credentialFields = {

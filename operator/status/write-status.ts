@@ -23,7 +23,7 @@ export async function writeStatus(
   if (!differs(status, object.status ?? {}, drops)) return undefined;
   const { namespace, name, uid } = object.metadata;
   let resourceVersion = object.metadata.resourceVersion;
-  for (let attempt = 1; attempt < mostAttempts; attempt += 1) {
+  for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
     const written = await applyTo(api, { object, resourceVersion, status }).catch(unlessConflict);
     if (written !== "conflict") return written;
     if (yields) return undefined;
@@ -63,7 +63,7 @@ function unlessConflict(error: unknown): "conflict" {
 }
 
 /** Against somebody who edits an object all the time; then the queue waits before it tries again. */
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 /** Types of the conditions that are ours alone: others that stand beside them are none of our business, unless we say them. */
 const ownTypes: ReadonlySet<string> = new Set([

@@ -20,7 +20,7 @@ export interface CompleteList {
 }
 
 /** Own deletions whose DELETED event has not come are remembered; more than these at once would be a fault elsewhere. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 export class ObjectCache implements Watched {
   readonly #sink: WatchSink;
@@ -232,7 +232,7 @@ function forgetUpTo(moments: Map<string, number>, mark: number): void {
 
 function forgetOldest(moments: Map<string, number>): void {
   for (const key of moments.keys()) {
-    if (moments.size <= mostRemembered) return;
+    if (moments.size <= maxRemembered) return;
     moments.delete(key);
   }
 }
