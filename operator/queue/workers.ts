@@ -5,7 +5,7 @@ import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /** Undefined = all is done; `later` = to be tried again, ever more slowly, without being a failure. */
-export type Handled = { readonly againAfterMs?: number } | "later" | undefined;
+export type Handled = { readonly requeueAfterMs?: number } | "later" | undefined;
 
 export type WorkObservation =
   | { readonly kind: "started" }
@@ -77,9 +77,9 @@ function scheduled(key: string, handled: Handled, queue: WorkQueue): boolean {
     return false;
   }
   queue.forget(key);
-  const { againAfterMs } = handled ?? {};
-  if (againAfterMs !== undefined) queue.addAfter(key, againAfterMs);
-  return againAfterMs === undefined;
+  const { requeueAfterMs } = handled ?? {};
+  if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs);
+  return requeueAfterMs === undefined;
 }
 
 async function inTime(key: string, options: WorkersOptions): Promise<Handled> {

@@ -18,7 +18,7 @@ import { type Rollout, writeStatuses } from "./write-statuses.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
-const unconfirmedAgainMs = 5_000;
+const unconfirmedRequeueMs = 5_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
   const begun = await begin(seen, deps);
@@ -48,7 +48,7 @@ async function areDeletionsConfirmed({ objects, deleted, before, deps }: BegunPa
 
 async function onlyRevoke({ objects, deleted, before, config, deps }: BegunPass): Promise<Reconciled> {
   await revokeDeleted({ objects, deleted }, before, config.publisher, deps.audit);
-  return { againAfterMs: unconfirmedAgainMs, unconfirmed: true };
+  return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */

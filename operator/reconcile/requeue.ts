@@ -5,7 +5,7 @@ import type { PassOutcome } from "./write-statuses.ts";
 
 export interface Reconciled {
   /** Milliseconds after which to look again although nothing has changed. */
-  readonly againAfterMs?: number;
+  readonly requeueAfterMs?: number;
   /** The revision that replicas have not all acknowledged yet. */
   readonly awaited?: UnacknowledgedRevision;
   /** Something was missing that may only be unseen: nothing was done. */
@@ -19,11 +19,11 @@ export interface UnacknowledgedRevision {
   readonly isServed: boolean;
 }
 
-const purgeAgainMs = 500;
-const refusedAgainMs = 30_000;
-const ringAgainMs = 500;
+const purgeRequeueMs = 500;
+const refusedRequeueMs = 30_000;
+const ringRequeueMs = 500;
 /** Whether the other installation is still there. */
-const rivalAgainMs = 60_000;
+const rivalRequeueMs = 60_000;
 
 interface Done extends PassOutcome {
   readonly published: Published;
@@ -41,14 +41,14 @@ export function requeue(done: Done, now: number): Reconciled {
   if (progress.purged.length > 0) moments.push(0);
   if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
   if (progress.unsetMs > 0) moments.push(progress.unsetMs);
-  if (!resolved.isComplete) moments.push(refusedAgainMs);
-  if (resolved.rival !== undefined || progress.held.size > 0) moments.push(rivalAgainMs);
+  if (!resolved.isComplete) moments.push(refusedRequeueMs);
+  if (resolved.rival !== undefined || progress.held.size > 0) moments.push(rivalRequeueMs);
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
-  if (resolved.ringWaits) moments.push(ringAgainMs);
-  if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeAgainMs);
+  if (resolved.ringWaits) moments.push(ringRequeueMs);
+  if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);
   const awaited = { revision: published.revision, isServed: rollout.availability === "served" };
   return {
-    ...(moments.length > 0 && { againAfterMs: Math.min(...moments) }),
+    ...(moments.length > 0 && { requeueAfterMs: Math.min(...moments) }),
     ...(rollout.reach !== "programmed" && { awaited }),
   };
 }

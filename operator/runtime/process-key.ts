@@ -58,7 +58,7 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
     // What was published before Redis was emptied is gone by now.
     const isPublished = done.unconfirmed !== true && deps.beginning() === beginning;
     deps.onProcessed(key, { done, published: isPublished || !(await isLacking(ref, deps)) });
-    return done.againAfterMs === undefined ? undefined : { againAfterMs: done.againAfterMs };
+    return done.requeueAfterMs === undefined ? undefined : { requeueAfterMs: done.requeueAfterMs };
   } catch (error) {
     deps.giveBack(key, deleted);
     return await failed(key, error, deps);
@@ -81,7 +81,7 @@ async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<Handled> {
   deps.onProcessed(key, { published: isRestored });
   const { project, ...children } = deps.objectsOf(ref);
   const isEmpty = project === undefined && childrenOf(children).length === 0;
-  return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { againAfterMs: unknownMs };
+  return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { requeueAfterMs: unknownMs };
 }
 
 async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {

@@ -91,7 +91,7 @@ describe("workers", () => {
       handle: async () => {
         starts.push(time.monotonic());
         if (starts.length === 1) throw new Error("not now");
-        return { againAfterMs: 5_000 };
+        return { requeueAfterMs: 5_000 };
       },
     });
     queue.add("a");

@@ -25,7 +25,7 @@ const ref = { namespace: "default", name: "shop" };
 
 describe("a key of a namespace whose objects are not all known", () => {
   it.each<readonly [string, readonly CustomResource[], object | undefined]>([
-    ["with an object, is looked at again in two seconds", [stored("ApiResource", "books")], { againAfterMs: 2_000 }],
+    ["with an object, is looked at again in two seconds", [stored("ApiResource", "books")], { requeueAfterMs: 2_000 }],
     ["with nothing, waits for an event", [], undefined],
   ])("%s; nothing is taken for absent meanwhile", async (_, objects, again) => {
     const { handle, processed, calls, left } = leader({ knows: false, objects });
@@ -37,7 +37,7 @@ describe("a key of a namespace whose objects are not all known", () => {
 
   it("is looked at again, with nothing in it too, while Redis can't be written", async () => {
     const { handle, processed } = leader({ knows: false, failure: new StoreUnavailable("no") });
-    expect(await handle()).toEqual({ againAfterMs: 2_000 });
+    expect(await handle()).toEqual({ requeueAfterMs: 2_000 });
     expect(processed).toEqual([[key, { published: false }]]);
   });
 
@@ -84,7 +84,7 @@ describe("a Project of another class", () => {
 
   it("is not meant by children without a Project: every operator says that theirs is missing", async () => {
     const { handle, calls } = leader({ className: "own", confirmed: false, objects: [stored("RootKey", "settings")] });
-    expect(await handle()).toEqual({ againAfterMs: 5_000 });
+    expect(await handle()).toEqual({ requeueAfterMs: 5_000 });
     expect(calls).toEqual([
       ["restore", ref],
       ["giveBack", key],
@@ -113,7 +113,7 @@ describe("a reconcile that is done", () => {
   it("comes again in a minute where another installation holds an object back: its namespace may be gone by then", async () => {
     const going = { finalizers: ["jsonplane.io/purge"], deletionTimestamp: "2026-11-21T12:00:00Z" };
     const { handle } = leader({ objects: [stored("RootKey", "settings", { metadata: going })], setter: elsewhere });
-    expect(await handle()).toEqual({ againAfterMs: 60_000 });
+    expect(await handle()).toEqual({ requeueAfterMs: 60_000 });
   });
 
   it("is told, with the revision that replicas have still to acknowledge, and keeps what it took", async () => {
@@ -126,8 +126,8 @@ describe("a reconcile that is done", () => {
 
   it("that could prove nothing gives back what has gone, and is done again in five seconds", async () => {
     const { handle, processed, left } = leader({ confirmed: false });
-    expect(await handle()).toEqual({ againAfterMs: 5_000 });
-    expect(processed).toEqual([[key, { done: { againAfterMs: 5_000, unconfirmed: true }, published: true }]]);
+    expect(await handle()).toEqual({ requeueAfterMs: 5_000 });
+    expect(processed).toEqual([[key, { done: { requeueAfterMs: 5_000, unconfirmed: true }, published: true }]]);
     expect(left()).toEqual(gone);
   });
 });
