@@ -21,24 +21,24 @@ export function initialValueText(value: Json | undefined, maxBytes: number): Res
   return faults.length > 0 ? refuseAll("InvalidSpec", faults.slice(0, maxFaults)) : { ok: true, value: text };
 }
 
-interface Place {
+interface ValueLocation {
   readonly pointer: string;
   readonly depth: number;
   readonly faults: Fault[];
 }
 
-function textOf(value: Json, place: Place): string {
-  if (typeof value === "number") return numberText(value, place);
-  if (typeof value === "string") return stringText(value, place);
+function textOf(value: Json, location: ValueLocation): string {
+  if (typeof value === "number") return numberText(value, location);
+  if (typeof value === "string") return stringText(value, location);
   if (value === null || typeof value !== "object") return String(value);
-  if (place.depth > maxDepth) {
-    place.faults.push({ pointer: place.pointer, message: `Is nested more than ${maxDepth} levels deep` });
+  if (location.depth > maxDepth) {
+    location.faults.push({ pointer: location.pointer, message: `Is nested more than ${maxDepth} levels deep` });
     return "null";
   }
-  return isArray(value) ? arrayText(value, place) : objectText(value, place);
+  return isArray(value) ? arrayText(value, location) : objectText(value, location);
 }
 
-function numberText(value: number, { pointer, faults }: Place): string {
+function numberText(value: number, { pointer, faults }: ValueLocation): string {
   if (!Number.isFinite(value)) {
     faults.push({ pointer, message: "Is no JSON number" });
   } else if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
@@ -50,19 +50,19 @@ function numberText(value: number, { pointer, faults }: Place): string {
   return "0";
 }
 
-function stringText(value: string, { pointer, faults }: Place): string {
+function stringText(value: string, { pointer, faults }: ValueLocation): string {
   if (!value.isWellFormed()) faults.push({ pointer, message: "Has half of a surrogate pair" });
   return JSON.stringify(value);
 }
 
-function arrayText(items: readonly Json[], place: Place): string {
-  return `[${items.map((item, index) => textOf(item, inside(place, String(index)))).join(",")}]`;
+function arrayText(items: readonly Json[], location: ValueLocation): string {
+  return `[${items.map((item, index) => textOf(item, inside(location, String(index)))).join(",")}]`;
 }
 
 /** Built as text: an object would move members that look like digits to the front. */
-function objectText(value: { readonly [name: string]: Json }, place: Place): string {
+function objectText(value: { readonly [name: string]: Json }, location: ValueLocation): string {
   const members = Object.entries(value).sort(([a], [b]) => byCodePoint(a, b));
-  return `{${members.map(([name, member]) => `${stringText(name, place)}:${textOf(member, inside(place, name))}`).join(",")}}`;
+  return `{${members.map(([name, member]) => `${stringText(name, location)}:${textOf(member, inside(location, name))}`).join(",")}}`;
 }
 
 /** Go sorts by bytes of UTF-8, which is the order of code points and not that of UTF-16. */
@@ -70,9 +70,9 @@ function byCodePoint(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-function inside(place: Place, segment: string): Place {
+function inside(location: ValueLocation, segment: string): ValueLocation {
   const escaped = segment.replaceAll("~", "~0").replaceAll("/", "~1");
-  return { ...place, pointer: `${place.pointer}/${escaped}`, depth: place.depth + 1 };
+  return { ...location, pointer: `${location.pointer}/${escaped}`, depth: location.depth + 1 };
 }
 
 function isArray(value: Json): value is readonly Json[] {

@@ -5,8 +5,8 @@ import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { FollowedPurge } from "./advance-purges.ts";
-import { placeOf } from "./data-plan.ts";
-import { isRequestPlace } from "./deletion-requests.ts";
+import { entryKeyOf } from "./data-plan.ts";
+import { isRequestSource } from "./deletion-requests.ts";
 
 export interface RecordChange {
   readonly ref: ProjectRef;
@@ -16,14 +16,14 @@ export interface RecordChange {
 
 /** By the step that wrote the record. */
 export function recordedActs({ ref, before, after }: RecordChange): readonly AuditEntry[] {
-  const former = new Map(before?.entries.map((entry) => [placeOf(entry), entry]));
+  const former = new Map(before?.entries.map((entry) => [entryKeyOf(entry), entry]));
   return (after?.entries ?? []).flatMap((entry): readonly AuditEntry[] => {
-    const was = former.get(placeOf(entry));
+    const was = former.get(entryKeyOf(entry));
     const facts = { ...factsOf(ref, entry), uid: entry.uid };
     if (was !== undefined && was.namespaceUid !== entry.namespaceUid && was.purgeFromRevision === undefined) {
       return [{ act: "data_adopted", facts: { ...facts, formerNamespaceUid: was.namespaceUid } }];
     }
-    if (isRequestPlace(entry.purgeCause) && was?.purgeFromRevision === undefined) {
+    if (isRequestSource(entry.purgeCause) && was?.purgeFromRevision === undefined) {
       const since = entry.retainedAt !== undefined && { retainedAt: entry.retainedAt };
       return [{ act: "deletion_requested", facts: { ...facts, ...since, why: entry.purgeCause } }];
     }
@@ -44,7 +44,7 @@ export function acceptedLossActs(
 }
 
 export function purgeAct(act: "purge_ordered" | "purge_done", { id, order, deletedUid }: FollowedPurge): AuditEntry {
-  const why = isRequestPlace(deletedUid) ? { why: deletedUid } : { deletedUid };
+  const why = isRequestSource(deletedUid) ? { why: deletedUid } : { deletedUid };
   const facts = order.what === "sessions" ? { what: order.what } : { what: order.what, name: order.name };
   const { namespace, name } = order.project;
   return { act, facts: { namespace, project: name, ...facts, ...why, purge: id } };

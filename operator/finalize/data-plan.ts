@@ -68,9 +68,9 @@ export function planData(
     throw new Error("Parts were compiled that may not be served");
   }
   const served = servedEntries(parts, objects, namespaceUid);
-  const clash = [...served.keys()].find((place) => open.has(place));
+  const clash = [...served.keys()].find((entryKey) => open.has(entryKey));
   if (clash !== undefined) throw new Error(`The parts serve ${clash}, whose data are to be deleted`);
-  const kept = (record?.entries ?? []).filter((entry) => !served.has(placeOf(entry)));
+  const kept = (record?.entries ?? []).filter((entry) => !served.has(entryKeyOf(entry)));
   return sorted({
     policy: project.spec.deletionPolicy,
     projectUid: project.metadata.uid,
@@ -86,16 +86,16 @@ export function planData(
  */
 export function withUnserved(parts: ProjectParts, record: DataRecord | undefined): ProjectParts {
   const { unserved: _, ...project } = parts.project;
-  const served = new Set(dataParts(parts).map(placeOf));
+  const served = new Set(dataParts(parts).map(entryKeyOf));
   const entries = project.limits.quota === undefined ? [] : (record?.entries ?? []);
   const unserved = entries
-    .filter((entry) => !served.has(placeOf(entry)))
+    .filter((entry) => !served.has(entryKeyOf(entry)))
     .map(({ what, name, purgeFromRevision }) => ({
       what,
       name,
       ...(purgeFromRevision !== undefined && { isPurged: true as const }),
     }))
-    .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+    .sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1));
   return { ...parts, project: { ...project, ...(unserved.length > 0 && { unserved }) } };
 }
 
@@ -107,10 +107,10 @@ export function isEmpty({ entries, ended = [] }: DataRecord): boolean {
 /** Places whose data are to be deleted, and are not yet. */
 export function openPurges(record: DataRecord | undefined): ReadonlySet<string> {
   const pending = (record?.entries ?? []).filter((entry) => entry.purgeFromRevision !== undefined);
-  return new Set(pending.map(placeOf));
+  return new Set(pending.map(entryKeyOf));
 }
 
-export function placeOf({ what, name }: Pick<DataEntry, "what" | "name">): string {
+export function entryKeyOf({ what, name }: Pick<DataEntry, "what" | "name">): string {
   return `${what}:${name}`;
 }
 
@@ -181,9 +181,9 @@ function adopt(record: DataRecord, input: DataInput): DataRecord {
 /** The record, with entries for what is published and in no record: of a version that kept none. */
 function knownRecord({ previous, previousParts, namespaceUid }: DataInput): DataRecord | undefined {
   if (previousParts === undefined || namespaceUid === undefined) return previous;
-  const recorded = new Set(previous?.entries.map(placeOf));
+  const recorded = new Set(previous?.entries.map(entryKeyOf));
   const missing = dataParts(previousParts)
-    .filter((part) => !recorded.has(placeOf(part)))
+    .filter((part) => !recorded.has(entryKeyOf(part)))
     .map((part): DataEntry => ({ ...part, namespaceUid }));
   const projectUid = previousParts.project.uid;
   return { policy: "Retain", projectUid, ...previous, entries: [...(previous?.entries ?? []), ...missing] };
@@ -197,7 +197,7 @@ function servedEntries(
   const objectOf = objectsByUid(objects);
   const entries = dataParts(parts).map((part): [string, DataEntry] => {
     const policy = objectOf(part.uid)?.spec.deletionPolicy;
-    return [placeOf(part), { ...part, namespaceUid, ...(policy !== undefined && { policy }) }];
+    return [entryKeyOf(part), { ...part, namespaceUid, ...(policy !== undefined && { policy }) }];
   });
   return new Map(entries);
 }
@@ -212,5 +212,5 @@ export function dataParts({ resources, rootKeys }: ProjectParts): readonly Pick<
 
 /** Equal records have equal texts. */
 function sorted(record: DataRecord): DataRecord {
-  return { ...record, entries: [...record.entries].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)) };
+  return { ...record, entries: [...record.entries].sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1)) };
 }

@@ -17,7 +17,7 @@ import {
   isMeant,
   readProjectRequests,
   readSecretRequests,
-  requestPlaces,
+  requestSources,
 } from "./deletion-requests.ts";
 
 export interface DeletionInbox {
@@ -119,8 +119,8 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       return [...own, ...(byProject.get(projectName(ref)) ?? [])];
     },
     took(requests) {
-      for (const { text, place, until } of requests)
-        if (place === requestPlaces.installation && until <= now()) taken.add(text);
+      for (const { text, source, until } of requests)
+        if (source === requestSources.installation && until <= now()) taken.add(text);
     },
     async look(secret) {
       const requests = secretRequests(annotationsOf(secret)[deletionAnnotation]);

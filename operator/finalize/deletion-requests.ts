@@ -9,15 +9,15 @@ import { type DataEntry, kindOf } from "../model/data-record.ts";
 export const deletionAnnotation = "jsonplane.io/delete-kept-data";
 
 /** Where a request stands, as records and the audit log say it. */
-export const requestPlaces = {
+export const requestSources = {
   project: "Annotation of the Project",
   installation: "Annotation of the key ring's Secret",
 } as const;
 
-export type RequestPlace = (typeof requestPlaces)[keyof typeof requestPlaces];
+export type RequestSource = (typeof requestSources)[keyof typeof requestSources];
 
-export function isRequestPlace(purgeCause: string | undefined): purgeCause is RequestPlace {
-  return Object.values<string | undefined>(requestPlaces).includes(purgeCause);
+export function isRequestSource(purgeCause: string | undefined): purgeCause is RequestSource {
+  return Object.values<string | undefined>(requestSources).includes(purgeCause);
 }
 
 export interface DeletionRequest {
@@ -28,7 +28,7 @@ export interface DeletionRequest {
   readonly data?: Pick<DataEntry, "what" | "name">;
   /** Unix milliseconds: what was kept later is not meant. */
   readonly until: number;
-  readonly place: RequestPlace;
+  readonly source: RequestSource;
   /** Made before this operator began to lead: it may be older than data whose time an earlier version did not note, or dropped. */
   readonly isOnlyOfDated?: true;
   /** Of a time further ahead than a clock may be: it is refused, and never carried out, also not when that time has come. */
@@ -53,7 +53,7 @@ const maxQuoted = 80;
 export function readSecretRequests(annotation: string | undefined, now: number): ReadRequests {
   return read(
     annotation,
-    { now, place: requestPlaces.installation, example: "shop/store/ApiResource/books" },
+    { now, source: requestSources.installation, example: "shop/store/ApiResource/books" },
     (name) => {
       const [namespace = "", project = "", ...data] = name.split("/");
       return { project: { namespace, name: project }, data };
@@ -63,7 +63,7 @@ export function readSecretRequests(annotation: string | undefined, now: number):
 
 /** Of a Project: `all@TIME`, `KIND/NAME@TIME`. */
 export function readProjectRequests(annotation: string | undefined, project: ProjectRef, now: number): ReadRequests {
-  return read(annotation, { now, place: requestPlaces.project, example: "ApiResource/books" }, (name) => ({
+  return read(annotation, { now, source: requestSources.project, example: "ApiResource/books" }, (name) => ({
     project,
     data: name === "all" ? [] : name.split("/"),
   }));
@@ -87,7 +87,7 @@ export function isMeant(
 
 interface Reading {
   readonly now: number;
-  readonly place: RequestPlace;
+  readonly source: RequestSource;
   readonly example: string;
 }
 
@@ -124,7 +124,7 @@ const whats = new Map<string, DataEntry["what"]>([
 /** A text is what is wrong with it. */
 function readOne(
   text: string,
-  { now, place, example }: Reading,
+  { now, source, example }: Reading,
   named: (name: string) => Named,
 ): DeletionRequest | string {
   const [name = "", time, ...more] = text.split("@");
@@ -141,7 +141,7 @@ function readOne(
     return `${quoted} names no kept data: write for example ${example}@${time}`;
   }
   const isEarly = until > now + maxAheadMs && { isEarly: true as const };
-  return { text, project, until, place, ...(what !== undefined && { data: { what, name: of } }), ...isEarly };
+  return { text, project, until, source, ...(what !== undefined && { data: { what, name: of } }), ...isEarly };
 }
 
 /** NaN where there is none, such as on February 30: Date.parse takes that for a day in March. */

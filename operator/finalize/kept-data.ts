@@ -6,8 +6,8 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf } from "../model/claimed-name.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
-import { type DataEvaluation, dataParts, openPurges, placeOf } from "./data-plan.ts";
-import { type DeletionRequest, isMeant, requestPlaces } from "./deletion-requests.ts";
+import { type DataEvaluation, dataParts, entryKeyOf, openPurges } from "./data-plan.ts";
+import { type DeletionRequest, isMeant, requestSources } from "./deletion-requests.ts";
 import { siftRequests } from "./refused-requests.ts";
 
 export interface KeptInput {
@@ -19,7 +19,7 @@ export interface KeptInput {
   /** Absent when there is no namespace any more. */
   readonly namespaceUid?: string | undefined;
   readonly requests: readonly DeletionRequest[];
-  /** By place: what replicas have measured. */
+  /** By entry: what replicas have measured. */
   readonly sizes: ReadonlyMap<string, KeptSize>;
   /** Unix milliseconds. */
   readonly now: number;
@@ -35,22 +35,22 @@ export function settleKept(data: DataEvaluation, input: KeptInput): DataEvaluati
 export function withKept({ refused: before, ...record }: DataRecord, input: KeptInput): DataRecord {
   const hasProject = input.objects.project !== undefined;
   const { valid, refused } = siftRequests({ ...(before && { refused: before }) }, input.requests, { hasProject });
-  const served = placesOf(input.parts);
-  const undated = undatedPlaces(input.previous);
-  const claimed = claimedPlaces(input.objects);
+  const served = entryKeysOf(input.parts);
+  const undated = undatedKeys(input.previous);
+  const claimed = claimedKeys(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and of earlier leaders say.
   const since = Math.max(input.now, ...valid.map(({ until }) => until + 1));
   const requestFor = requestsByData(valid.filter(({ until }) => until <= input.now));
   const isGuarded = (entry: DataEntry): boolean =>
-    (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(placeOf(entry));
+    (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(entryKeyOf(entry));
   const entries = record.entries.map((entry): DataEntry => {
-    const place = placeOf(entry);
-    if (served.has(place) || entry.purgeFromRevision !== undefined) return entry;
-    const size = entry.size ?? input.sizes.get(place);
+    const entryKey = entryKeyOf(entry);
+    if (served.has(entryKey) || entry.purgeFromRevision !== undefined) return entry;
+    const size = entry.size ?? input.sizes.get(entryKey);
     const sized: DataEntry = { ...entry, ...(size !== undefined && { size }) };
-    const kept = dated(sized, { isGuarded: isGuarded(entry), isUndated: undated.has(place), since });
+    const kept = dated(sized, { isGuarded: isGuarded(entry), isUndated: undated.has(entryKey), since });
     const request = kept.guarded === true ? undefined : requestFor(kept);
-    return request === undefined ? kept : { ...kept, purgeFromRevision: 0, purgeCause: request.place };
+    return request === undefined ? kept : { ...kept, purgeFromRevision: 0, purgeCause: request.source };
   });
   return { ...record, entries, ...(refused !== undefined && { refused }) };
 }
@@ -80,32 +80,32 @@ export function keptFrom(record: DataRecord, now: number): DataRecord {
 }
 
 /** Places that objects name, served or not: data of this namespace wait there for their object to be mended, or for its Project. */
-export function claimedPlaces({ resources, rootKeys }: ProjectObjects): ReadonlySet<string> {
+export function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySet<string> {
   return new Set([
-    ...resources.map((object) => placeOf({ what: "resource", name: resourceNameOf(object) })),
-    ...rootKeys.map((object) => placeOf({ what: "rootkey", name: rootKeyOf(object) })),
+    ...resources.map((object) => entryKeyOf({ what: "resource", name: resourceNameOf(object) })),
+    ...rootKeys.map((object) => entryKeyOf({ what: "rootkey", name: rootKeyOf(object) })),
   ]);
 }
 
 /** What an operator of an earlier version kept: nobody knows since when. Whatever is found to be kept now has a time. */
-function undatedPlaces(previous: DataRecord | undefined): ReadonlySet<string> {
+function undatedKeys(previous: DataRecord | undefined): ReadonlySet<string> {
   const undated = (previous?.entries ?? []).filter(({ retained, retainedAt }) => retained && retainedAt === undefined);
-  return new Set(undated.map(placeOf));
+  return new Set(undated.map(entryKeyOf));
 }
 
 /** The latest of those that name the same: thousands of times beside one another cost no more than one. */
 function requestsByData(requests: readonly DeletionRequest[]): (entry: DataEntry) => DeletionRequest | undefined {
   const latest = new Map<string, DeletionRequest>();
   for (const request of requests) {
-    const named = `${request.place} ${request.data === undefined ? "" : placeOf(request.data)}`;
+    const named = `${request.source} ${request.data === undefined ? "" : entryKeyOf(request.data)}`;
     if (request.until >= (latest.get(named)?.until ?? Number.NEGATIVE_INFINITY)) latest.set(named, request);
   }
   return (entry) =>
-    Object.values(requestPlaces)
-      .flatMap((place) => [latest.get(`${place} ${placeOf(entry)}`), latest.get(`${place} `)])
+    Object.values(requestSources)
+      .flatMap((source) => [latest.get(`${source} ${entryKeyOf(entry)}`), latest.get(`${source} `)])
       .find((request) => request !== undefined && isMeant(entry, request));
 }
 
-function placesOf(parts: ProjectParts | undefined): ReadonlySet<string> {
-  return new Set(parts === undefined ? [] : dataParts(parts).map(placeOf));
+function entryKeysOf(parts: ProjectParts | undefined): ReadonlySet<string> {
+  return new Set(parts === undefined ? [] : dataParts(parts).map(entryKeyOf));
 }

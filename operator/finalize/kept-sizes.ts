@@ -7,10 +7,10 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { type DataEntry, type DataRecord, isKept } from "../model/data-record.ts";
 import type { Reach } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
-import { placeOf } from "./data-plan.ts";
+import { entryKeyOf } from "./data-plan.ts";
 
 export interface KeptSizes {
-  /** What was measured of the project's data and may not be on record yet, by place. */
+  /** What was measured of the project's data and may not be on record yet, by entry. */
   of(project: ProjectRef): ReadonlyMap<string, KeptSize>;
   /** Takes up what was measured, and orders the next measurements. */
   look(config: MeasuringConfig): Promise<void>;
@@ -76,7 +76,7 @@ function measuredOf(
 
 function put(sizes: Map<string, Map<string, KeptSize>>, { key, entry }: Unmeasured, size: KeptSize): void {
   const ofProject = sizes.get(key) ?? new Map<string, KeptSize>();
-  sizes.set(key, ofProject.set(placeOf(entry), size));
+  sizes.set(key, ofProject.set(entryKeyOf(entry), size));
 }
 
 /** By id of the order: another one when the same data are kept a second time. */

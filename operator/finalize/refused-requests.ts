@@ -2,7 +2,7 @@
 // without that memory they would delete then what was kept long after they were written. Pure.
 
 import type { DataRecord } from "../model/data-record.ts";
-import { type DeletionRequest, requestPlaces } from "./deletion-requests.ts";
+import { type DeletionRequest, requestSources } from "./deletion-requests.ts";
 
 /** Of one annotation; one with as many is refused as a whole until some are gone from it. */
 export const maxRefused = 50;
@@ -20,13 +20,13 @@ export function siftRequests(
   requests: readonly DeletionRequest[],
   { hasProject }: { readonly hasProject: boolean },
 ): SiftedRequests {
-  const own = requests.filter(({ place }) => place === requestPlaces.project);
+  const own = requests.filter(({ source }) => source === requestSources.project);
   const standing = new Set(own.map(({ text }) => text));
   const early = own.filter(({ isEarly }) => isEarly === true).map(({ text }) => text);
   const remembered = before.filter((text) => !hasProject || standing.has(text));
   const refused = [...new Set([...remembered, ...early])].slice(0, maxRefused);
   const isFull = refused.length === maxRefused;
-  const isValid = ({ text, place, isEarly }: DeletionRequest): boolean =>
-    isEarly !== true && (place !== requestPlaces.project || !(isFull || refused.includes(text)));
+  const isValid = ({ text, source, isEarly }: DeletionRequest): boolean =>
+    isEarly !== true && (source !== requestSources.project || !(isFull || refused.includes(text)));
   return { valid: requests.filter(isValid), refused: refused.length === 0 ? undefined : refused };
 }

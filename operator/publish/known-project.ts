@@ -67,7 +67,7 @@ export function kidOf(sealed: string): string {
   }
 }
 
-interface Place {
+interface FieldLocation {
   readonly ref: ProjectRef;
   readonly field: string;
 }
@@ -79,7 +79,7 @@ interface ReadField {
   readonly content: string | undefined;
 }
 
-async function readField(keyring: Keyring, { ref, field }: Place, text: string): Promise<ReadField> {
+async function readField(keyring: Keyring, { ref, field }: FieldLocation, text: string): Promise<ReadField> {
   const value = readPublished(text);
   if (value === undefined) return { field, known: { contentHash: "", kid: "" }, content: undefined };
   const { revision, sealed } = value;

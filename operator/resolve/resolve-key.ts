@@ -26,7 +26,7 @@ export interface KeyStatus {
   readonly previousKeyExpiresAt?: string;
 }
 
-interface Situation {
+interface KeyContext {
   readonly key: ApiKey;
   readonly secret: Secret | undefined;
   readonly hashSecret: Secret | undefined;
@@ -69,23 +69,22 @@ export function resolveKey(
   return settled === undefined ? lost() : answer(key, settled, tools.now);
 }
 
-function settle(situation: Situation): Settled | undefined {
-  const { key, hashSecret, shown, published, tools, sealing } = situation;
+function settle(context: KeyContext): Settled | undefined {
+  const { key, hashSecret, shown, published, tools, sealing } = context;
   const known = readKeyRecord(hashSecret, sealing);
-  if (known !== undefined)
-    return rotationWanted(key, known.rotationId) ? rotate(situation, known) : keep(situation, known);
+  if (known !== undefined) return rotationWanted(key, known.rotationId) ? rotate(context, known) : keep(context, known);
 
   const rebuilt = rebuildKeyRecord({ key, shown, published, now: tools.now });
-  if (rebuilt !== undefined && rotationWanted(key, rebuilt.rotationId)) return rotate(situation, rebuilt);
+  if (rebuilt !== undefined && rotationWanted(key, rebuilt.rotationId)) return rotate(context, rebuilt);
   if (rebuilt !== undefined) {
-    const kept = keep(situation, rebuilt);
+    const kept = keep(context, rebuilt);
     const event = credentialEvent(key, "SecretRepaired", `Secret "${keyHashSecretName(key)}" was made again`);
-    return { ...kept, writes: [...kept.writes, hashWrite(situation, rebuilt)], events: [...kept.events, event] };
+    return { ...kept, writes: [...kept.writes, hashWrite(context, rebuilt)], events: [...kept.events, event] };
   }
   // A hash Secret that can't be read any more shows that there was a key once, as the status does.
   const everMade = key.status?.keyID !== undefined || hashSecret !== undefined;
   const lastRotation = key.status?.rotationID ?? claimedRotation(hashSecret);
-  return everMade && !rotationWanted(key, lastRotation) ? undefined : mint(situation, undefined);
+  return everMade && !rotationWanted(key, lastRotation) ? undefined : mint(context, undefined);
 }
 
 /** Taking `rotation` out again is no rotation; putting the same id back isn't either. */
@@ -95,21 +94,21 @@ function rotationWanted(key: ApiKey, known: string | undefined): boolean {
 }
 
 /** Goes on with the new key of a rotation that was interrupted, else makes one. */
-function rotate(situation: Situation, known: KeyRecord): Settled {
-  const { key, shown, tools } = situation;
+function rotate(context: KeyContext, known: KeyRecord): Settled {
+  const { key, shown, tools } = context;
   const made = isMarkedFor(shown?.mark(), key.spec.rotation?.id, keyIdOf(known.current));
-  if (shown === undefined || !made) return mint(situation, known);
+  if (shown === undefined || !made) return mint(context, known);
   const record = recordAfter(known, { key, current: shown.sha256, now: tools.now });
   return {
     record,
-    writes: [...repair(situation, shown.apiKey), hashWrite(situation, record)],
+    writes: [...repair(context, shown.apiKey), hashWrite(context, record)],
     events: [rotated(key)],
     notices: [],
   };
 }
 
-function mint(situation: Situation, known: KeyRecord | undefined): Settled {
-  const { key, secret, tools, sealing } = situation;
+function mint(context: KeyContext, known: KeyRecord | undefined): Settled {
+  const { key, secret, tools, sealing } = context;
   const apiKey = mintApiKey(tools.random);
   const record = recordAfter(known, { key, current: sha256Hex(apiKey), now: tools.now });
   const id = key.spec.rotation?.id;
@@ -120,24 +119,24 @@ function mint(situation: Situation, known: KeyRecord | undefined): Settled {
   const first = credentialEvent(key, "CredentialMinted", `A key was made; Secret "${keySecretName(key)}" holds it`);
   return {
     record,
-    writes: [shown, hashWrite(situation, record)],
+    writes: [shown, hashWrite(context, record)],
     events: [known === undefined ? first : rotated(key)],
     notices: [],
   };
 }
 
-function keep(situation: Situation, record: KeyRecord): Settled {
-  const { key, shown } = situation;
+function keep(context: KeyContext, record: KeyRecord): Settled {
+  const { key, shown } = context;
   if (shown === undefined || shown.sha256 !== record.current) {
     return { record, writes: [], events: [], notices: [notRetrievable(key)] };
   }
-  const writes = repair(situation, shown.apiKey);
+  const writes = repair(context, shown.apiKey);
   const event = credentialEvent(key, "SecretRepaired", `Entries of Secret "${keySecretName(key)}" were put right`);
   return { record, writes, events: writes.length > 0 ? [event] : [], notices: [] };
 }
 
 /** Rewrites the Secret when what stands beside the key is not what it should be. */
-function repair({ key, secret, tools }: Situation, apiKey: string): readonly SecretWrite[] {
+function repair({ key, secret, tools }: KeyContext, apiKey: string): readonly SecretWrite[] {
   const entries = keyEntries(apiKey, tools);
   const right = Object.entries(entries).every(([entry, text]) => entryText(secret, entry) === text);
   return right || secret?.immutable === true ? [] : [writeOf(key, secret, { name: keySecretName(key), entries })];
@@ -147,7 +146,7 @@ function keyEntries(apiKey: string, { baseUrl }: ResolveTools): Readonly<Record<
   return { apiKey, id: keyIdOf(sha256Hex(apiKey)), baseURL: baseUrl };
 }
 
-function hashWrite({ key, hashSecret, sealing }: Situation, record: KeyRecord): SecretWrite {
+function hashWrite({ key, hashSecret, sealing }: KeyContext, record: KeyRecord): SecretWrite {
   const occasion = JSON.stringify([record.current, record.rotationId]);
   const entries = sealRecord({ ...record }, sealing);
   return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries, occasion });

@@ -25,7 +25,7 @@ export interface UserStatus {
   readonly passwordChangedAt: string;
 }
 
-interface Situation {
+interface UserContext {
   readonly user: ProjectUser;
   readonly tools: ResolveTools;
   readonly sealing: Sealing;
@@ -47,18 +47,18 @@ export async function resolveUser(
   if (conflict !== undefined) return conflicting(conflict);
   const sealing: Sealing = { key: tools.projectKey, owner: user };
   const known = readUserRecord(hashSecret, sealing);
-  const situation: Situation = { user, tools, sealing, hashSecret, known, published };
+  const context: UserContext = { user, tools, sealing, hashSecret, known, published };
   const reference = user.spec.passwordSecretRef;
-  return reference === undefined ? await generated(situation) : await referenced(situation, reference);
+  return reference === undefined ? await generated(context) : await referenced(context, reference);
 }
 
 async function referenced(
-  situation: Situation,
+  context: UserContext,
   { name, key }: { readonly name: string; readonly key: string },
 ): Promise<UserResolution> {
-  const secret = situation.tools.findSecret(name);
+  const secret = context.tools.findSecret(name);
   if (secret === undefined) {
-    const { namespace } = situation.user.metadata;
+    const { namespace } = context.user.metadata;
     const message = `Namespace "${namespace}" has no Secret "${name}": create it, with the password in the entry "${key}"`;
     return missing(message, "/spec/passwordSecretRef/name");
   }
@@ -66,59 +66,59 @@ async function referenced(
   if (password === undefined) {
     return missing(`Secret "${name}" has no entry "${key}", or an empty one`, "/spec/passwordSecretRef/key");
   }
-  return await take(situation, { password, secretName: name, given: true });
+  return await take(context, { password, secretName: name, given: true });
 }
 
-async function generated(situation: Situation): Promise<UserResolution> {
-  const { user, tools, known } = situation;
+async function generated(context: UserContext): Promise<UserResolution> {
+  const { user, tools, known } = context;
   const secret = tools.findSecret(passwordSecretName(user));
   const conflict = secret && secretConflict(secret, user);
   if (conflict !== undefined) return conflicting(conflict);
   const password = entryText(secret, "password");
-  if (password !== undefined) return await shown(situation, secret, password);
+  if (password !== undefined) return await shown(context, secret, password);
   // The password of a Secret that the spec names no longer is in force until there is one to take its place.
   if (known !== undefined && (rotationWanted(user, known.rotationId) || known.given === true)) {
-    return await mint(situation, secret, known.revision);
+    return await mint(context, secret, known.revision);
   }
-  return known === undefined ? await withoutTrace(situation, secret) : answer(situation, goingOn(situation, known));
+  return known === undefined ? await withoutTrace(context, secret) : answer(context, goingOn(context, known));
 }
 
 /** The Secret shows a password: of an interrupted rotation, the one in force, or one that somebody wrote there. */
-async function shown(situation: Situation, secret: Secret | undefined, password: string): Promise<UserResolution> {
-  const { user, sealing, known } = situation;
+async function shown(context: UserContext, secret: Secret | undefined, password: string): Promise<UserResolution> {
+  const { user, sealing, known } = context;
   const secretName = passwordSecretName(user);
   const lost = known === undefined ? readMark(secret, password, sealing) : undefined;
-  const lastRotation = lost === undefined ? rememberedRotation(situation) : lost.id;
-  const writes = repair(situation, secret, password);
+  const lastRotation = lost === undefined ? rememberedRotation(context) : lost.id;
+  const writes = repair(context, secret, password);
   if (!rotationWanted(user, lastRotation)) {
     const rotated = lastRotation === undefined ? {} : { rotationId: lastRotation };
     // A password that was made here and is published nowhere is nobody's edit: only its record was lost.
-    const remade = lost !== undefined && situation.published === undefined;
+    const remade = lost !== undefined && context.published === undefined;
     const event = remade ? ({ event: "SecretRepaired" } as const) : {};
-    const resolution = await take(situation, { password, secretName, ...rotated, ...event });
+    const resolution = await take(context, { password, secretName, ...rotated, ...event });
     return withWrites(resolution, writes, [repairedPassword(user)]);
   }
   const replaced = known?.revision ?? passwordRevision(password, sealing);
   const mark = readMark(secret, password, sealing);
-  if (!isMarkedFor(mark, user.spec.rotation?.id, replaced)) return await mint(situation, secret, replaced);
-  const resolution = await take(situation, { password, secretName, event: "CredentialRotated" });
+  if (!isMarkedFor(mark, user.spec.rotation?.id, replaced)) return await mint(context, secret, replaced);
+  const resolution = await take(context, { password, secretName, event: "CredentialRotated" });
   return withWrites(resolution, writes);
 }
 
 /** Neither a Secret that shows the password nor a record that can be read. */
-async function withoutTrace(situation: Situation, secret: Secret | undefined): Promise<UserResolution> {
-  const { user, hashSecret, published, tools } = situation;
-  const lastRotation = rememberedRotation(situation);
+async function withoutTrace(context: UserContext, secret: Secret | undefined): Promise<UserResolution> {
+  const { user, hashSecret, published, tools } = context;
+  const lastRotation = rememberedRotation(context);
   if (published !== undefined && !rotationWanted(user, lastRotation)) {
     const { passwordHash: hash, credentialRevision: revision } = published;
     const record = withRotation({ hash, revision, changedAt: rfc3339(tools.now) }, lastRotation);
     const events = [repairedHash(user)];
-    return answer(situation, { ...goingOn(situation, record), events, writes: [hashWrite(situation, record)] });
+    return answer(context, { ...goingOn(context, record), events, writes: [hashWrite(context, record)] });
   }
   // A hash Secret that can't be read any more shows that there was a password once, as the status does.
   const everMade = user.status?.passwordChangedAt !== undefined || hashSecret !== undefined;
   const claimed = user.status?.rotationID ?? claimedRotation(hashSecret);
-  if (!everMade || rotationWanted(user, claimed)) return await mint(situation, secret, published?.credentialRevision);
+  if (!everMade || rotationWanted(user, claimed)) return await mint(context, secret, published?.credentialRevision);
   const message =
     "The password can't be recovered, neither from its Secret nor from what is published; change spec.rotation.id";
   return { credential: refuse("KeyLost", message), writes: [], events: [] };
@@ -136,12 +136,12 @@ interface Taken {
 }
 
 /** Uses a password as it stands in a Secret; hashes it only when it is not the one that was hashed before. */
-async function take(situation: Situation, taken: Taken): Promise<UserResolution> {
+async function take(context: UserContext, taken: Taken): Promise<UserResolution> {
   const { password, secretName, given, event } = taken;
-  const { user, tools, sealing, known } = situation;
+  const { user, tools, sealing, known } = context;
   const mac = passwordRevision(password, sealing);
-  if (known !== undefined && macOf(known) === mac) return answer(situation, { record: known, secretName });
-  const same = await inForce(mac, taken, situation);
+  if (known !== undefined && macOf(known) === mac) return answer(context, { record: known, secretName });
+  const same = await inForce(mac, taken, context);
   const hashed: Resolved<string> =
     same === undefined ? await hash(password, secretName, tools) : { ok: true, value: same.hash };
   if (!hashed.ok) return { credential: hashed, writes: [], events: [] };
@@ -155,7 +155,7 @@ async function take(situation: Situation, taken: Taken): Promise<UserResolution>
   };
   const record = withRotation(changed, user.spec.rotation?.id ?? taken.rotationId ?? known?.rotationId);
   const credentialEvent = same === undefined ? eventOf(user, event, secretName) : repairedHash(user);
-  return answer(situation, { record, secretName, events: [credentialEvent], writes: [hashWrite(situation, record)] });
+  return answer(context, { record, secretName, events: [credentialEvent], writes: [hashWrite(context, record)] });
 }
 
 type InForce = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: string };
@@ -167,7 +167,7 @@ type InForce = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: st
 async function inForce(
   mac: string,
   { password, event }: Taken,
-  { known, published, tools }: Situation,
+  { known, published, tools }: UserContext,
 ): Promise<InForce | undefined> {
   const before: InForce | undefined =
     known ?? (published && { hash: published.passwordHash, revision: published.credentialRevision });
@@ -177,15 +177,15 @@ async function inForce(
 }
 
 /** `replaced` = the revision of the password that it takes the place of. */
-async function mint(situation: Situation, secret: Secret | undefined, replaced?: string): Promise<UserResolution> {
-  const { user, tools, sealing } = situation;
+async function mint(context: UserContext, secret: Secret | undefined, replaced?: string): Promise<UserResolution> {
+  const { user, tools, sealing } = context;
   const password = mintPassword(tools.random);
   const id = user.spec.rotation?.id;
   const after = replaced === undefined ? {} : { after: replaced };
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, password, sealing);
   const write = passwordWrite(user, secret, { password, mark, occasion: JSON.stringify([id, after]) });
   const event = replaced === undefined ? "CredentialMinted" : "CredentialRotated";
-  return withWrites(await take(situation, { password, secretName: write.name, event }), [write]);
+  return withWrites(await take(context, { password, secretName: write.name, event }), [write]);
 }
 
 async function hash(password: string, secretName: string, tools: ResolveTools): Promise<Resolved<string>> {
@@ -205,7 +205,7 @@ interface Settled {
   readonly events?: readonly CredentialEvent[];
 }
 
-function answer({ user }: Situation, settled: Settled): UserResolution {
+function answer({ user }: UserContext, settled: Settled): UserResolution {
   const { record, secretName, notices = [], writes = [], events = [] } = settled;
   const value = { passwordHash: record.hash, credentialRevision: record.revision };
   const status = {
@@ -218,7 +218,7 @@ function answer({ user }: Situation, settled: Settled): UserResolution {
 }
 
 /** What the Secret no longer shows goes on working. */
-function goingOn({ user }: Situation, record: UserRecord): Settled {
+function goingOn({ user }: UserContext, record: UserRecord): Settled {
   const secretName = passwordSecretName(user);
   const message = `Secret "${secretName}" no longer holds the password; the login goes on working; change spec.rotation.id for a new one`;
   return { record, secretName, notices: [{ reason: "KeyNotRetrievable", message }] };
@@ -240,7 +240,7 @@ function rotationWanted(user: ProjectUser, known: string | undefined): boolean {
 }
 
 /** The rotation of the password in force; without record and status, none is outstanding. */
-function rememberedRotation({ user, known }: Situation): string | undefined {
+function rememberedRotation({ user, known }: UserContext): string | undefined {
   if (known !== undefined) return known.rotationId;
   return user.status?.passwordChangedAt === undefined ? user.spec.rotation?.id : user.status.rotationID;
 }
@@ -249,7 +249,7 @@ function withRotation(record: UserRecord, rotationId: string | undefined): UserR
   return rotationId === undefined ? record : { ...record, rotationId };
 }
 
-function repair({ user }: Situation, secret: Secret | undefined, password: string): readonly SecretWrite[] {
+function repair({ user }: UserContext, secret: Secret | undefined, password: string): readonly SecretWrite[] {
   const right = entryText(secret, "username") === usernameOf(user);
   return right || secret?.immutable === true ? [] : [passwordWrite(user, secret, { password })];
 }
@@ -270,7 +270,7 @@ function passwordWrite(
   return writeOf(user, secret, { ...content, entries, ...more });
 }
 
-function hashWrite({ user, hashSecret, sealing }: Situation, record: UserRecord): SecretWrite {
+function hashWrite({ user, hashSecret, sealing }: UserContext, record: UserRecord): SecretWrite {
   const occasion = JSON.stringify([macOf(record), record.rotationId]);
   const entries = sealRecord({ ...record }, sealing);
   return writeOf(user, hashSecret, { name: userHashSecretName(user), entries, occasion });

@@ -31,7 +31,7 @@ export interface RotatingRing {
   readonly state: RingState;
 }
 
-export interface RingSituation {
+export interface RotationContext {
   /** Value of the annotation that asks for a new key; absent = nobody asks. */
   readonly wanted: string | undefined;
   /** Every live replica serves the ring that is published. */
@@ -53,17 +53,17 @@ const maxKeys = 8;
 /** What the ring has to be now, and which steps were taken; the same objects when nothing is to be done. */
 export function advanceRing(
   { ring, state }: RotatingRing,
-  situation: RingSituation,
+  context: RotationContext,
 ): RotatingRing & { readonly steps: readonly RingStep[] } {
-  const known = withTokenLife(accountedFor(ring, state, situation), situation);
-  const retired = retire({ ring, state: known }, situation);
+  const known = withTokenLife(accountedFor(ring, state, context), context);
+  const retired = retire({ ring, state: known }, context);
   const { pending } = retired.state;
-  const isPublished = pending !== undefined && situation.published?.keys.some(({ kid }) => kid === pending);
-  if (isPublished && situation.acknowledged) return stepped(retired, promote(retired, pending, situation), "rotated");
-  const { wanted } = situation;
+  const isPublished = pending !== undefined && context.published?.keys.some(({ kid }) => kid === pending);
+  if (isPublished && context.acknowledged) return stepped(retired, promote(retired, pending, context), "rotated");
+  const { wanted } = context;
   const asked = wanted !== undefined && wanted !== retired.state.handled;
   if (!asked || pending !== undefined || retired.ring.keys.length >= maxKeys) return retired;
-  return stepped(retired, add(retired, wanted, situation), "added");
+  return stepped(retired, add(retired, wanted, context), "added");
 }
 
 /** Unix milliseconds at which a key leaves: a longer life of tokens keeps it longer, a shorter one changes nothing. */
@@ -77,12 +77,12 @@ function stepped(before: Stepping, after: RotatingRing, step: RingStep): Steppin
   return { ...after, steps: [...before.steps, step] };
 }
 
-function add({ ring, state }: RotatingRing, wanted: string, { random }: RingSituation): RotatingRing {
+function add({ ring, state }: RotatingRing, wanted: string, { random }: RotationContext): RotatingRing {
   const key: SigningKey = { ...mintSigningKey(random), signs: false };
   return { ring: { keys: [...ring.keys, key] }, state: { ...state, handled: wanted, pending: key.kid } };
 }
 
-function promote({ ring, state }: RotatingRing, pending: string, { now, tokenSeconds }: RingSituation): RotatingRing {
+function promote({ ring, state }: RotatingRing, pending: string, { now, tokenSeconds }: RotationContext): RotatingRing {
   const keys = ring.keys.map((key) => ({ ...key, signs: key.kid === pending }));
   const until = Math.max(now + tokenSeconds * 1000 + marginMs, state.longerTokensUntil ?? 0);
   const ceased = ring.keys.filter(({ signs }) => signs).map(({ kid }) => ({ kid, since: now, until }));
@@ -93,7 +93,7 @@ function promote({ ring, state }: RotatingRing, pending: string, { now, tokenSec
   };
 }
 
-function retire({ ring, state }: RotatingRing, { now, tokenSeconds }: RingSituation): Stepping {
+function retire({ ring, state }: RotatingRing, { now, tokenSeconds }: RotationContext): Stepping {
   const gone = new Set(state.retiring.filter((key) => retiresAt(key, tokenSeconds) <= now).map(({ kid }) => kid));
   if (gone.size === 0) return { ring, state, steps: [] };
   const stays = ({ kid }: { readonly kid: string }): boolean => !gone.has(kid);
@@ -105,7 +105,7 @@ function retire({ ring, state }: RotatingRing, { now, tokenSeconds }: RingSituat
 }
 
 /** Keys of which nothing is remembered (somebody edited the Secret) verify until no token of theirs can be left. */
-function accountedFor(ring: SigningRing, state: RingState, { now, tokenSeconds }: RingSituation): RingState {
+function accountedFor(ring: SigningRing, state: RingState, { now, tokenSeconds }: RotationContext): RingState {
   const signer = ring.keys.find(({ signs }) => signs)?.kid;
   const kids = new Set(ring.keys.map(({ kid }) => kid));
   const retiring = state.retiring.filter(({ kid }) => kids.has(kid) && kid !== signer);
@@ -125,7 +125,7 @@ function accountedFor(ring: SigningRing, state: RingState, { now, tokenSeconds }
 }
 
 /** Remembers how long tokens may live that were made before their life was made shorter. */
-function withTokenLife(state: RingState, { tokenSeconds, now }: RingSituation): RingState {
+function withTokenLife(state: RingState, { tokenSeconds, now }: RotationContext): RingState {
   const before = state.tokenSeconds;
   if (before === tokenSeconds) return state;
   if (before === undefined || before < tokenSeconds) return { ...state, tokenSeconds };

@@ -1,7 +1,7 @@
 // Says which Events the stored data of one Project are worth: they were deleted with their object, were kept when it went, or
 // were taken over from an earlier namespace.
 
-import { deletionAnnotation, isRequestPlace } from "../finalize/deletion-requests.ts";
+import { deletionAnnotation, isRequestSource } from "../finalize/deletion-requests.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
@@ -31,7 +31,7 @@ export function dataEventsOf({ objects, deleted, record, purged, adopted }: Data
   const events = purged.flatMap((entry): readonly DataEvent[] => {
     // Of an object that went long ago its Project tells, where there is one.
     const owner = owners.find(({ metadata }) => metadata.uid === entry.uid) ?? project;
-    const why = isRequestPlace(entry.purgeCause) ? "an annotation asked for" : "deletionPolicy says";
+    const why = isRequestSource(entry.purgeCause) ? "an annotation asked for" : "deletionPolicy says";
     return owner === undefined ? [] : [event(owner, "DataPurged", `${dataOf(entry)} deleted, as ${why}`)];
   });
   for (const object of deleted) {

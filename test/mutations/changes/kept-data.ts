@@ -7,7 +7,7 @@ export const keptDataMutations: readonly Mutation[] = [
     name: "request-deletes-what-is-served",
     harm: "An annotation that asks for kept data deletes what is being served",
     file: "operator/finalize/kept-data.ts",
-    find: "if (served.has(place) || entry.purgeFromRevision !== undefined) return entry;",
+    find: "if (served.has(entryKey) || entry.purgeFromRevision !== undefined) return entry;",
     replace: "if (entry.purgeFromRevision !== undefined) return entry;",
     caughtBy: ["test/unit/operator/finalize/kept-data.test.ts"],
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import { readProjectRequests, requestPlaces } from "../../../../operator/finalize/deletion-requests.ts";
+import { readProjectRequests, requestSources } from "../../../../operator/finalize/deletion-requests.ts";
 import { type KeptInput, keptFrom, withKept } from "../../../../operator/finalize/kept-data.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
@@ -61,7 +61,7 @@ describe("a request to delete", () => {
   it("has what was kept until its time purged, and says where it stood", () => {
     const films = entry("films", { retained: true, retainedAt: "2026-11-22T00:00:00.000Z" });
     expect(kept([old, films], { requests: all("2026-11-21T00:00:00Z") })).toEqual([
-      { ...old, purgeFromRevision: 0, purgeCause: requestPlaces.project },
+      { ...old, purgeFromRevision: 0, purgeCause: requestSources.project },
       films,
     ]);
     expect(kept([old], { requests: all(before) })).toEqual([old]);
@@ -118,7 +118,7 @@ describe("a request to delete", () => {
     const requests = Array.from({ length: 4_000 }, (_, at) => ({
       text: `all ${at}`,
       project: { namespace: "default", name: "shop" },
-      place: requestPlaces.project,
+      source: requestSources.project,
       get until() {
         looks += 1;
         return Date.parse(before) - at;
