@@ -99,7 +99,7 @@ async function purge(
   const outcome = await advancePurges({
     ref,
     record,
-    reachOf: acknowledgements.reachOf,
+    rolloutOf: acknowledgements.rolloutOf,
     purges,
     observe: (act, followed) => audit.record(purgeAct(act, followed)),
   });

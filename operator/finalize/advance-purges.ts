@@ -5,7 +5,7 @@
 import type { PurgeOrder } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord, EndedProject } from "../model/data-record.ts";
-import type { Reach } from "../publish/acknowledgements.ts";
+import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 
 /** What the deletion of an object's data waits for. */
@@ -18,7 +18,7 @@ export interface PurgeInput {
   readonly ref: ProjectRef;
   /** As it is stored: an entry whose purge was decided with this very publish has its revision. */
   readonly record: DataRecord;
-  readonly reachOf: (revision: number) => Reach;
+  readonly rolloutOf: (revision: number) => RolloutState;
   readonly purges: Purges;
   /** Told of each order that is given, once, and of each that was carried out; of this one again where the pass is cut off afterwards. */
   readonly observe: (act: "purge_ordered" | "purge_done", purge: FollowedPurge) => void;
@@ -112,7 +112,7 @@ async function purgeSessions(ended: readonly EndedProject[], input: Following) {
 async function follow(
   pending: Pick<DataEntry, "uid" | "purgeFromRevision" | "purgeCause">,
   order: PurgeOrder,
-  { reachOf, purges, observe }: Following,
+  { rolloutOf, purges, observe }: Following,
 ): Promise<PurgeWait | "done"> {
   const id = purgeId(pending);
   const purge = { id, order, deletedUid: pending.purgeCause ?? pending.uid };
@@ -125,10 +125,10 @@ async function follow(
   }
   const { purgeFromRevision = 0 } = pending;
   // Not stored yet: no replica can have heard of it.
-  const reach = purgeFromRevision === 0 ? "waiting" : reachOf(purgeFromRevision);
-  if (reach === "no_replicas") return "no_replicas";
+  const rollout = purgeFromRevision === 0 ? "waiting" : rolloutOf(purgeFromRevision);
+  if (rollout === "no_replicas") return "no_replicas";
   if (await purges.isOrdered(id)) return "purge";
-  if (reach === "waiting") return "replicas";
+  if (rollout === "waiting") return "replicas";
   await purges.order(id, order);
   observe("purge_ordered", purge);
   return "purge";

@@ -5,7 +5,7 @@ import { projectName, projectOfName } from "../../core/config/config-keys.ts";
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { type DataEntry, type DataRecord, isKept } from "../model/data-record.ts";
-import type { Reach } from "../publish/acknowledgements.ts";
+import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 import { entryKeyOf } from "./data-plan.ts";
 
@@ -20,7 +20,7 @@ export interface MeasuringConfig {
   readonly purges: Pick<Purges, "order" | "forget" | "sizes">;
   readonly records: ReadonlyMap<string, DataRecord>;
   /** Of everything that was published until now. */
-  readonly reach: Reach;
+  readonly rollout: RolloutState;
 }
 
 export interface KeptSizesDeps {
@@ -44,7 +44,7 @@ export function createKeptSizes({ hasProject, looksAt, enqueue }: KeptSizesDeps)
 
   return {
     of: (project) => found.get(projectName(project)) ?? new Map(),
-    async look({ purges, records, reach }) {
+    async look({ purges, records, rollout }) {
       const known = [...records].filter(([key]) => looksAt(key));
       const unmeasured = unmeasuredOf(known, hasProject);
       const ordered = await purges.sizes();
@@ -53,7 +53,7 @@ export function createKeptSizes({ hasProject, looksAt, enqueue }: KeptSizesDeps)
       found = measuredOf(ordered, unmeasured);
       for (const key of found.keys()) enqueue(key);
       // A replica that still serves them may take another write.
-      if (reach !== "programmed") return;
+      if (rollout !== "programmed") return;
       const next = [...unmeasured].filter(([id]) => !ordered.has(id)).slice(0, Math.max(0, maxOrders - ordered.size));
       for (const [id, { key, entry }] of next) {
         await purges.order(id, { what: "size", of: entry.what, project: projectOfName(key), name: entry.name });

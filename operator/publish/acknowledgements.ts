@@ -12,7 +12,7 @@ import { createQuotaAggregator } from "./quota-aggregator.ts";
 import { liveReplicas, type ReplicaState } from "./replicas.ts";
 
 /** `programmed` = every live replica can no longer serve anything older than the revision. */
-export type Reach = "programmed" | "waiting" | "no_replicas";
+export type RolloutState = "programmed" | "waiting" | "no_replicas";
 
 export interface ReplicaRefusal {
   /** `resource:<name>`, `rootkey:<name>`, `user:<hash>`, `key:<sha256>`, `project`, `signing`. */
@@ -22,7 +22,7 @@ export interface ReplicaRefusal {
 
 export interface Acknowledgements {
   /** As of the last look. */
-  reachOf(revision: number): Reach;
+  rolloutOf(revision: number): RolloutState;
   /** Whether a live replica serves the project with this revision. Unlike the others, it forgets a look once that is too old. */
   availabilityOf(ref: ProjectRef, revision: number): Availability;
   /** Likewise, of all projects together. */
@@ -38,7 +38,7 @@ export interface Acknowledgements {
   /** Likewise, by project. */
   uses(): ReadonlyMap<string, QuotaUses>;
   /** Resolves when the revision is programmed, or with what holds after `withinMs`. Looks every 25 ms meanwhile. */
-  reached(revision: number, withinMs: number, signal?: AbortSignal): Promise<Reach>;
+  awaitRollout(revision: number, withinMs: number, signal?: AbortSignal): Promise<RolloutState>;
   /** Names of the projects of which some live replica can't use a field. */
   refusedProjects(): ReadonlySet<string>;
   /** How many replicas are live, and how many fields they refuse, together. */
@@ -121,7 +121,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   };
   void look().then(idle);
 
-  const reachOf = (revision: number): Reach => {
+  const rolloutOf = (revision: number): RolloutState => {
     const replicas = last.replicas();
     if (replicas === undefined) return "waiting";
     if (replicas.length === 0) return "no_replicas";
@@ -133,7 +133,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   const building = () => buildingByProject(last.replicas() ?? []);
 
   return {
-    reachOf,
+    rolloutOf,
     liveness: () => last.liveness(),
     availabilityOf: (ref, revision) => availabilityOf(last.live(), projectName(ref), revision),
     building,
@@ -144,7 +144,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       const project = projectName(ref);
       return nacks().filter((nack) => nack.project === project);
     },
-    async reached(revision, withinMs, signal) {
+    async awaitRollout(revision, withinMs, signal) {
       const over = new AbortController();
       const end = (): void => over.abort();
       const stopLate = timers.after(withinMs, end);
@@ -156,13 +156,13 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       // However slow Redis is, the caller goes on in time.
       await Promise.race([look(), ended]);
       // With nobody there is nothing to wait for: whoever comes reads the newest.
-      while (reachOf(revision) === "waiting" && !over.signal.aborted && !stopped) {
+      while (rolloutOf(revision) === "waiting" && !over.signal.aborted && !stopped) {
         await pause(timers, eagerMs, over.signal).catch(() => undefined);
         if (!over.signal.aborted) await Promise.race([look(), ended]);
       }
       stopLate();
       signal?.removeEventListener("abort", end);
-      return reachOf(revision);
+      return rolloutOf(revision);
     },
     refusedProjects: () => new Set(nacks().map(({ project }) => project)),
     figures: () => ({ live: last.replicas()?.length ?? 0, refusals: nacks().length }),

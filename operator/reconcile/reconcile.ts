@@ -83,10 +83,10 @@ async function awaitReplicas(
   { revision }: Published,
   signal: AbortSignal,
 ): Promise<Rollout> {
-  const reach = await acknowledgements.reached(revision, acknowledgedWithinMs, signal);
+  const state = await acknowledgements.awaitRollout(revision, acknowledgedWithinMs, signal);
   const availability = acknowledgements.availabilityOf(objects.ref, revision);
   signal.throwIfAborted();
-  return { reach, availability };
+  return { state, availability };
 }
 
 async function advance(pass: Pass, { data }: Published, { rival }: Resolved): Promise<DeletionProgress> {

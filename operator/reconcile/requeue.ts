@@ -49,6 +49,6 @@ export function requeue(done: Done, now: number): Reconciled {
   const awaited = { revision: published.revision, isServed: rollout.availability === "served" };
   return {
     ...(moments.length > 0 && { requeueAfterMs: Math.min(...moments) }),
-    ...(rollout.reach !== "programmed" && { awaited }),
+    ...(rollout.state !== "programmed" && { awaited }),
   };
 }

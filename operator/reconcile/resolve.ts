@@ -24,7 +24,7 @@ export async function resolve({ objects, before: { parts, revision }, config, de
     hashPassword: deps.hashPassword,
     isPasswordOf: deps.isPasswordOf,
     baseUrl: deps.baseUrlOf(objects.ref),
-    ringAcknowledged: config.acknowledgements.reachOf(revision) === "programmed",
+    ringAcknowledged: config.acknowledgements.rolloutOf(revision) === "programmed",
     ...(rival !== undefined && { rival }),
   });
   const written = await writeSecrets(resolved, {

@@ -1,7 +1,7 @@
 // The step of a reconcile that writes statuses: what compiling found, how far replicas have come, and what deletions wait for.
 
 import type { DeletionProgress } from "../finalize/advance-deletions.ts";
-import type { Reach } from "../publish/acknowledgements.ts";
+import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { Compiled } from "./compile.ts";
 import type { Pass } from "./pass.ts";
@@ -9,7 +9,7 @@ import type { Resolved } from "./resolve.ts";
 
 /** How far replicas have come with what was published. */
 export interface Rollout {
-  readonly reach: Reach;
+  readonly state: RolloutState;
   readonly availability: Availability;
 }
 
@@ -31,7 +31,8 @@ export async function writeStatuses(
     ...(dataLoss !== undefined && { dataLoss }),
     verdicts,
     facts: resolved.statuses,
-    ...rollout,
+    rollout: rollout.state,
+    availability: rollout.availability,
     refusals: acknowledgements.refusalsOf(objects.ref),
     building: acknowledgements.buildingOf(objects.ref),
     uses: acknowledgements.usesOf(objects.ref),

@@ -57,7 +57,7 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
   const enqueueAwaiting = (acknowledgements: Acknowledgements): void => {
     for (const [key, { revision, isServed }] of awaited) {
       const isNews = !isServed && acknowledgements.availabilityOf(projectOfName(key), revision) === "served";
-      if (isNews || acknowledgements.reachOf(revision) !== "waiting") add(key);
+      if (isNews || acknowledgements.rolloutOf(revision) !== "waiting") add(key);
     }
   };
 

@@ -68,8 +68,8 @@ export function createKeptDataMaintenance({
       const opened = config();
       if (opened === undefined) return;
       const { purges, publisher, acknowledgements } = opened;
-      const reach = acknowledgements.reachOf(publisher.newest());
-      await sizes.look({ purges, records: records(), reach });
+      const rollout = acknowledgements.rolloutOf(publisher.newest());
+      await sizes.look({ purges, records: records(), rollout });
     },
   };
 }

@@ -331,7 +331,7 @@ export class LeaderSession {
         this.#handlers.awaits(key, done?.awaited);
         // It may have come while the status was written, and is not told of again.
         const { awaited } = done ?? {};
-        if (awaited !== undefined && this.#opened?.acknowledgements.reachOf(awaited.revision) === "programmed")
+        if (awaited !== undefined && this.#opened?.acknowledgements.rolloutOf(awaited.revision) === "programmed")
           this.#queue.add(key);
         this.#health.processed(key, unwritten === true);
         this.#maintenance.processed(key, published);

@@ -4,7 +4,7 @@
 import type { EndWait } from "../finalize/advance-purges.ts";
 import { healsByItself, type NoticeReason, type Reason, type UnpublishedReason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
-import type { Reach } from "../publish/acknowledgements.ts";
+import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
 import {
   acceptedMessage,
@@ -40,7 +40,7 @@ export type Progress =
   /** It could not be written; `why` is a sentence without times and counters. */
   | { readonly state: "not_published"; readonly reason: UnpublishedReason; readonly why: string }
   /** `refusal` = what a replica says that can't use it. */
-  | { readonly state: Reach; readonly refusal?: string };
+  | { readonly state: RolloutState; readonly refusal?: string };
 
 export interface Observation {
   readonly generation: number;

@@ -13,7 +13,7 @@ import type { CustomResource } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts";
 import type { Refused, Verdict } from "../model/verdict.ts";
-import type { Reach, ReplicaRefusal } from "../publish/acknowledgements.ts";
+import type { ReplicaRefusal, RolloutState } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
@@ -39,7 +39,7 @@ export interface ProjectOutcome {
   readonly verdicts: readonly Verdict[];
   /** What the resolve stage says anew, by UID. */
   readonly facts: ReadonlyMap<string, KeyStatus | UserStatus>;
-  readonly reach: Reach;
+  readonly rollout: RolloutState;
   readonly availability: Availability;
   /** Name of the loss of stored data that nobody has accepted for all Projects. */
   readonly dataLoss?: string;
@@ -224,7 +224,7 @@ function inputOf(verdict: Verdict, outcome: ObjectOutcome): Parameters<typeof st
   const {
     objects,
     facts,
-    reach,
+    rollout,
     availability,
     dataLoss,
     refusal,
@@ -240,7 +240,7 @@ function inputOf(verdict: Verdict, outcome: ObjectOutcome): Parameters<typeof st
   const fact = facts.get(verdict.uid);
   return {
     verdict,
-    progress: { state: reach, ...(refusal !== undefined && { refusal }) },
+    progress: { state: rollout, ...(refusal !== undefined && { refusal }) },
     availability,
     objects,
     building,

@@ -107,7 +107,7 @@ describe("indexes that are being built", () => {
 describe("a revision", () => {
   it("is not waited for when there is no replica", async () => {
     const { revision } = await publisher.publish(shop);
-    expect(await acknowledgements.reached(revision, 60_000)).toBe("no_replicas");
+    expect(await acknowledgements.awaitRollout(revision, 60_000)).toBe("no_replicas");
   });
 
   it("is programmed once the one replica has it", async () => {
@@ -115,33 +115,33 @@ describe("a revision", () => {
     await replica("a");
     await eventually(() => expect(acknowledgements.figures().live).toBe(1));
     const { revision } = await publisher.publish(changed(shop, withRootKey("x")));
-    expect(await acknowledgements.reached(revision, 60_000)).toBe("programmed");
-    expect(acknowledgements.reachOf(revision + 1)).toBe("waiting");
+    expect(await acknowledgements.awaitRollout(revision, 60_000)).toBe("programmed");
+    expect(acknowledgements.rolloutOf(revision + 1)).toBe("waiting");
   });
 
   it("waits for the slower of two, and no longer once that one has stopped", async () => {
     const { revision } = await publisher.publish(shop);
     await replica("a");
     await heartbeat("b", revision - 1);
-    await eventually(async () => expect(await acknowledgements.reached(revision, 0)).toBe("waiting"));
+    await eventually(async () => expect(await acknowledgements.awaitRollout(revision, 0)).toBe("waiting"));
     await eventually(() => expect(acknowledgements.figures().live).toBe(2));
-    const reached = acknowledgements.reached(revision, 60_000);
+    const reached = acknowledgements.awaitRollout(revision, 60_000);
     await gateway.write(configKeys.replicas, "ZREM", configKeys.replicas, "b");
     expect(await reached).toBe("programmed");
     const [config] = opened.splice(0);
     await config?.close();
-    expect(await acknowledgements.reached(revision, 60_000)).toBe("no_replicas");
+    expect(await acknowledgements.awaitRollout(revision, 60_000)).toBe("no_replicas");
   });
 
   it("waits for a replica that died until its heartbeat is fifteen seconds old by Redis' clock", async () => {
     await heartbeat("dead", 1, 5_000);
     await heartbeat("alive", 9);
-    expect(await acknowledgements.reached(9, 200)).toBe("waiting");
+    expect(await acknowledgements.awaitRollout(9, 200)).toBe("waiting");
     await heartbeat("dead", 1, 14_500);
-    expect(await acknowledgements.reached(9, 60_000)).toBe("programmed");
+    expect(await acknowledgements.awaitRollout(9, 60_000)).toBe("programmed");
     expect(acknowledgements.figures().live).toBe(1);
     await heartbeat("dead", 1, 16_000);
-    expect(await acknowledgements.reached(9, 60_000)).toBe("programmed");
+    expect(await acknowledgements.awaitRollout(9, 60_000)).toBe("programmed");
   });
 
   it("is given up after the time that its caller has, or when the caller ends", async () => {
@@ -150,8 +150,8 @@ describe("a revision", () => {
     const looking = createAcknowledgements({ gateway, timers: time.timers });
     await eventually(() => expect(looking.figures().live).toBe(1));
     let told: string | undefined;
-    const reached = looking.reached(2, 400).then((reach) => {
-      told = reach;
+    const reached = looking.awaitRollout(2, 400).then((rollout) => {
+      told = rollout;
     });
     await time.advance(399);
     expect(told).toBeUndefined();
@@ -159,10 +159,10 @@ describe("a revision", () => {
     await reached;
     expect(told).toBe("waiting");
     const ending = new AbortController();
-    const ended = looking.reached(2, 400, ending.signal);
+    const ended = looking.awaitRollout(2, 400, ending.signal);
     ending.abort();
     expect(await ended).toBe("waiting");
-    expect(await looking.reached(2, 400, ending.signal)).toBe("waiting");
+    expect(await looking.awaitRollout(2, 400, ending.signal)).toBe("waiting");
     // What is left is the look now and then.
     expect(time.waiting()).toBe(1);
     looking.stop();
@@ -220,7 +220,7 @@ describe("what is available now", () => {
       expect(looking.availabilityOf(shop, 5)).toBe(second > 15 ? "unknown" : "served");
     }
     expect(told).toEqual(["some", "unknown"]);
-    expect(looking.reachOf(5)).toBe("programmed");
+    expect(looking.rolloutOf(5)).toBe("programmed");
     looking.stop();
     through.disconnect();
   });
@@ -234,14 +234,14 @@ describe("while Redis is away", () => {
     proxy.drop("replies");
     const looking = createAcknowledgements({ gateway: through, timers: systemTimers });
     // In time, though Redis does not answer.
-    expect(await looking.reached(5, 100)).toBe("waiting");
+    expect(await looking.awaitRollout(5, 100)).toBe("waiting");
     expect(looking.figures()).toEqual({ live: 0, refusals: 0 });
     proxy.cut();
-    await eventually(() => expect(looking.reachOf(5)).toBe("programmed"));
+    await eventually(() => expect(looking.rolloutOf(5)).toBe("programmed"));
     await proxy.stop();
     await eventually(() => expect(through.ready()).toBe(false));
-    expect(await looking.reached(5, 60_000)).toBe("programmed");
-    expect(await looking.reached(6, 100)).toBe("waiting");
+    expect(await looking.awaitRollout(5, 60_000)).toBe("programmed");
+    expect(await looking.awaitRollout(6, 100)).toBe("waiting");
     looking.stop();
     through.disconnect();
   });
@@ -271,9 +271,9 @@ describe("what can't be read", () => {
     const observed: LookObservation[] = [];
     const looking = look(observed);
     await eventually(() => expect(looking.figures()).toEqual({ live: 2, refusals: 0 }));
-    expect(looking.reachOf(9)).toBe("waiting");
+    expect(looking.rolloutOf(9)).toBe("waiting");
     await heartbeat("good", 9);
-    await eventually(() => expect(looking.reachOf(9)).toBe("programmed"));
+    await eventually(() => expect(looking.rolloutOf(9)).toBe("programmed"));
     expect(observed).toContainEqual({ kind: "unreadable", replica: "bad", fields: ["nacks", "kids", "building"] });
   });
 
@@ -285,7 +285,7 @@ describe("what can't be read", () => {
     await eventually(() =>
       expect(observed).toContainEqual({ kind: "unreadable", replica: "bad", fields: ["revision"] }),
     );
-    expect(looking.reachOf(9)).toBe("waiting");
+    expect(looking.rolloutOf(9)).toBe("waiting");
   });
 
   it("at all is told, and once it can be, that too", async () => {
@@ -293,7 +293,7 @@ describe("what can't be read", () => {
     const observed: LookObservation[] = [];
     const looking = look(observed);
     await eventually(() => expect(observed).toContainEqual({ kind: "failed", error: expect.any(Error) }));
-    expect(looking.reachOf(1)).toBe("waiting");
+    expect(looking.rolloutOf(1)).toBe("waiting");
     await gateway.write(configKeys.meta, "DEL", configKeys.replicas);
     await eventually(() => expect(observed.at(-1)).toEqual({ kind: "looked" }));
   });
@@ -356,11 +356,11 @@ describe("a change", () => {
 
   it("is noticed although nobody waits, and not after the end", async () => {
     await heartbeat("a", 5);
-    await eventually(() => expect(acknowledgements.reachOf(5)).toBe("programmed"));
+    await eventually(() => expect(acknowledgements.rolloutOf(5)).toBe("programmed"));
     const before = changes;
     acknowledgements.stop();
     await heartbeat("a", 6);
-    await acknowledgements.reached(6, 100);
+    await acknowledgements.awaitRollout(6, 100);
     expect(changes).toBe(before);
   });
 });

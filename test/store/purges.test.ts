@@ -11,7 +11,7 @@ import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { advancePurges, orderedPurges, type PurgeOutcome, purgeId } from "../../operator/finalize/advance-purges.ts";
 import type { DataEntry, DataRecord, EndedProject } from "../../operator/model/data-record.ts";
-import type { Reach } from "../../operator/publish/acknowledgements.ts";
+import type { RolloutState } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
 import { newPublisher, openGateway } from "../support/fleet/publishing.ts";
@@ -38,7 +38,7 @@ let publisher: Publisher;
 let purges: Purges;
 /** What is stored beside the configuration: changed only as the operator would. */
 let record: DataRecord;
-let reach: Reach;
+let rollout: RolloutState;
 /** What the operator was told of orders, and a replica of what it carried out. */
 let [observed, carriedOut]: [string[], string[]] = [[], []];
 
@@ -59,7 +59,7 @@ beforeEach(async () => {
   await publisher.begin();
   [observed, carriedOut] = [[], []];
   record = recordOf(pending, ended);
-  reach = "programmed";
+  rollout = "programmed";
   await writeSome();
   await logIn("p0", "old", "new");
   await logIn("p", "new");
@@ -105,7 +105,7 @@ const hasFlags = async (): Promise<boolean> => (await store.readAt(flags, [])).o
 /** One pass of the operator; what remains is stored as the last step. */
 async function pass(by: Purges = purges): Promise<PurgeOutcome> {
   const observe = (act: string, { id }: { readonly id: string }) => void observed.push(`${act} ${id}`);
-  const outcome = await advancePurges({ ref, record, reachOf: () => reach, purges: by, observe });
+  const outcome = await advancePurges({ ref, record, rolloutOf: () => rollout, purges: by, observe });
   record = outcome.record;
   return outcome;
 }
@@ -140,11 +140,11 @@ async function isSettled(): Promise<void> {
 }
 
 describe("data that are to be purged", () => {
-  it.each<[Reach, string]>([
+  it.each<[RolloutState, string]>([
     ["waiting", "replicas"],
     ["no_replicas", "no_replicas"],
   ])("are not ordered to be purged while replicas are %s", async (state, waitingFor) => {
-    reach = state;
+    rollout = state;
     expect(await pass()).toMatchObject({ purged: [], waitingFor });
     expect(await left(configKeys.purges)).toEqual([]);
     expect(record.entries).toHaveLength(3);
@@ -180,14 +180,14 @@ describe("data that are to be purged", () => {
   it("are struck off although no replica is there any more", async () => {
     await pass();
     await replicaLooks();
-    reach = "no_replicas";
+    rollout = "no_replicas";
     await pass();
     await isSettled();
   });
 
   it("go on being purged when a replica comes that serves older configuration", async () => {
     await pass();
-    reach = "waiting";
+    rollout = "waiting";
     expect((await pass()).waitingFor).toBe("purge");
   });
 

@@ -75,7 +75,7 @@ describe("with the documented permissions", () => {
     publisher.setKeyring(keyring);
     expect(await publisher.reseal(ref)).toBe(6);
     const { revision } = await publisher.publish(changed(shop, withoutUser("ann")), recordWith(entry("films")));
-    expect(await acknowledgements.reached(revision, 20_000)).toBe("programmed");
+    expect(await acknowledgements.awaitRollout(revision, 20_000)).toBe("programmed");
     expect(await publisher.verify()).toBe("writer");
     await publisher.withdraw(ref);
     expect(await publisher.published()).toEqual([]);

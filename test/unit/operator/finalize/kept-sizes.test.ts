@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DataOrder, KeptSize } from "../../../../core/config/data-order.ts";
 import { createKeptSizes } from "../../../../operator/finalize/kept-sizes.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
-import type { Reach } from "../../../../operator/publish/acknowledgements.ts";
+import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 
 function kept(name: string, more: Partial<DataEntry> = {}): DataEntry {
   const since = { retained: true, retainedAt: "2026-11-20T00:00:00.000Z" } as const;
@@ -31,7 +31,7 @@ function world(entries: readonly DataEntry[], { looksAt = (): boolean => true } 
     measure(size: KeptSize) {
       for (const id of orders.keys()) sizes.set(id, size);
     },
-    look: (reach: Reach = "programmed") => keptSizes.look({ purges, records, reach }),
+    look: (rollout: RolloutState = "programmed") => keptSizes.look({ purges, records, rollout }),
   };
 }
 

@@ -3,7 +3,7 @@ import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
-import type { Acknowledgements, Reach } from "../../../../operator/publish/acknowledgements.ts";
+import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { Availability, Liveness } from "../../../../operator/publish/availability.ts";
 import { createEventHandlers, type EventHandlers } from "../../../../operator/runtime/event-handlers.ts";
 import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
@@ -172,7 +172,7 @@ describe("a change of a Secret", () => {
 });
 
 interface Seen {
-  readonly reach?: Reach;
+  readonly rollout?: RolloutState;
   readonly availability?: Availability;
   readonly liveness?: Liveness;
   readonly refused?: readonly string[];
@@ -182,7 +182,7 @@ interface Seen {
 
 /** What the replicas say in one look. */
 function look({
-  reach = "waiting",
+  rollout = "waiting",
   availability = "behind",
   liveness = "unknown",
   refused = [],
@@ -191,7 +191,7 @@ function look({
 }: Seen = {}): Acknowledgements {
   const builds = Object.entries(building).map(([key, resources]) => [key, new Map(Object.entries(resources))] as const);
   return {
-    reachOf: (revision: number) => (revision <= 5 ? reach : "waiting"),
+    rolloutOf: (revision: number) => (revision <= 5 ? rollout : "waiting"),
     availabilityOf: () => availability,
     liveness: () => liveness,
     refusedProjects: () => new Set(refused),
@@ -201,15 +201,18 @@ function look({
 }
 
 describe("what replicas acknowledge", () => {
-  it.each<Reach>(["programmed", "no_replicas"])("enqueues the Projects whose revision is waited for: %s", (reach) => {
-    const { handlers, enqueued } = leader();
-    handlers.awaits("default/shop", { revision: 5, isServed: false });
-    handlers.awaits("default/later", { revision: 6, isServed: false });
-    handlers.acknowledged(look());
-    expect(enqueued()).toEqual([]);
-    handlers.acknowledged(look({ reach }));
-    expect(enqueued()).toEqual(["default/shop live"]);
-  });
+  it.each<RolloutState>(["programmed", "no_replicas"])(
+    "enqueues the Projects whose revision is waited for: %s",
+    (rollout) => {
+      const { handlers, enqueued } = leader();
+      handlers.awaits("default/shop", { revision: 5, isServed: false });
+      handlers.awaits("default/later", { revision: 6, isServed: false });
+      handlers.acknowledged(look());
+      expect(enqueued()).toEqual([]);
+      handlers.acknowledged(look({ rollout }));
+      expect(enqueued()).toEqual(["default/shop live"]);
+    },
+  );
 
   it("enqueues a Project once some replica serves it while others lag, unless its status says so already", () => {
     const { handlers, enqueued } = leader();
@@ -233,7 +236,7 @@ describe("what replicas acknowledge", () => {
     const { handlers, enqueued } = leader();
     handlers.awaits("default/shop", { revision: 5, isServed: false });
     handlers.awaits("default/shop", undefined);
-    handlers.acknowledged(look({ reach: "programmed" }));
+    handlers.acknowledged(look({ rollout: "programmed" }));
     expect(enqueued()).toEqual([]);
   });
 

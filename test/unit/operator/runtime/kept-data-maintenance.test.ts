@@ -13,7 +13,7 @@ async function measured(options: { readonly className?: string; readonly isWatch
   const ordered: string[] = [];
   const config = {
     publisher: { dataRecords: () => new Map([["shop/store", record]]), newest: () => 1 },
-    acknowledgements: { reachOf: () => "programmed" },
+    acknowledgements: { rolloutOf: () => "programmed" },
     purges: {
       order: async (_: string, { name }: { readonly name: string }) => void ordered.push(name),
       forget: async () => undefined,

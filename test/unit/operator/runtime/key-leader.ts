@@ -4,7 +4,7 @@ import { createRepairs } from "../../../../operator/kube/repairs.ts";
 import type { Installation } from "../../../../operator/model/installation.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { PublishedProject } from "../../../../operator/model/published-project.ts";
-import type { Acknowledgements, Reach } from "../../../../operator/publish/acknowledgements.ts";
+import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { ConfigWriter, OpenConfig } from "../../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
@@ -40,12 +40,12 @@ export interface World {
   readonly knows?: boolean | (() => boolean);
   /** False: what is missing may only be unseen. */
   readonly confirmed?: boolean;
-  readonly reach?: Reach;
+  readonly rollout?: RolloutState;
 }
 
 /** A leader with a publisher that keeps what it is told; whoever reconciles more than a Project that has gone needs more. */
 export function leader(world: World = {}) {
-  const { objects = [], published = { revision: 0 }, reach = "programmed" } = world;
+  const { objects = [], published = { revision: 0 }, rollout = "programmed" } = world;
   const calls: unknown[][] = [];
   const processed: Parameters<ProcessKeyDeps["onProcessed"]>[] = [];
   let beginnings = 0;
@@ -67,8 +67,8 @@ export function leader(world: World = {}) {
     },
   } as Partial<Publisher> as Publisher;
   const acknowledgements = {
-    reached: async () => reach,
-    reachOf: () => reach,
+    awaitRollout: async () => rollout,
+    rolloutOf: () => rollout,
     availabilityOf: () => "served",
     refusalsOf: () => [],
     buildingOf: () => new Map(),

@@ -9,7 +9,7 @@ import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { newRingSecret, restingRing, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { type Leadership, NotTheLeader } from "../../../../operator/lead/leadership.ts";
-import type { Reach } from "../../../../operator/publish/acknowledgements.ts";
+import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import { KeyRingCopied } from "../../../../operator/publish/refusals.ts";
 import type { RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
@@ -236,8 +236,8 @@ describe("a session that runs", () => {
 
   it("looks again at a Project once replicas have acknowledged what they had not while its status was written", async () => {
     declare("Project", "shop");
-    let now: Reach = "waiting";
-    const { open, loads, acknowledged } = opened({ reached: async () => now, reachOf: () => now });
+    let now: RolloutState = "waiting";
+    const { open, loads, acknowledged } = opened({ awaitRollout: async () => now, rolloutOf: () => now });
     const session = await sessionOf(open);
     session.start();
     await soon(() => expect(readyOf("projects", "shop")?.reason).toBe("WaitingForReplicas"));
@@ -257,12 +257,12 @@ describe("a session that runs", () => {
   it("looks again at a Project that was acknowledged while its status was written: nobody tells of that any more", async () => {
     declare("Project", "shop");
     let looks = 0;
-    const reached = async (): Promise<Reach> => {
+    const awaitRollout = async (): Promise<RolloutState> => {
       looks += 1;
       // The last of those that start and begin make; then the acknowledgement comes.
       return looks <= 2 ? "waiting" : "programmed";
     };
-    const { open } = opened({ reached });
+    const { open } = opened({ awaitRollout });
     const session = await sessionOf(open);
     session.start();
     await soon(() => expect(readyOf("projects", "shop")?.reason).toBe("Ready"));
@@ -337,7 +337,7 @@ describe("a session that ends", () => {
     declare("Project", "shop");
     const waiting = Promise.withResolvers<void>();
     const { open } = opened({
-      reached(_revision, _within, signal) {
+      awaitRollout(_revision, _within, signal) {
         waiting.resolve();
         return new Promise((resolve) => {
           if (signal?.aborted) resolve("waiting");

@@ -16,8 +16,8 @@ export interface Opened {
   readonly verify?: Publisher["verify"];
   /** Asked at each beginning; throws what keeps this one from writing. */
   readonly mayBegin?: () => void;
-  readonly reached?: Acknowledgements["reached"];
-  readonly reachOf?: Acknowledgements["reachOf"];
+  readonly awaitRollout?: Acknowledgements["awaitRollout"];
+  readonly rolloutOf?: Acknowledgements["rolloutOf"];
   /** Who writes; one for all by default. */
   readonly installation?: Installation;
 }
@@ -35,7 +35,7 @@ export const oldRing = parseKeyring(newKeyringText());
  */
 export function openedConfig(events: string[], options: Opened) {
   const { published = [], load = async () => ({ revision: 0 }), verify = async () => "writer" } = options;
-  const { reached = async () => "programmed", reachOf = () => "programmed" } = options;
+  const { awaitRollout = async () => "programmed", rolloutOf = () => "programmed" } = options;
   const parts = new Map<string, ProjectParts>();
   const loads: string[] = [];
   let writes = false;
@@ -82,8 +82,8 @@ export function openedConfig(events: string[], options: Opened) {
     },
   };
   const acknowledgements: Partial<Acknowledgements> = {
-    reached,
-    reachOf,
+    awaitRollout,
+    rolloutOf,
     availabilityOf: () => "served",
     liveness: () => "some",
     refusalsOf: () => [],
