@@ -1,5 +1,5 @@
 // Decides who holds a name that several objects claim: the published incumbent by UID, else the oldest, else the first by
-// name. The others are told who holds it.
+// name. The others' statuses say who holds it.
 
 import type { StoredMeta } from "../model/objects.ts";
 

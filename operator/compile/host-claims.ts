@@ -26,7 +26,7 @@ export interface HostClaims {
 export interface HostHolders extends Holders {
   /**
    * Takes over which hosts a project was published with; none when it was withdrawn. Returns the hosts that were let go of or
-   * taken: whoever else claims one has to be looked at again.
+   * taken: other Projects that claim one have to be looked at again.
    */
   publish(
     ref: ProjectRef,

@@ -1,4 +1,4 @@
-// Which hosts a namespace may claim, and what to tell its users of that: nothing about any other namespace.
+// Which hosts a namespace may claim, and what to say to its users: nothing about any other namespace.
 
 import { type HostRule, suffixFor } from "../../core/env/host-rules.ts";
 

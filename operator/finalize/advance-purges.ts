@@ -20,7 +20,7 @@ export interface PurgeInput {
   readonly record: DataRecord;
   readonly rolloutOf: (revision: number) => RolloutState;
   readonly purges: Purges;
-  /** Told of each order that is given, once, and of each that was carried out; of this one again where the pass is cut off afterwards. */
+  /** Called with each order that is given, once, and of each that was carried out; of this one again where the pass is cut off afterwards. */
   readonly observe: (act: "purge_ordered" | "purge_done", purge: FollowedPurge) => void;
 }
 
@@ -57,7 +57,7 @@ export async function orderedPurges(record: DataRecord | undefined, purges: Purg
 }
 
 /**
- * Without a record, no name is held back for a purge that was ordered: whoever takes one would lose what is written from then
+ * Without a record, no name is held back for a purge that was ordered: the next object of the name would lose what is written from then
  * on. An order whose record was removed by hand is taken back before anything is served.
  */
 export async function forgetUnrecorded(ref: ProjectRef, record: DataRecord | undefined, purges: Purges): Promise<void> {
@@ -124,7 +124,7 @@ async function follow(
     return "done";
   }
   const { purgeFromRevision = 0 } = pending;
-  // Not stored yet: no replica can have heard of it.
+  // Not stored yet: no replica can know of it.
   const rollout = purgeFromRevision === 0 ? "waiting" : rolloutOf(purgeFromRevision);
   if (rollout === "no_replicas") return "no_replicas";
   if (await purges.isOrdered(id)) return "purge";

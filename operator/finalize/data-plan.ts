@@ -81,8 +81,7 @@ export function planData(
 }
 
 /**
- * The parts with what counts for their quota without being served: what was kept of objects that went, and what is to be purged. Else whoever
- * deletes a resource and makes another one would have the whole quota again.
+ * The parts with what counts for their quota without being served: what was kept of objects that went, and what is to be purged. Else deleting a resource and making another one would give the whole quota again.
  */
 export function withUnserved(parts: ProjectParts, record: DataRecord | undefined): ProjectParts {
   const { unserved: _, ...project } = parts.project;

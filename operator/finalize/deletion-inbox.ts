@@ -41,9 +41,9 @@ export interface DeletionInboxDeps {
   readonly looksAt: (key: string) => boolean;
   /** Has the project looked at. */
   readonly enqueue: (key: string) => void;
-  /** Told once of what the Secret says that can't be read, and of names under which nothing is kept. */
+  /** Called once with what the Secret says that can't be read, and of names under which nothing is kept. */
   readonly warn: (message: string, facts: Readonly<Record<string, string>>) => void;
-  /** Told once of what a Project's annotation says that can't be read. */
+  /** Called once with what a Project's annotation says that can't be read. */
   readonly onFault: (project: Project, fault: string) => void;
 }
 
@@ -57,7 +57,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   let warned: string | undefined;
   /** This process leads from now on, and no earlier version keeps anything. */
   const leadsSince = now();
-  /** By UID of the Project: hash of its annotation with faults that were told of. A fault that names the present time would be news with each status. */
+  /** By UID of the Project: hash of its annotation with faults that were reported. A fault that names the present time would be news with each status. */
   const reported = recentlyUsed<string>(projectsRemembered);
 
   const ownRequests = (project: Project): readonly DeletionRequest[] => {
@@ -80,7 +80,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   const isDone = (request: DeletionRequest): boolean => {
     if (taken.has(request.text)) return true;
     if (request.until > now()) return false;
-    // A Project that is there has its own entries guarded; whether it is, whoever works on it knows.
+    // A Project that is there has its own entries guarded; its own reconcile knows whether it is.
     const entries = records().get(projectName(request.project))?.entries ?? [];
     if (entries.some((entry) => isKept(entry, { hasProject: false }) && isMeant(entry, request))) return false;
     warn("Nothing is kept under a name whose deletion was asked for", { name: request.text });

@@ -78,7 +78,7 @@ export async function applyFinalizer(
 ): Promise<FinalizerOutcome> {
   if (isAsWanted(object, wanted, own)) return { outcome: "unchanged" };
   const { namespace, name, uid, resourceVersion } = object.metadata;
-  // All operators apply under one name: what one leaves out is taken away, whoever of them has set it.
+  // All operators apply under one name: what one leaves out is taken away, whichever of them has set it.
   const others = purgeFinalizersOf(object).filter((each) => !own.droppable.has(each));
   const finalizers = wanted ? [...others, own.mine] : others;
   const metadata = { namespace, name, uid, resourceVersion, finalizers, ...settersOf(object, finalizers, own) };

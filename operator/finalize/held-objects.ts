@@ -31,7 +31,7 @@ export interface HeldObjectsDeps {
   readonly noted: (name: string) => Promise<string | undefined>;
   readonly note: (name: string, value: string) => Promise<void>;
   readonly publisher: () => Promise<Publisher>;
-  /** Told when something of any Project is no longer held. */
+  /** Called when something of any Project is no longer held. */
   readonly onReleased: () => void;
   /** The operator runs with --adopt-data. */
   readonly adopt: boolean;

@@ -73,7 +73,7 @@ function dated({ guarded, ...entry }: DataEntry, { isGuarded, isUndated, since }
   };
 }
 
-/** The record of a project that is served here no more, whoever has its name now. */
+/** The record of a project that is served here no more, whatever Project has its name now. */
 export function keptFrom(record: DataRecord, now: number): DataRecord {
   const objects = { ref: { namespace: "", name: "" }, resources: [], rootKeys: [], users: [], keys: [] };
   return withKept(record, { objects, previous: record, requests: [], sizes: new Map(), now });

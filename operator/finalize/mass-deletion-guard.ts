@@ -1,4 +1,4 @@
-// Says which published objects have gone although no event told of their deletion: at a cold start, or after a list. A mass absence
+// Says which published objects have gone although no event reported their deletion: at a cold start, or after a list. A mass absence
 // (more than half and more than ten, or all of a kind) waits until a second pass sees it too: it may be a fault of ours.
 
 import type { ProjectParts } from "../../core/config/types.ts";

@@ -53,13 +53,13 @@ export interface RotationDeps {
    * The live ones as of now. Rejects while they can't be asked: not to know of any is not the same as that there is none.
    */
   readonly replicas: () => Promise<readonly RingReplica[]>;
-  /** Told of every step that was done. */
+  /** Called with every step that was done. */
   readonly onStep?: (step: RingStep["step"]) => void;
-  /** Told of a ring that somebody put into the Secret, and that is in use from now on: its key ids. */
+  /** Called with a ring that somebody put into the Secret, and that is in use from now on: its key ids. */
   readonly onAdopted?: (kids: readonly string[]) => void;
-  /** Told on every call of the Secret as it was found. */
+  /** Called each time with the Secret as it was found. */
   readonly onSecret?: (secret: KubeObject) => void;
-  /** Told on every call that has to wait; no secret in it. */
+  /** Called on every call that has to wait; no secret in it. */
   readonly onWaiting?: (why: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// Slows down whoever puts the same thing right again and again, because something else keeps changing it: a tool, or another
+// Slows down repairs of the same thing again and again, where something else keeps changing it: a tool, or another
 // installation. The first repairs come at once, later ones ever more seldom.
 
 import { createHash } from "node:crypto";

@@ -37,7 +37,7 @@ export interface ClaimOptions {
   readonly callMs: number;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Told when another holder is seen than before; empty = nobody. */
+  /** Called when another holder is seen than before; empty = nobody. */
   readonly seen: (holder: string) => void;
 }
 
@@ -162,7 +162,7 @@ export function createClaims(options: ClaimOptions): Claims {
 
 /**
  * Whether the holder's ServiceAccount was deleted since, as by `helm uninstall`, before the holder could give the Lease back: there is
- * one of its name now, this process's, and whoever has a token of the former one is let in nowhere.
+ * one of its name now, this process's, and a token of the former one is accepted nowhere.
  */
 function isMadeAnew(theirs: HolderAccount | undefined, mine: HolderAccount | undefined): boolean {
   if (theirs === undefined || mine === undefined) return false;

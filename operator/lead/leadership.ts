@@ -1,4 +1,4 @@
-// The right to write. Whoever holds the Lease may; whoever lost it, or can't be sure, may not.
+// The right to write. The holder of the Lease may; a process that lost it, or can't be sure, may not.
 
 export interface Leadership {
   /**
@@ -10,7 +10,7 @@ export interface Leadership {
   readonly ended: AbortSignal;
   /** Reads the Lease again from the server; true when this process still holds it. */
   confirm(): Promise<boolean>;
-  /** Gives the Lease to whoever comes next: the holder empty, one second left. After the last write. */
+  /** Gives the Lease to the next holder: the holder empty, one second left. After the last write. */
   release(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ export interface Installation {
   readonly id: string;
 }
 
-/** Tells installations apart without reading a key ring: two of one class are never in one namespace. */
+/** Distinguishes installations without reading a key ring: two of one class are never in one namespace. */
 export type RingLocation = Pick<Installation, "namespace" | "ringSecretName">;
 
 export function installationOf(ring: Keyring, { namespace, name }: ObjectName): Installation {
@@ -36,7 +36,7 @@ export function parseInstallation(text: string): Installation | undefined {
 }
 
 /**
- * Whether both serve the same Projects, as far as can be told from here. One of another class never does, whatever it made for an earlier
+ * Whether both serve the same Projects, as far as can be seen from here. One of another class never does, whatever it made for an earlier
  * Project of the name. One whose ring was in the place where ours is now is gone: its ring was lost, or this one was installed anew.
  * In another namespace it is another one, also where its ring is a copy of ours: each has a Lease of its own, and both may run.
  */

@@ -1,4 +1,4 @@
-// What the Secrets that jsonplane makes are called, and how it tells its own from foreign ones: by label, so that a Secret
+// What the Secrets that jsonplane makes are called, and how it distinguishes its own from foreign ones: by label, so that a Secret
 // of another owner is never overwritten, and a restored backup is recognised.
 
 import type { Secret } from "../../core/manifests/object.ts";

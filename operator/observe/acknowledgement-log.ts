@@ -1,4 +1,4 @@
-// Tells of acknowledgements that can't be read: at once and then once a minute, for they are looked at many times a second while somebody
+// Logs acknowledgements that can't be read: at once and then once a minute, for they are looked at many times a second while somebody
 // waits for them.
 
 import type { Logger } from "../../core/log/logger.ts";

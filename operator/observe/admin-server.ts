@@ -10,7 +10,7 @@ export interface AdminDeps {
   readonly ready: () => boolean;
   /** False when only a restart helps. An API server that is away is no such case. */
   readonly healthy?: () => boolean;
-  /** Absent = metrics are for whoever reaches the port. */
+  /** Absent = metrics need no token. */
   readonly token?: FollowedToken | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Instruments, Readings } from "./instruments.ts";
 
 export interface ClusterGauges {
   readonly leads: () => boolean;
-  /** Milliseconds since the API server was last heard of each watched kind; undefined = never. */
+  /** Milliseconds since the API server last sent something about each watched kind; undefined = never. */
   readonly informers: () => Iterable<{ readonly kind: string; readonly idleMs: number | undefined }>;
 }
 

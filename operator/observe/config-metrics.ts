@@ -47,7 +47,7 @@ export type ConfigObservation =
   /** From the moment that a change of an object arrived until every replica serves it. */
   | { readonly kind: "programmed"; readonly seconds: number }
   | { readonly kind: "secrets_swept"; readonly count: number }
-  /** Replicas have removed stored data as they were told to. */
+  /** Replicas have removed stored data as they were ordered to. */
   | { readonly kind: "purged"; readonly count: number };
 
 export function configMetrics(

@@ -1,4 +1,4 @@
-// Tells of watches that are interrupted: each kind's first failure and then one a minute, for they are tried again every few seconds.
+// Logs watches that are interrupted: each kind's first failure and then one a minute, for they are tried again every few seconds.
 // And of those that had failed without a word, as a comparison shows.
 
 import type { Logger } from "../../core/log/logger.ts";

@@ -1,9 +1,9 @@
-// Whether something that goes on is told of: at once, and then once a minute until it is over, however often it is met.
+// Whether something that goes on is to be logged: at once, and then once a minute until it is over, however often it is met.
 
 import type { Monotonic } from "../../core/timers.ts";
 
 export interface Reminders {
-  /** True where `what` was not told of within the last minute; it counts as told then. */
+  /** True where `what` was not logged within the last minute; it counts as logged then. */
   isDue(what: string): boolean;
   /** The next time is news again. */
   over(what: string): void;

@@ -57,9 +57,9 @@ export interface AcknowledgementsDeps {
   readonly gateway: Gateway;
   readonly timers: Timers;
   readonly monotonic?: Monotonic;
-  /** Told after a look that saw something else than the one before, and when the last one has become too old. */
+  /** Called after a look that saw something else than the one before, and when the last one has become too old. */
   readonly onChange?: () => void;
-  /** Told of every look, and before it of what could not be read. */
+  /** Called with every look, and before it of what could not be read. */
   readonly observe?: (observation: LookObservation) => void;
 }
 
@@ -77,7 +77,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   let usesText = "";
   let stopped = false;
   let stopTimer: (() => void) | undefined;
-  /** One look at a time, whoever asks. */
+  /** One look at a time, for all callers. */
   let looking: Promise<void> | undefined;
 
   const lookAtReplicas = async (): Promise<readonly ReplicaState[]> => {
@@ -155,7 +155,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       });
       // However slow Redis is, the caller goes on in time.
       await Promise.race([look(), ended]);
-      // With nobody there is nothing to wait for: whoever comes reads the newest.
+      // With nobody there is nothing to wait for: a replica that starts reads the newest.
       while (rolloutOf(revision) === "waiting" && !over.signal.aborted && !stopped) {
         await pause(timers, eagerMs, over.signal).catch(() => undefined);
         if (!over.signal.aborted) await Promise.race([look(), ended]);

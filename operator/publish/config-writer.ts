@@ -34,11 +34,11 @@ export interface ConfigWriterDeps {
   readonly confirm: () => Promise<boolean>;
   /** Take the Redis of another installation over, once. */
   readonly takeOver: boolean;
-  /** Told of each look at which the Redis is another installation's; it is over with the next beginning. */
+  /** Called with each look at which the Redis is another installation's; it is over with the next beginning. */
   readonly onRefused?: (refusal: RedisRefused) => void;
-  /** Told of each Redis of another installation that was taken over. */
+  /** Called with each Redis of another installation that was taken over. */
   readonly onTakenOver?: (refusal: RedisRefused) => void;
-  /** Told after each beginning, before anything is written: everything has to be published. */
+  /** Called after each beginning, before anything is written: everything has to be published. */
   readonly onBegun: (config: OpenConfig) => Promise<void>;
   readonly monotonic?: Monotonic;
 }

@@ -1,4 +1,4 @@
-// Whose a Redis is, by what it says of its owner and of its writer. Of one installation whoever has the Lease takes the epoch at once. What is
+// Whose a Redis is, by what it says of its owner and of its writer. Within one installation the holder of the Lease takes the epoch at once. What is
 // of another one, or of one with a copy of the key ring, in another place, is taken only where a person has said so.
 
 import { ForeignInstance, KeyRingCopied, type RedisRefused } from "./refusals.ts";
@@ -7,7 +7,7 @@ import { ForeignInstance, KeyRingCopied, type RedisRefused } from "./refusals.ts
 export interface Claimant {
   /** A hash that only its key ring gives. */
   readonly owner: string;
-  /** Where its key ring is, which tells it from one that has a copy of the ring; without `#`. */
+  /** Where its key ring is, which distinguishes it from one that has a copy of the ring; without `#`. */
   readonly place: string;
   /** The same place, as the version before this one named it. */
   readonly formerPlace?: string;

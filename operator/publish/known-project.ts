@@ -28,7 +28,7 @@ import { fieldsOf, optionalText } from "../../core/redis/reply.ts";
 export interface KnownField {
   /** Empty when the field can't be read or opened: it equals nothing. */
   readonly contentHash: string;
-  /** Id of the ring key that sealed it; empty when that can't be told. */
+  /** Id of the ring key that sealed it; empty when that can't be found out. */
   readonly kid: string;
 }
 

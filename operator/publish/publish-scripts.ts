@@ -13,7 +13,7 @@ import { listOf, numberOf, textOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory, type Script } from "../../core/redis/script.ts";
 import type { Numbered } from "./revisions.ts";
 
-/** Entries that the stream of hints keeps, about: whoever missed more reads the index of projects instead. */
+/** Entries that the stream of hints keeps, about: a replica that missed more reads the index of projects instead. */
 const streamLength = 10_000;
 
 /** Text of a project's data record: `=` leaves the one that is stored, empty removes it. */

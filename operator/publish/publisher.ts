@@ -54,7 +54,7 @@ export interface Publisher {
   /** From now on what Redis holds are the stored data. */
   acceptLoss(): Promise<void>;
   /**
-   * Takes over from whoever wrote before. Everything else throws NotTheWriter until it was called. Answers with why the Redis would have
+   * Takes over from the writer before. Everything else throws NotTheWriter until it was called. Answers with why the Redis would have
    * been refused, where it was taken over all the same.
    */
   begin(options?: BeginOptions): Promise<RedisRefused | undefined>;
@@ -137,7 +137,7 @@ class RedisPublisher implements Publisher {
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisRefused | undefined> {
     const { gateway, clock, owner, place } = this.#deps;
     if (this.#session !== undefined) this.#end(this.#session);
-    // Looked at before the Lease is: who stood still after the answer takes nothing from whoever began meanwhile.
+    // Looked at before the Lease is: a process that stood still after the answer takes nothing from one that began meanwhile.
     const standing = await this.#standing();
     const refusal = refusalOf(standing, this.#deps);
     const mayTake = (takeOver && !this.#hasBegun) || standing.epoch === this.#takenOver;

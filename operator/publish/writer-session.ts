@@ -56,7 +56,7 @@ export class WriterSession {
   readonly #keyring: () => Keyring;
   readonly #memory: Memory;
   readonly #known = new Map<string, KnownProject>();
-  /** Readings under way: whoever asks meanwhile gets the same object, for only one may be remembered. */
+  /** Readings under way: a caller that asks meanwhile gets the same object, for only one may be remembered. */
   readonly #reading = new Map<string, Promise<KnownProject>>();
 
   constructor({ gateway, scripts, keyring, epoch, revisions, records, memory }: WriterSessionDeps) {

@@ -1,5 +1,5 @@
-// Works through the queue with so many keys at once. Whatever a handler does, its worker goes on: what it throws is told and the
-// key comes again; what takes too long is aborted by its signal, told, and still waited for, since a key never runs twice at once.
+// Works through the queue with so many keys at once. Whatever a handler does, its worker goes on: what it throws is observed and the
+// key comes again; what takes too long is aborted by its signal, observed, and still waited for, since a key never runs twice at once.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -17,7 +17,7 @@ export type WorkObservation =
       readonly seconds: number;
       readonly error?: unknown;
     }
-  /** It has outlived its time and was told to give up. */
+  /** It has outlived its time and was asked to give up. */
   | { readonly kind: "overdue"; readonly key: string };
 
 export interface WorkersOptions {

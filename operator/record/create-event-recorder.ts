@@ -1,5 +1,5 @@
 // Writes Events one after the other, and never makes anyone wait for that. Repetitions are counted in the Event that is there;
-// what is too much, can't be written, or comes while too many wait, is dropped and told.
+// what is too much, can't be written, or comes while too many wait, is dropped and counted.
 
 import type { Clock } from "../../core/clock.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
@@ -35,7 +35,7 @@ export interface StoppableRecorder extends EventRecorder {
   stop(): Promise<void>;
 }
 
-/** The same told again within this time is the same Event. */
+/** The same note again within this time is the same Event. */
 const seriesMs = 600_000;
 const countEveryMs = 300_000;
 const seriesRemembered = 4_096;
@@ -151,7 +151,7 @@ async function send(options: RecorderOptions, series: Series, signal: AbortSigna
       await api.apply(eventType, countedEvent({ namespace, ...event, count, now }), { signal });
       return;
     } catch (error) {
-      // Events live for an hour: this one is gone, and is told anew.
+      // Events live for an hour: this one is gone, and is written anew.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }

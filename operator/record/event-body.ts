@@ -12,7 +12,7 @@ export const reportingController = `${group}/operator`;
 export interface EventFacts {
   readonly subject: Subject;
   readonly note: EventNote;
-  /** Which process tells it. */
+  /** Which process writes it. */
   readonly instance: string;
   /** Makes the name one that no other Event has. */
   readonly suffix: string;

@@ -1,4 +1,4 @@
-// Tells people of what changed, as Events (events.k8s.io/v1) that `kubectl describe` shows.
+// Records what changed, as Events (events.k8s.io/v1) that `kubectl describe` shows.
 
 import type { Subject } from "../model/verdict.ts";
 
@@ -13,6 +13,6 @@ export interface EventNote {
 }
 
 export interface EventRecorder {
-  /** Never throws and never waits: what can't be told is dropped and counted. */
+  /** Never throws and never waits: what can't be written is dropped and counted. */
   record(subject: Subject, note: EventNote): void;
 }

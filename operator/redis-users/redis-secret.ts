@@ -58,7 +58,7 @@ export async function ensureRedisUsers(deps: RedisSecretDeps): Promise<RedisUser
   };
 }
 
-/** The operator's URL as the Secret says, for whoever makes none; undefined when there is no such Secret. */
+/** The operator's URL as the Secret says, for commands that make none; undefined when there is no such Secret. */
 export async function operatorRedisUrl(api: Pick<KubeApi, "get">, name: ObjectName): Promise<string | undefined> {
   const secret = await api.get(secretType, name);
   return secret && entryOf(secret, redisEntries.operatorUrl);

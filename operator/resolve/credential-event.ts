@@ -1,4 +1,4 @@
-// What happened to credentials that people should be told of, as Events beside the object: one entry per thing that was
+// What happened to credentials that people should know, as Events beside the object: one entry per thing that was
 // written. No secret stands in a note.
 
 import type { CustomResource } from "../model/objects.ts";

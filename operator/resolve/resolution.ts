@@ -37,7 +37,7 @@ export interface Resolution<T, S> {
   readonly credential: Resolved<T>;
   /** To be written before the credential is published. */
   readonly writes: readonly SecretWrite[];
-  /** To be told once the writes are done. */
+  /** To be recorded once the writes are done. */
   readonly events: readonly CredentialEvent[];
   /** What to remember in the object's status; absent = nothing new. */
   readonly status?: S;

@@ -20,7 +20,7 @@ export interface ProjectResolution {
   readonly credentials: Credentials;
   /** In order: a record is sealed with the key that an earlier write keeps. */
   readonly writes: readonly SecretWrite[];
-  /** To be told once the writes are done. */
+  /** To be recorded once the writes are done. */
   readonly events: readonly CredentialEvent[];
   /** By UID of the object. */
   readonly statuses: ReadonlyMap<string, KeyStatus | UserStatus>;
@@ -122,7 +122,7 @@ interface KeySurroundings {
   readonly written: readonly SecretWrite[];
 }
 
-/** One after the other: where two objects want a Secret of one name, the first has it, and the second is told. */
+/** One after the other: where two objects want a Secret of one name, the first has it, and the second's status says so. */
 function resolveKeys(
   keys: readonly ApiKey[],
   published: ReadonlyMap<string, KeyConfig>,
@@ -145,7 +145,7 @@ function credentialsOf<O extends ProjectUser | ApiKey, T>(
   return new Map(resolved.map(({ object, resolution }) => [object.metadata.name, resolution.credential]));
 }
 
-/** A Secret that the API server lets nobody change has to be deleted by whoever made it immutable. */
+/** A Secret that the API server lets nobody change has to be deleted by the person who made it immutable. */
 function unlessImmutable<T, S>(resolution: Resolution<T, S>, findSecret: FindSecret): Resolution<T, S> {
   const stuck = resolution.writes.find(({ name }) => findSecret(name)?.immutable === true);
   if (stuck === undefined) return resolution;

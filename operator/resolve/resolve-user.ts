@@ -162,7 +162,7 @@ type InForce = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: st
 
 /**
  * What is remembered, else published, if it is of this very password. Its revision may have been made with a key of the Project
- * that is lost: then argon2 tells, and no session has to end. A password that was made just now is no former one.
+ * that is lost: then argon2 decides, and no session has to end. A password that was made just now is no former one.
  */
 async function inForce(
   mac: string,
@@ -224,7 +224,7 @@ function goingOn({ user }: UserContext, record: UserRecord): Settled {
   return { record, secretName, notices: [{ reason: "KeyNotRetrievable", message }] };
 }
 
-/** Writes `first` before the rest; `events` tell of it. */
+/** Writes `first` before the rest; `events` say so. */
 function withWrites(
   resolution: UserResolution,
   first: readonly SecretWrite[],

@@ -1,6 +1,6 @@
 // Takes a signing ring through a rotation, one step at a time, each of which is one write: a new key joins and only verifies;
 // once every replica knows it, it signs and the former one only verifies; once the last token of the former one has expired,
-// it leaves. What was done is remembered beside the ring. Pure: whoever stops between two steps goes on with the same one.
+// it leaves. What was done is remembered beside the ring. Pure: a run that stopped between two steps goes on with the same one.
 
 import type { Json, SigningKey, SigningRing } from "../../core/config/types.ts";
 import { isObject } from "../../core/manifests/defaults.ts";
@@ -45,7 +45,7 @@ export interface RotationContext {
 
 export type RingStep = "added" | "rotated" | "retired";
 
-/** Clocks differ, and a replica signs with the former key until it has heard of the new one. */
+/** Clocks differ, and a replica signs with the former key until it knows the new one. */
 const marginMs = 60_000;
 /** A ring that is asked for a new key every minute must not grow without end. */
 const maxKeys = 8;

@@ -30,7 +30,7 @@ export function openRecord(secret: Secret | undefined, sealing: Sealing): Json |
 }
 
 /**
- * The rotation that a record speaks of, whoever wrote it. Only good for telling whether somebody asked for a new credential
+ * The rotation that a record speaks of, whatever key wrote it. Only good for finding out whether somebody asked for a new credential
  * since, never for using one.
  */
 export function claimedRotation(secret: Secret | undefined): string | undefined {

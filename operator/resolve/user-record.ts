@@ -35,7 +35,7 @@ export function macOf({ mac, revision }: UserRecord): string {
 }
 
 /**
- * Equal for equal passwords of one user of one Project, and for nothing else; tells without argon2 whether a password has
+ * Equal for equal passwords of one user of one Project, and for nothing else; shows without argon2 whether a password has
  * changed. It outlives the object's UID, so that a restored backup ends no session.
  */
 export function passwordRevision(password: string, sealing: Sealing): string {

@@ -13,12 +13,12 @@ import type { SecretWrite } from "./secret-write.ts";
 
 export interface WriteDeeds {
   readonly write: (write: SecretWrite) => Promise<void>;
-  /** Of objects whose writes are done, also when the run fails at another: the next one finds nothing to tell of them. */
+  /** Of objects whose writes are done, also when the run fails at another: the next one finds nothing to record of them. */
   readonly report: (event: CredentialEvent) => void;
 }
 
 export interface WrittenSecrets {
-  /** What holds now: objects whose Secrets were refused have no credential, and nothing is told of them. */
+  /** What holds now: objects whose Secrets were refused have no credential, and nothing is recorded of them. */
   readonly resolved: ProjectResolution;
   /** Not empty: try again later. */
   readonly refused: readonly Refusal[];

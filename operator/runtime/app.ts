@@ -1,4 +1,4 @@
-// One operator process, put together: the API server, caches that are kept warm whoever leads, the second port, and, while this
+// One operator process, put together: the API server, caches that are kept warm whichever process leads, the second port, and, while this
 // process holds the Lease, a leader's session. When leadership is lost the session ends, and the process stands by again.
 
 import type { Clock } from "../../core/clock.ts";
@@ -27,7 +27,7 @@ import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
 
 export interface OperatorOptions {
   readonly settings: OperatorSettings;
-  /** Connects to the API server; `observe` is told of every call. */
+  /** Connects to the API server; `observe` is called for every call. */
   readonly connect: (observe: (call: CallObserved) => void) => Promise<ConnectedApi>;
   readonly host: string;
   readonly adminPort: number;
@@ -77,7 +77,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   const caches = createCaches({
     reader: api,
     namespaces: settings.watchNamespaces,
-    listener: whoever(() => session?.listener),
+    listener: delegate(() => session?.listener),
     timers,
     monotonic,
     random,
@@ -151,8 +151,8 @@ function leaseNameOf({ className }: OperatorSettings): string {
   return className === undefined ? "jsonplane-operator" : `jsonplane-operator-${className}`;
 }
 
-/** Nobody acts on what a standby sees: whoever comes to lead looks at everything. */
-function whoever(listener: () => CacheListener | undefined): CacheListener {
+/** Nobody acts on what a standby sees: the next leader looks at everything. */
+function delegate(listener: () => CacheListener | undefined): CacheListener {
   return {
     objectChanged: (object, before, listed) => listener()?.objectChanged(object, before, listed),
     objectRemoved: (object) => listener()?.objectRemoved(object),

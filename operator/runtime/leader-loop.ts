@@ -16,7 +16,7 @@ export interface LeaderLoopOptions {
   readonly context: OperatorContext;
   /** Ends the term and gives the Lease back. */
   readonly stopping: AbortSignal;
-  /** Told of the session that leads now; undefined = this process stands by. */
+  /** Called with the session that leads now; undefined = this process stands by. */
   readonly onSession: (session: LeaderSession | undefined) => void;
 }
 

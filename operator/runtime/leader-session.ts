@@ -223,7 +223,7 @@ export class LeaderSession {
     return opened;
   }
 
-  /** Incumbents first: whoever is published with a host keeps it, in whatever order Projects are looked at. */
+  /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are looked at. */
   async #begun({ publisher }: OpenConfig): Promise<void> {
     const { caches, logger } = this.#context;
     await this.#heldObjects.begin();
@@ -240,7 +240,7 @@ export class LeaderSession {
     this.#maintenance.begun(lost);
   }
 
-  /** Nothing but this look tells of the Secret. */
+  /** Nothing but this look notices the Secret. */
   async #verify(): Promise<void> {
     await this.#writer.verify();
     await this.#heldObjects.look();
@@ -329,7 +329,7 @@ export class LeaderSession {
       beginning: this.#maintenance.beginning,
       onProcessed: (key, { done, published, unwritten }) => {
         this.#handlers.awaits(key, done?.awaited);
-        // It may have come while the status was written, and is not told of again.
+        // It may have come while the status was written, and comes only once.
         const { awaited } = done ?? {};
         if (awaited !== undefined && this.#opened?.acknowledgements.rolloutOf(awaited.revision) === "programmed")
           this.#queue.add(key);

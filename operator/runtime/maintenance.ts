@@ -38,8 +38,8 @@ export interface Maintenance {
    */
   begun(lost: readonly string[]): void;
   /**
-   * The Redis is another installation's. Everything is looked at once, where that is news, for the statuses to say so; whoever takes it
-   * away from a running installation may withdraw what that one served. It is over when a publisher has begun.
+   * The Redis is another installation's. Everything is looked at once, where that is news, for the statuses to say so; an installation that takes
+   * it from a running one may withdraw what that one served. It is over when a publisher has begun.
    */
   refused(refusal: RedisRefused): void;
   /** How often one has. */
@@ -70,7 +70,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     try {
       await run();
     } catch (error) {
-      // A refusal was told of when it began.
+      // A refusal was logged when it began.
       if (deps.signal.aborted || error instanceof RedisRefused) return;
       logger.warn("Maintenance failed", { what, error: wordsOf(error) });
     }

@@ -39,9 +39,9 @@ export interface OpenConfigDeps {
   readonly random: Random;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Told after replicas have acknowledged something, come or gone. */
+  /** Called after replicas have acknowledged something, come or gone. */
   readonly onAcknowledged: () => void;
-  /** Told of every look at what replicas have acknowledged. */
+  /** Called with every look at what replicas have acknowledged. */
   readonly observeLook: (observation: LookObservation) => void;
 }
 
@@ -132,7 +132,7 @@ async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConf
   return users.url;
 }
 
-/** Of whoever has this ring's names: they outlive every rotation. Two classes of one cluster can't share a Redis. */
+/** Names the installation with this ring's names: they outlive every rotation. Two classes of one cluster can't share a Redis. */
 export function ownerOf(ring: Keyring, className: string | undefined): string {
   return keyedHash(ring, "content", `owner\n${className ?? ""}`).slice(0, 32);
 }

@@ -31,7 +31,7 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   /** Counts how often a publisher has begun. */
   readonly beginning: () => number;
   /**
-   * Told when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
+   * Called when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
    * withdrawn, by this attempt or before, or nobody can say what there is to publish. `unwritten` = this attempt could not write to Redis.
    */
   readonly onProcessed: (
@@ -127,7 +127,7 @@ async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<Hand
 }
 
 async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promise<Handled> {
-  // The session ends; whoever leads next looks at everything.
+  // The session ends; the next leader looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
     // Nothing can be made there any more; what could be published is. It may take as long as somebody's finalizer.
@@ -150,7 +150,7 @@ async function writeUnpublishedStatuses(ref: ProjectRef, why: WhyUnpublished, de
   else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
 }
 
-/** Somebody was faster: the watch tells of it in a moment, and the next attempt starts from there. */
+/** Somebody was faster: the watch delivers it in a moment, and the next attempt starts from there. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
 }

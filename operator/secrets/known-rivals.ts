@@ -11,7 +11,7 @@ export interface KnownRivals {
   nameOf(uid: string): string | undefined;
 }
 
-/** Some hundred bytes each. Of one that is forgotten whoever is faster makes the Secret anew. */
+/** Some hundred bytes each. Of one that is forgotten the faster installation makes the Secret anew. */
 const maxRivals = 10_000;
 /** A rival that runs has made the Secrets anew by then. */
 const forgottenMs = 600_000;

@@ -25,7 +25,7 @@ import { changed, changedSecret, secretOf } from "./secret-object.ts";
 export interface SecretClaimsDeps {
   readonly api: KubeApi;
   readonly own: Watched;
-  /** Told of a Secret that the server has no longer. */
+  /** Called with a Secret that the server has no longer. */
   readonly gone: (place: ObjectName) => void;
   /** Where this one has its key ring. */
   readonly ring: RingLocation;

@@ -143,7 +143,7 @@ function factsOf(secret: KubeObject) {
   return { kind: owner?.kind, namespace, name: owner?.name, uid: annotations[ownerAnnotation], secret: name };
 }
 
-/** Milliseconds; 0 for an age that can't be told. */
+/** Milliseconds; 0 for an age that can't be known. */
 function ageOf({ metadata }: KubeObject, now: number): number {
   const created = Date.parse(metadata.creationTimestamp ?? "");
   return Number.isNaN(created) ? 0 : now - created;

@@ -144,7 +144,7 @@ function timeOf(now: number): string {
 }
 
 function acceptedOf({ verdict, deleting, dataWait, progress }: Observation): Said {
-  // An object whose Project has gone too is told of its own end, not of that.
+  // An object whose Project has gone too reports its own end, not that.
   if (deleting) return { status: "False", reason: "Deleting", message: deletionOf(progress, dataWait) };
   if (!verdict.accepted) return { status: "False", reason: verdict.reason, message: refusedMessage(verdict) };
   const reason: NoticeReason | "Accepted" = verdict.notices[0]?.reason ?? "Accepted";
@@ -179,7 +179,7 @@ function byProgress(progress: Progress): Said {
   if (progress.state === "no_replicas") return waits("NoReplicas");
   if (progress.state === "waiting") return waits("WaitingForReplicas");
   if (progress.refusal === undefined) return programmedSaid;
-  // Told with the acknowledgement of the same revision: earlier it would speak of an older version.
+  // Reported with the acknowledgement of the same revision: earlier it would speak of an older version.
   const message = `${programmedMessages.RefusedByReplica}. It says: ${progress.refusal}`;
   return { status: "False", reason: "RefusedByReplica", message };
 }

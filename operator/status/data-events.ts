@@ -29,7 +29,7 @@ export function dataEventsOf({ objects, deleted, record, purged, adopted }: Data
   const entries = record?.entries ?? [];
   const owners: readonly CustomResource[] = [...resources, ...rootKeys, ...deleted];
   const events = purged.flatMap((entry): readonly DataEvent[] => {
-    // Of an object that went long ago its Project tells, where there is one.
+    // Of an object that went long ago its Project gets the Event, where there is one.
     const owner = owners.find(({ metadata }) => metadata.uid === entry.uid) ?? project;
     const why = isRequestSource(entry.purgeCause) ? "an annotation asked for" : "deletionPolicy says";
     return owner === undefined ? [] : [event(owner, "DataPurged", `${dataOf(entry)} deleted, as ${why}`)];

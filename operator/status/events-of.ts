@@ -47,7 +47,7 @@ const ordinary: ReadonlySet<string> = new Set<Reason>(["WaitingForReplicas", "Su
 
 const maxCharacters = 1000;
 
-/** In the order Accepted, Programmed, Ready, Available; what one repeats of another condition is told once. */
+/** In the order Accepted, Programmed, Ready, Available; what one repeats of another condition is recorded once. */
 export function eventsOf(before: readonly FormerCondition[], after: readonly Condition[]): readonly EventNote[] {
   const notes: EventNote[] = [];
   for (const condition of after) {

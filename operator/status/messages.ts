@@ -20,7 +20,7 @@ export function heldMessage(namespace: string): string {
   return `${holderSubject(namespace)} set its finalizer, and deletes its data before it lets it go; start that installation again, or let the object go and keep its data: with jsonplane finalizers clear, or with another installation that has --adopt-data`;
 }
 
-/** Whether a condition Contested, perhaps of another version, tells of the installation in `namespace`. */
+/** Whether a condition Contested, perhaps of another version, names the installation in `namespace`. */
 export function namesHolder(message: string, namespace: string): boolean {
   return message.startsWith(holderSubject(namespace));
 }

@@ -13,7 +13,7 @@ interface ReportedUse {
   readonly nearlyFull: boolean;
 }
 
-/** What was told before stays where nothing is known anew, as long as the Project has the quota. */
+/** What was reported before stays where nothing is known anew, as long as the Project has the quota. */
 export function quotaMembers(
   { spec }: Project,
   former: { readonly [member: string]: unknown },
@@ -33,7 +33,7 @@ export function quotaMembers(
   return usage.length === 0 ? {} : { usage };
 }
 
-/** `before` and `after` are statuses; one without quotas has nothing to tell. */
+/** `before` and `after` are statuses; one without quotas has nothing to report. */
 export function quotaEventsOf(before: unknown, after: unknown): readonly EventNote[] {
   const reported = reportedIn(before);
   const { type, action } = statusEventCatalogue.QuotaNearlyFull;

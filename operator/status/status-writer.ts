@@ -88,9 +88,9 @@ export interface StatusWriterDeps {
   readonly userField: (username: string) => string;
   /** Takes over what an own write was answered with. */
   readonly note: (object: CustomResource, answer: KubeObject) => void;
-  /** Told of every object that every replica serves now, and did not before. */
+  /** Called with every object that every replica serves now, and did not before. */
   readonly onProgrammed: (object: CustomResource) => void;
-  /** Told of every status that was written, with the reason of its Ready. */
+  /** Called with every status that was written, with the reason of its Ready. */
   readonly onWritten: (object: CustomResource, reason: string) => void;
   readonly baseUrlOf: (ref: ProjectObjects["ref"]) => string;
 }
@@ -210,7 +210,7 @@ function reasonOf({ conditions }: Status): string {
   return shown?.reason ?? "";
 }
 
-/** Without times, which tell two statuses of equal words apart. */
+/** Without times: two statuses of equal words are the same. */
 function textOf({ conditions, ...members }: Status): string {
   return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...said }) => said)]);
 }
@@ -283,7 +283,7 @@ function isSettled(object: CustomResource): boolean {
   return ready?.observedGeneration === generation;
 }
 
-/** Its status says that there is no Project: every installation says the same, whoever has the Redis. */
+/** Its status says that there is no Project: every installation says the same, whichever has the Redis. */
 function isKnownMissing(object: CustomResource): boolean {
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
   return ready?.reason === "ProjectNotFound" && isSettled(object);
@@ -296,7 +296,7 @@ function isLeftTo(object: CustomResource, now: number): boolean {
 }
 
 /**
- * What the other installation says stays, or the two would write for ever. One condition beside it tells of this one; it goes with
+ * What the other installation says stays, or the two would write for ever. One condition beside it names this one; it goes with
  * the next status that the other one writes, and comes back while this one is there.
  */
 function contested(object: CustomResource, holder: Installation, now: number): readonly StatusWrite[] {

@@ -16,7 +16,7 @@ import type { ReflectorObservation } from "./reflector.ts";
 import type { Watched, WatchSink } from "./watched.ts";
 
 export interface CacheListener {
-  /** Something that matters differs from `before`. `listed` = a list told of it, not a live event. */
+  /** Something that matters differs from `before`. `listed` = a list brought it, not a live event. */
   objectChanged(object: CustomResource, before: CustomResource | undefined, listed: boolean): void;
   objectRemoved(object: CustomResource): void;
   secretChanged(secret: KubeObject): void;
@@ -54,7 +54,7 @@ export interface Caches {
   definitionOf(kind: Kind): string | undefined;
   /** Takes what is held of a kind for deleted. */
   releaseHeld(kind: Kind): void;
-  /** For each kind, milliseconds since the server was last heard of it; undefined = never. */
+  /** For each kind, milliseconds since the server last sent something of it; undefined = never. */
   informers(): readonly { readonly kind: string; readonly idleMs: number | undefined }[];
 }
 
@@ -89,12 +89,12 @@ export function createCaches(options: CachesOptions): Caches {
     kinds.map((kind) => {
       const guard = guards.get(kind);
       const observe = options.observe(kind);
-      const told = (observation: ReflectorObservation): void => {
+      const observed = (observation: ReflectorObservation): void => {
         observe(observation);
         if (observation.what === "listed") guard?.learn();
       };
       const sink = guard ?? objectSink(kind, index, listener);
-      return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink, observe: told })];
+      return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink, observe: observed })];
     }),
   ) as Record<Kind, Watched>;
   const secrets = secretSink(listener);
@@ -112,7 +112,7 @@ export function createCaches(options: CachesOptions): Caches {
     const guard = isKind(name) ? guards.get(name) : undefined;
     if ((await guard?.isDefinitionGone(signal)) === true) return;
     await reflectors.get(name)?.confirm(signal);
-    // What is known to be deleted now must not be published by whoever waits for this.
+    // What is known to be deleted now must not be published by callers that wait for this.
     await guard?.settled(signal);
   };
   return {
@@ -146,8 +146,8 @@ export function createCaches(options: CachesOptions): Caches {
     knows: (namespace) => [...reflectors.values()].every((reflector) => reflector.knows(namespace)),
     informers: () =>
       [...reflectors].map(([kind, reflector]) => {
-        const heard = reflector.lastActivity();
-        return { kind, idleMs: heard === undefined ? undefined : monotonic() - heard };
+        const activity = reflector.lastActivity();
+        return { kind, idleMs: activity === undefined ? undefined : monotonic() - activity };
       }),
   };
 }

@@ -1,4 +1,4 @@
-// What a list of names and versions says of a cache: which objects are not kept as the server has them. What a watch tells
+// What a list of names and versions says of a cache: which objects are not kept as the server has them. What a watch delivers
 // meanwhile counts, so that only what stays behind is behind. Compares the objects' own versions, because a list's version is
 // that of the whole store and moves with every write to anything.
 
@@ -7,7 +7,7 @@ import { isSame, keyOf, versionOf } from "./object-cache.ts";
 import type { Watched } from "./watched.ts";
 
 export interface Comparison {
-  /** The list begins anew: what it told before is void. */
+  /** The list begins anew: what it said before is void. */
   begin(): void;
   page(items: readonly KubeObject[]): void;
   /** An object is not kept any more: that the list still has it, if it does, is the past. */

@@ -11,7 +11,7 @@ export interface DefinitionLooksOptions {
   readonly look: LookAtDefinition;
   readonly timers: Timers;
   readonly onLookFailed: (error: unknown) => void;
-  /** Told of each answer, before whoever waits for it. */
+  /** Called with each answer, before the callers that wait for it. */
   readonly onAnswer: (answer: DefinitionAnswer) => void;
 }
 
@@ -102,7 +102,7 @@ export class DefinitionLooks {
   #take(state: DefinitionState, asked: number): void {
     const first = this.#first;
     if (state.what === "unknown" && first !== undefined) {
-      this.#tell("refused");
+      this.#answer("refused");
       throw state.error;
     }
     if (state.what === "stands") this.#noteStanding(state.uid);
@@ -111,7 +111,7 @@ export class DefinitionLooks {
     const answer = { state, asked, first, former };
     this.#options.onAnswer(answer);
     this.#answered = asked;
-    this.#tell(answer);
+    this.#answer(answer);
   }
 
   #noteStanding(uid: string): void {
@@ -121,7 +121,7 @@ export class DefinitionLooks {
     this.#last = uid;
   }
 
-  #tell(answer: DefinitionAnswer | "refused"): void {
+  #answer(answer: DefinitionAnswer | "refused"): void {
     const { resolve } = this.#next;
     this.#next = Promise.withResolvers();
     resolve(answer);

@@ -3,7 +3,7 @@
 import type { KubeObject } from "../kube/api.ts";
 import type { DefinitionAnswer } from "./definition-looks.ts";
 
-/** What the watch told. */
+/** What the watch delivered. */
 export type News =
   | {
       readonly what: "upserted";
@@ -26,7 +26,7 @@ export interface Deletion extends Numbered {
   readonly live: KubeObject | undefined;
   /** Its definition has gone; false = it waits for a look. */
   readonly isHeld: boolean;
-  /** While it waits, what is told of objects that were made anew under its name. */
+  /** While it waits, what the watch delivers of objects that were made anew under its name. */
   readonly later: readonly (News & Numbered)[];
 }
 
@@ -49,7 +49,7 @@ export function isNewsOf({ shown, later }: Deletion, object: KubeObject): boolea
   return later.length === 0 && isSameObject(shown, object);
 }
 
-/** With what is told of one that was made anew under its name. Of changes of one object the last is enough, up to its own deletion. */
+/** With what the watch delivers of one that was made anew under its name. Of changes of one object the last is enough, up to its own deletion. */
 export function withLater(deletion: Deletion, news: News & Numbered): Deletion {
   const { later } = deletion;
   const last = later.at(-1);

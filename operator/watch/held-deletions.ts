@@ -1,4 +1,4 @@
-// Stands between the watch of one kind and whoever acts on it: a deletion is passed on only once the API server has said, when asked
+// Stands between the watch of one kind and its sink: a deletion is passed on only once the API server has said, when asked
 // after the deletion arrived, that the kind's CustomResourceDefinition stands. Objects that went with their definition are held: they
 // stay as they were last, until objects of their names are there again, or a person confirms their deletion.
 
@@ -117,7 +117,7 @@ export class HeldDeletions implements WatchSink {
     return [...this.#deletions.values()].filter(({ isHeld }) => isHeld);
   }
 
-  /** `asked` = it was told before, with this number. */
+  /** `asked` = it was asked for before, with this number. */
   #take(news: News, asked?: number): void {
     const { what, object } = news;
     const deletion = this.#deletions.get(keyOf(object));
@@ -182,9 +182,9 @@ export class HeldDeletions implements WatchSink {
   #decide(answer: DefinitionAnswer): void {
     const lost = answer.state.what === "terminating" ? answer.state.uid : answer.former;
     if (this.#held().length === 0) this.#lost = undefined;
-    // Also those that come up meanwhile, of what is told again.
+    // Also those that come up meanwhile, of what is delivered again.
     for (const deletion of this.#deletions.values()) {
-      // What was told during the look waits for the next one: the answer may be older than it.
+      // What was delivered during the look waits for the next one: the answer may be older than it.
       if (deletion.isHeld || deletion.asked > answer.asked) continue;
       if (wentWithDefinition(deletion, answer)) {
         this.#lost ??= lost ?? deletion.shown.metadata.uid;

@@ -1,4 +1,4 @@
-// The objects of one kind as lists, events and own writes tell of them, in whatever order they arrive: nothing older replaces
+// The objects of one kind as lists, events and own writes bring them, in whatever order they arrive: nothing older replaces
 // what is newer, and nothing that is gone comes back. Versions are compared as numbers, which Kubernetes promises of
 // resourceVersion since 1.35 and which etcd's revisions, where they come from, have always been; versions that are no numbers
 // (an aggregated API) are taken in order of arrival.
@@ -61,7 +61,7 @@ export class ObjectCache implements Watched {
   note(object: KubeObject): void {
     const key = keyOf(object);
     const present = this.#kept.get(key);
-    // What the watch has passed already it has told of, a deletion since then too.
+    // What the watch has passed already it has delivered, a deletion since then too.
     if (versionOf(object) <= this.#progress || this.#removed.has(object.metadata.uid)) return;
     if (present !== undefined && versionOf(present) >= versionOf(object)) return;
     this.#writes += 1;
@@ -73,7 +73,7 @@ export class ObjectCache implements Watched {
     const { uid } = object.metadata;
     const present = this.#kept.get(keyOf(object));
     const isKept = present !== undefined && present.metadata.uid === uid;
-    // The watch has told of its beginning and of its end.
+    // The watch has delivered its beginning and its end.
     if (!isKept && versionOf(object) <= this.#progress) return;
     this.#writes += 1;
     this.#removed.set(uid, this.#writes);
@@ -92,7 +92,7 @@ export class ObjectCache implements Watched {
     return [...this.#kept.keys()].filter((key) => !next.has(key));
   }
 
-  /** Replaces everything by the list, then tells the differences; their number. */
+  /** Replaces everything by the list, then notifies the sink of the differences; their number. */
   takeList(list: CompleteList): number {
     const before = this.#kept;
     this.#kept = this.#merged(list);

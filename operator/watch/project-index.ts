@@ -1,5 +1,5 @@
 // Which objects belong to which Project: an index over the watched kinds, by `<namespace>/<project>`. A Project that only its
-// children name has an entry too, so that they are told that it is missing.
+// children name has an entry too, so that their statuses say that it is missing.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";

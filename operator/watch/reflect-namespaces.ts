@@ -1,5 +1,5 @@
-// One reflector for all namespaces, or one for each of those that are named, behind one view: whoever looks doesn't know which.
-// A namespace that the server tells nothing of, because the right to ask went with it, holds up none of the others.
+// One reflector for all namespaces, or one for each of those that are named, behind one view: readers don't know which.
+// A namespace that the server refuses to list, because the right to ask went with it, holds up none of the others.
 
 import { pause } from "../../core/timers.ts";
 import type { KubeObject, ListScope } from "../kube/api.ts";
@@ -16,7 +16,7 @@ export interface NamespacesReflector extends Omit<Reflector, "known" | "confirm"
   /** Whether what is kept of this namespace began with a complete list, and is not known to be behind. */
   knows(namespace: string): boolean;
   /**
-   * Resolves once what is kept is no older than this call. Of named namespaces, those that the server refuses to tell of are
+   * Resolves once what is kept is no older than this call. Of named namespaces, those that the server refuses to list are
    * not known then; where all are asked for at once, it goes on asking. Rejects when the signal is aborted.
    */
   confirm(signal: AbortSignal): Promise<void>;
@@ -66,7 +66,7 @@ function joined(byNamespace: ReadonlyMap<string, Reflector>): Watched {
     *all() {
       for (const { watched } of byNamespace.values()) yield* watched.all();
     },
-    // With nothing but refusals nobody has told anything.
+    // With nothing but refusals nothing is known.
     synced: () => {
       const reflectors = [...byNamespace.values()];
       const known = reflectors.filter(({ watched }) => watched.synced());

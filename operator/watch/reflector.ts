@@ -1,5 +1,5 @@
 // Keeps the objects of one kind as the server has them: a complete list, then a watch from there, for ever. It never ends by
-// itself: whatever goes wrong is told, waited for and tried again, and only what the server has forgotten is listed anew.
+// itself: whatever goes wrong is observed, waited for and tried again, and only what the server has forgotten is listed anew.
 
 import { group } from "../../core/manifests/object.ts";
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
@@ -23,7 +23,7 @@ import { type Backoff, createBackoff, usualWatchTimes, type WatchTimes } from ".
 import type { Watched, WatchSink } from "./watched.ts";
 
 export type ReflectorObservation =
-  /** `differences` to what was kept; after the first list, each is something that no watch had told. */
+  /** `differences` to what was kept; after the first list, each is something that no watch had delivered. */
   | { readonly what: "listed"; readonly objects: number; readonly differences: number; readonly first: boolean }
   | { readonly what: "watching" }
   /** The server has forgotten where the watch was: 410. */
@@ -33,7 +33,7 @@ export type ReflectorObservation =
   | { readonly what: "failed"; readonly error: unknown; readonly pauseMs: number }
   /** A list lacks most or all of what is known: nothing is taken out before a second one says the same. */
   | { readonly what: "massAbsence"; readonly absent: number; readonly known: number }
-  /** Looked at on purpose; so many objects were `behind` what the server has, and no watch had told of them. */
+  /** Looked at on purpose; so many objects were `behind` what the server has, and no watch had delivered them. */
   | { readonly what: "compared"; readonly behind: number }
   | { readonly what: "sinkFailed"; readonly error: unknown };
 
@@ -53,25 +53,25 @@ export interface ReflectorOptions {
 export interface Reflector {
   readonly watched: Watched;
   start(): void;
-  /** No request leaves afterwards, and the sink is told nothing more of the server. For good. */
+  /** No request leaves afterwards, and the sink gets nothing more from the server. For good. */
   stop(): Promise<void>;
-  /** When the server was last heard, on the monotonic clock; undefined before that. */
+  /** When the server last sent something, on the monotonic clock; undefined before that. */
   lastActivity(): number | undefined;
-  /** The server refuses to tell: the right was never given, or has gone. Until it tells something. */
+  /** The server refuses: the right was never given, or has gone. Until it answers. */
   forbidden(): boolean;
   /** What is kept began with a complete list, and is not known to be behind. */
   known(): boolean;
   /**
    * Makes sure that what is kept is no older than this call: a connection may have died without a word. The watch is opened
    * anew, what is kept is compared with a list of names and versions, and listed anew where it stays behind. Goes on until
-   * the server has told; false when it refuses to, and what is kept is not known then. Of a kind whose definition is gone, what is
+   * the server has sent; false when it refuses to, and what is kept is not known then. Of a kind whose definition is gone, what is
    * kept is all there is to know. Rejects when the signal is aborted.
    */
   confirm(signal: AbortSignal): Promise<boolean>;
 }
 
 const lookMs = 20;
-/** So many lists in a row that find no such kind: more than one server that has not heard of it yet. */
+/** So many lists in a row that find no such kind: more than one server that does not know it yet. */
 const listsOfNothing = 3;
 
 export function createReflector(options: ReflectorOptions): Reflector {
@@ -98,7 +98,7 @@ class Reflection {
   /** The version up to which everything is known; undefined = a list is due. */
   #position: string | undefined;
   #goneAt: number | undefined;
-  /** Watches in a row that told nothing at all. */
+  /** Watches in a row that delivered nothing at all. */
   #silences = 0;
   /** What is kept may be behind the server; until a list was taken over. */
   #doubted = false;
@@ -202,7 +202,7 @@ class Reflection {
     return isNotFound(error) && this.#options.type.group === group;
   }
 
-  /** How many objects stay behind a list of now, though the watch had time to tell of them. */
+  /** How many objects stay behind a list of now, though the watch had time to deliver them. */
   async #behind(position: string, signal: AbortSignal): Promise<number> {
     const { reader, type, scope, timers, monotonic } = this.#options;
     const { metadataPageSize, catchUpMs } = this.#times;
@@ -358,7 +358,7 @@ class Reflection {
     } else if (isGone(error) && this.#mayRelistAtOnce()) observe({ what: "gone" });
     else {
       if (isForbidden(error)) this.forbidden = true;
-      // Without its definition there is nothing to be heard of a kind, which is no fault of this process.
+      // Without its definition there is nothing to receive of a kind, which is no fault of this process.
       if (isNotFound(error)) {
         this.#noteActivity();
         this.#notFound = error;

@@ -7,14 +7,14 @@ export interface WatchTimes {
   readonly metadataPageSize: number;
   /** A watch on which no byte has come for so long is replaced: two bookmarks are missing then. */
   readonly idleMs: number;
-  /** A watch that has lasted so long is a good one, whatever it told. */
+  /** A watch that has lasted so long is a good one, whatever it delivered. */
   readonly healthyMs: number;
   /** The first pause after a failure is up to this long, each further one up to twice as long, up to the cap. */
   readonly backoffMs: number;
   readonly backoffCapMs: number;
   /** Between a list that lacks most objects and the one that has to confirm it. */
   readonly confirmMs: number;
-  /** What a list has newer than the cache, the watch has so long to tell before everything is listed anew. */
+  /** What a list has newer than the cache, the watch has so long to deliver before everything is listed anew. */
   readonly catchUpMs: number;
   /** The server ends a watch after a random time between these: not all of them at once. */
   readonly watchSeconds: readonly [number, number];

@@ -146,7 +146,7 @@ export const lossMutations: readonly Mutation[] = [
     file: "operator/watch/reflector.ts",
     find: "if (notFound === listsOfNothing) return this.#believed();\n",
     replace: "",
-    caughtBy: ["test/unit/operator/watch/confirm.test.ts", "test/unit/operator/serve-terms.test.ts"],
+    caughtBy: ["test/unit/operator/watch/confirm.test.ts", "test/unit/operator/runtime/leader-loop.test.ts"],
   },
   {
     name: "restart-forgets-what-is-held",
