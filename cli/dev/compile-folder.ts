@@ -4,7 +4,6 @@
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
-import { groupByProject } from "../../operator/compile/group-objects.ts";
 import { everyHost } from "../../operator/compile/host-policy.ts";
 import { assignHosts, type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
@@ -16,6 +15,7 @@ import { recallProject } from "../../operator/resolve/recall-project.ts";
 import { earliest, type FindSecret } from "../../operator/resolve/resolution.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
+import { groupByProject } from "../manifests/group-objects.ts";
 import { type Knowledge, liveManifest, storedObject } from "./known-objects.ts";
 
 /** By `<namespace>/<name>`. */

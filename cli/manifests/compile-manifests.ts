@@ -4,7 +4,6 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import { validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
-import { groupByProject } from "../../operator/compile/group-objects.ts";
 import { everyHost } from "../../operator/compile/host-policy.ts";
 import { assignHosts, noHosts } from "../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
@@ -13,6 +12,7 @@ import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../../operator/model/project-objects.ts";
 import type { Verdict } from "../../operator/model/verdict.ts";
 import { type CheckedManifests, located } from "./check-manifests.ts";
+import { groupByProject } from "./group-objects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
 export interface CompiledManifests {

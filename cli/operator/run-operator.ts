@@ -8,12 +8,12 @@ import { createLogger, type LogLevel } from "../../core/log/logger.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { hostPolicy } from "../../operator/compile/host-policy.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { newIdentity } from "../../operator/lead/identity.ts";
 import { startOperator } from "../../operator/runtime/app.ts";
 import { openAdminToken } from "../admin-token.ts";
 import { operatorNamespace, reachBy } from "../api-server.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
+import { newIdentity } from "./identity.ts";
 
 export interface OperatorCommandOptions {
   readonly redis: string | undefined;

@@ -4,10 +4,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { checkManifests } from "../../cli/manifests/check-manifests.ts";
+import { groupByProject } from "../../cli/manifests/group-objects.ts";
 import { readManifests } from "../../cli/manifests/read-manifests.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
-import { groupByProject } from "../../operator/compile/group-objects.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import type { Credentials } from "../../operator/model/credentials.ts";

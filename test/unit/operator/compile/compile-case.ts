@@ -4,9 +4,9 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
+import { groupByProject } from "../../../../cli/manifests/group-objects.ts";
 import type { JsonObject, ProjectParts } from "../../../../core/config/types.ts";
 import { compileProject } from "../../../../operator/compile/compile-project.ts";
-import { groupByProject } from "../../../../operator/compile/group-objects.ts";
 import { assignHosts, noHosts } from "../../../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../../../operator/compile/schema-check.ts";
 import type { Credentials, KeyCredential } from "../../../../operator/model/credentials.ts";

@@ -1,8 +1,15 @@
 // Turns objects of many Projects into one bundle per Project, keyed `<namespace>/<name>`: a Project that only its children
 // name has a bundle too, so that their statuses say that it is missing.
 
-import type { ApiKey, ApiResource, CustomResource, Project, ProjectUser, RootKey } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import type {
+  ApiKey,
+  ApiResource,
+  CustomResource,
+  Project,
+  ProjectUser,
+  RootKey,
+} from "../../operator/model/objects.ts";
+import type { ProjectObjects } from "../../operator/model/project-objects.ts";
 
 interface Bundle {
   readonly ref: ProjectObjects["ref"];
