@@ -4,8 +4,7 @@
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
-import { everyHost } from "../../operator/compile/host-policy.ts";
-import { assignHosts, type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
+import { type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../operator/model/project-objects.ts";
@@ -15,6 +14,7 @@ import { recallProject } from "../../operator/resolve/recall-project.ts";
 import { earliest, type FindSecret } from "../../operator/resolve/resolution.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
+import { grantHosts } from "../manifests/grant-hosts.ts";
 import { groupByProject } from "../manifests/group-objects.ts";
 import { type Knowledge, liveManifest, storedObject } from "./known-objects.ts";
 
@@ -49,7 +49,7 @@ const ringAgainMs = 500;
 
 export async function compileFolder(known: Knowledge, before: Published, tools: CompileTools): Promise<CompiledFolder> {
   const objects = [...known.objects.values()].map((object) => storedObject(object, object.manifest));
-  const grants = grantHosts(objects, before);
+  const grants = grantsOf(objects, before);
   const published = new Map<string, ProjectParts>();
   const verdicts: Verdict[] = [];
   const statuses = new Map<string, Readonly<Record<string, unknown>>>();
@@ -100,7 +100,7 @@ export function recallFolder(known: Knowledge, tools: Pick<CompileTools, "checkS
     const manifest = liveManifest(object);
     return manifest === undefined ? [] : [storedObject(object, manifest)];
   });
-  const grants = grantHosts(objects, new Map());
+  const grants = grantsOf(objects, new Map());
   const published = new Map<string, ProjectParts>();
   for (const [key, bundle] of groupByProject(objects)) {
     const recalled = recallProject(bundle, finderOf(bundle, tools));
@@ -115,12 +115,11 @@ export function recallFolder(known: Knowledge, tools: Pick<CompileTools, "checkS
   return published;
 }
 
-/** On one's own machine every host may be claimed; two Projects still can't have the same one. */
-function grantHosts(objects: readonly CustomResource[], before: Published): ReadonlyMap<string, HostGrant> {
+function grantsOf(objects: readonly CustomResource[], before: Published): ReadonlyMap<string, HostGrant> {
   const incumbents = new Map<string, string>();
   for (const { project } of before.values()) for (const host of project.hosts) incumbents.set(host, project.uid);
   const projects = objects.filter((object) => object.kind === "Project");
-  return assignHosts(projects, incumbents, everyHost);
+  return grantHosts(projects, incumbents);
 }
 
 function grantOf({ project }: ProjectObjects, grants: ReadonlyMap<string, HostGrant>): HostGrant {

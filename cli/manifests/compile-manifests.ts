@@ -4,14 +4,14 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import { validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
-import { everyHost } from "../../operator/compile/host-policy.ts";
-import { assignHosts, noHosts } from "../../operator/compile/hosts.ts";
+import { noHosts } from "../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import type { Credentials } from "../../operator/model/credentials.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../../operator/model/project-objects.ts";
 import type { Verdict } from "../../operator/model/verdict.ts";
 import { type CheckedManifests, located } from "./check-manifests.ts";
+import { grantHosts } from "./grant-hosts.ts";
 import { groupByProject } from "./group-objects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
@@ -23,7 +23,7 @@ export interface CompiledManifests {
 export function compileManifests(checked: CheckedManifests): CompiledManifests {
   const sources = new Map(checked.manifests.map(({ source }) => [source.subject, source]));
   const objects = checked.manifests.map(({ manifest, source }) => stored(manifest, source.subject));
-  const hosts = assignHosts(objects.filter(isProject), new Map(), everyHost);
+  const hosts = grantHosts(objects.filter(isProject), new Map());
   const checkSchema = createSchemaCheck();
   const findings = Array.from(groupByProject(objects).values()).flatMap((bundle) => {
     const project = bundle.project ?? standIn(bundle.ref);

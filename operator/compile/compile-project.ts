@@ -17,7 +17,7 @@ import { keepSuspended, servedUids } from "./keep-suspended.ts";
 import type { CheckSchema } from "./schema-check.ts";
 
 /**
- * `signing` and `credentials` come from the resolve stage, `hosts` from assignHosts over all Projects. `previous` is what is
+ * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor. `previous` is what is
  * published now: incumbents and last good versions come from it.
  */
 export interface CompileInput extends ProjectObjects, ProjectSurroundings {

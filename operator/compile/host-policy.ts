@@ -8,9 +8,6 @@ export interface HostPolicy {
   suffixesOf(namespace: string): readonly string[];
 }
 
-/** On one's own machine every host may be claimed. */
-export const everyHost: HostPolicy = Object.freeze({ mayClaim: () => true, suffixesOf: () => [] });
-
 export function hostPolicy(rules: readonly HostRule[]): HostPolicy {
   return {
     mayClaim: (namespace, host) => mayClaim(rules, namespace, host),

@@ -20,38 +20,15 @@ export interface HostGrant {
 
 export const noHosts: HostGrant = Object.freeze({ granted: [], refused: [] });
 
-interface HostClaim {
-  readonly metadata: Project["metadata"];
-  readonly host: string;
-}
-
 /**
- * The hosts of each Project, by its UID. `incumbents` says which UID holds a host in what is published; `policy` is the
- * platform's rule. A Project that is being deleted holds nothing.
- */
-export function assignHosts(
-  projects: readonly Project[],
-  incumbents: Holders,
-  policy: HostPolicy,
-): ReadonlyMap<string, HostGrant> {
-  const standing = projects.filter((project) => !isDeleting(project));
-  const claims = standing.flatMap(claimsOf).filter(({ metadata, host }) => policy.mayClaim(metadata.namespace, host));
-  const holders = awardNames(
-    claims,
-    (claim) => claim.host,
-    (host) => incumbents.get(host),
-  );
-  return new Map(standing.map((project) => [project.metadata.uid, grantOf(project, holders, policy)]));
-}
-
-/**
- * The hosts of one Project, by the same rule as assignHosts. Costs as much as these hosts have claims, however many Projects
- * there are. The Project counts as it is given, not as `claims` may still have it.
+ * The hosts of one Project. `incumbents` says which UID holds a host in what is published; `policy` is the platform's rule. Costs as
+ * much as these hosts have claims, however many Projects there are. The Project counts as it is given, not as `claims` may still
+ * have it. One that is being deleted holds nothing.
  */
 export function grantFor(project: Project, claims: HostClaims, incumbents: Holders, policy: HostPolicy): HostGrant {
   if (isDeleting(project)) return noHosts;
   const { uid, namespace, name } = project.metadata;
-  const holders = new Map<string, HostClaim>();
+  const held = new Set<string>();
   for (const host of hostsOf(project).filter((each) => incumbents.get(each) !== unseenHolder)) {
     const others = claims
       .claimantsOf(host)
@@ -63,25 +40,20 @@ export function grantFor(project: Project, claims: HostClaims, incumbents: Holde
       () => host,
       () => incumbents.get(host),
     );
-    const holder = award.get(host);
-    if (holder?.metadata.uid === uid) holders.set(host, { metadata: project.metadata, host });
+    if (award.get(host)?.metadata.uid === uid) held.add(host);
   }
-  return grantOf(project, holders, policy);
+  return grantOf(project, held, policy);
 }
 
-function claimsOf(project: Project): readonly HostClaim[] {
-  return hostsOf(project).map((host) => ({ metadata: project.metadata, host }));
-}
-
-function grantOf(project: Project, holders: ReadonlyMap<string, HostClaim>, policy: HostPolicy): HostGrant {
-  const { namespace, uid } = project.metadata;
+function grantOf(project: Project, held: ReadonlySet<string>, policy: HostPolicy): HostGrant {
+  const { namespace } = project.metadata;
   const granted: string[] = [];
   const refused: RefusedHost[] = [];
   for (const [position, host] of hostsOf(project).entries()) {
     const pointer = `/spec/hosts/${position}`;
     if (!policy.mayClaim(namespace, host)) {
       refused.push({ reason: "InvalidSpec", message: notAllowed(policy, namespace, host), pointer });
-    } else if (holders.get(host)?.metadata.uid === uid) granted.push(host);
+    } else if (held.has(host)) granted.push(host);
     // The holder may live in a namespace that this one's users must not learn about, so it is not named.
     else refused.push({ reason: "HostConflict", message: `Another Project holds the host "${host}"`, pointer });
   }

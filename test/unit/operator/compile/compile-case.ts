@@ -4,10 +4,11 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
+import { grantHosts } from "../../../../cli/manifests/grant-hosts.ts";
 import { groupByProject } from "../../../../cli/manifests/group-objects.ts";
 import type { JsonObject, ProjectParts } from "../../../../core/config/types.ts";
 import { compileProject } from "../../../../operator/compile/compile-project.ts";
-import { assignHosts, noHosts } from "../../../../operator/compile/hosts.ts";
+import { noHosts } from "../../../../operator/compile/hosts.ts";
 import { createSchemaCheck } from "../../../../operator/compile/schema-check.ts";
 import type { Credentials, KeyCredential } from "../../../../operator/model/credentials.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
@@ -61,7 +62,7 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
   const projects = objects.filter((object) => object.kind === "Project");
   const incumbents = new Map<string, string>();
   for (const { project } of published.values()) for (const host of project.hosts) incumbents.set(host, project.uid);
-  const grants = assignHosts(projects, incumbents, {
+  const grants = grantHosts(projects, incumbents, {
     mayClaim: (_, host) => !given.forbiddenHosts?.includes(host),
     suffixesOf: () => ["allowed.example.org"],
   });

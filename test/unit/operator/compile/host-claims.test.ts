@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 
 import { describe, expect, it } from "vitest";
+import { everyHost } from "../../../../cli/manifests/grant-hosts.ts";
 import { createHostClaims, createHostHolders } from "../../../../operator/compile/host-claims.ts";
-import { everyHost, type HostPolicy, hostPolicy } from "../../../../operator/compile/host-policy.ts";
-import { assignHosts, grantFor, noHosts } from "../../../../operator/compile/hosts.ts";
+import { type HostPolicy, hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import { grantFor, type HostGrant, noHosts } from "../../../../operator/compile/hosts.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 
@@ -53,6 +54,38 @@ const change = fc.record({
 
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
+/** What each Project is granted, found by looking at all of them: the incumbent of a host has it, else the oldest that may claim it. */
+function assignedOver(
+  projects: readonly Project[],
+  incumbents: ReadonlyMap<string, string>,
+  { mayClaim, suffixesOf }: HostPolicy,
+): ReadonlyMap<string, HostGrant> {
+  const standing = projects.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const rank = ({ metadata: { creationTimestamp, namespace, name } }: Project) =>
+    `${creationTimestamp} ${namespace} ${name}`;
+  const bySeniority = standing.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
+  const holderOf = (host: string): Project | undefined => {
+    const claimants = bySeniority.filter(
+      ({ metadata, spec }) => spec.hosts?.includes(host) && mayClaim(metadata.namespace, host),
+    );
+    return claimants.find(({ metadata }) => metadata.uid === incumbents.get(host)) ?? claimants[0];
+  };
+  const grants = standing.map(({ metadata: { uid, namespace }, spec: { hosts = [] } }): [string, HostGrant] => {
+    const granted = hosts.filter((host) => holderOf(host)?.metadata.uid === uid);
+    const refused = hosts.flatMap((host, position): HostGrant["refused"] => {
+      const pointer = `/spec/hosts/${position}`;
+      if (granted.includes(host)) return [];
+      if (mayClaim(namespace, host))
+        return [{ reason: "HostConflict", message: `Another Project holds the host "${host}"`, pointer }];
+      const refusal = `The platform does not let namespace "${namespace}" claim the host "${host}"`;
+      const message = `${refusal}: it allows ${suffixesOf(namespace).join(", ")}, and names below`;
+      return [{ reason: "InvalidSpec", message, pointer }];
+    });
+    return [uid, { granted, refused }];
+  });
+  return new Map(grants);
+}
+
 /** A fleet as both see it: the indexes under test, and plain lists of everything. */
 function fleet() {
   const claims = createHostClaims();
@@ -61,7 +94,7 @@ function fleet() {
   const plainHolders = new Map<string, string>();
   return {
     standing,
-    all: (policy: HostPolicy) => assignHosts([...standing.values()], plainHolders, policy),
+    all: (policy: HostPolicy) => assignedOver([...standing.values()], plainHolders, policy),
     one: (project: Project) => grantFor(project, claims, holders, policy),
     holdersAgree: () => hostNames.every((host) => holders.get(host) === plainHolders.get(host)),
     /** The Projects that the index says have to be looked at again. */
