@@ -14,7 +14,7 @@ import type { OpenConfig } from "../publish/config-writer.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { advancePurges, type EndWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
-import { purgeAct } from "./data-acts.ts";
+import { purgeEntry } from "./data-audit.ts";
 import { isEmpty } from "./data-plan.ts";
 import { applyFinalizer, isAsWanted, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
 
@@ -101,7 +101,7 @@ async function purge(
     record,
     rolloutOf: acknowledgements.rolloutOf,
     purges,
-    observe: (act, followed) => audit.record(purgeAct(act, followed)),
+    observe: (action, followed) => audit.record(purgeEntry(action, followed)),
   });
   if (outcome.record === record) return outcome;
   const nothingLeft = isEmpty(outcome.record) && project === undefined;

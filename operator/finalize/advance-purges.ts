@@ -21,7 +21,7 @@ export interface PurgeInput {
   readonly rolloutOf: (revision: number) => RolloutState;
   readonly purges: Purges;
   /** Called with each order that is given, once, and of each that was carried out; of this one again where the pass is cut off afterwards. */
-  readonly observe: (act: "purge_ordered" | "purge_done", purge: FollowedPurge) => void;
+  readonly observe: (action: "purge_ordered" | "purge_done", purge: FollowedPurge) => void;
 }
 
 /** An order, and what it is for. */

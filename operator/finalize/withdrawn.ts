@@ -32,12 +32,12 @@ function projectWithdrawn({ project, ...children }: ProjectParts, withdrawing: W
   const { resources, rootKeys, users, keys } = children;
   const counts = { resources: resources.size, rootKeys: rootKeys.size, users: users.size, keys: keys.size };
   const facts = { kind: "Project", namespace, name, uid, ...counts, ...reasonOf(uid, withdrawing) };
-  return [{ act: "project_withdrawn", facts }];
+  return [{ action: "project_withdrawn", facts }];
 }
 
 interface ServedChild {
   readonly kind: Exclude<Kind, "Project">;
-  readonly act: "resource_withdrawn" | "credential_revoked";
+  readonly action: "resource_withdrawn" | "credential_revoked";
   /** What clients call it. */
   readonly called: string;
   /** What it is served as: of the same object, another one may be. */
@@ -58,10 +58,10 @@ function childrenWithdrawn(before: ProjectParts, withdrawing: Withdrawing): read
       .filter(({ place, uid }) => !places.has(`${place} ${uid}`))
       // Of those that only went with their Project the line of the Project counts how many.
       .filter(({ uid }) => served !== undefined || !present.has(uid))
-      .map(({ kind, act, called, uid }) => {
+      .map(({ kind, action, called, uid }) => {
         const { name = called } = known.get(uid) ?? {};
         const why = uids.has(uid) ? { why: kind === "ApiKey" ? "Rotated" : "Renamed" } : reasonOf(uid, withdrawing);
-        return { act, facts: { kind, namespace, name, uid, project, ...why } };
+        return { action, facts: { kind, namespace, name, uid, project, ...why } };
       })
   );
 }
@@ -80,10 +80,10 @@ function servedChildren({ resources, rootKeys, users, keys }: ProjectParts): rea
 
 function served(
   kind: ServedChild["kind"],
-  act: ServedChild["act"],
+  action: ServedChild["action"],
   { called, uid, place = called }: { readonly called: string; readonly uid: string; readonly place?: string },
 ): ServedChild {
-  return { kind, act, called, uid, place: `${kind} ${place}` };
+  return { kind, action, called, uid, place: `${kind} ${place}` };
 }
 
 /** A refused object's own reason; else it has gone, and since when where that was seen. */

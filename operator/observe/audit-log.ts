@@ -1,4 +1,4 @@
-// The operator's destructive acts, each as one log line of level info with `audit: true`: what was done to which object, by its
+// The operator's destructive actions, each as one log line of level info with `audit: true`: what was done to which object, by its
 // uid, and why. No secret, no hash and no value is among the facts. docs/observability.md lists the messages.
 
 import type { Fields, Logger } from "../../core/log/logger.ts";
@@ -25,10 +25,10 @@ export const auditMessages = {
   redis_taken_over: "Redis of another installation taken over",
 } as const;
 
-export type AuditedAct = keyof typeof auditMessages;
+export type AuditedAction = keyof typeof auditMessages;
 
 export interface AuditEntry {
-  readonly act: AuditedAct;
+  readonly action: AuditedAction;
   /** `namespace` and `name` of the object or of the data's Project, `uid`, `why`. */
   readonly facts: Fields;
 }
@@ -38,5 +38,5 @@ export interface AuditLog {
 }
 
 export function createAuditLog(logger: Pick<Logger, "info">): AuditLog {
-  return { record: ({ act, facts }) => logger.info(auditMessages[act], { audit: true, ...facts }) };
+  return { record: ({ action, facts }) => logger.info(auditMessages[action], { audit: true, ...facts }) };
 }

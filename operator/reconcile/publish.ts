@@ -3,7 +3,7 @@
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
-import { acceptedLossActs, recordedActs } from "../finalize/data-acts.ts";
+import { acceptedLossEntries, recordEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
 import type { DataRecord } from "../model/data-record.ts";
@@ -39,13 +39,13 @@ async function write(pass: Pass, compiled: Compiled): Promise<Published> {
       served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
     const { changed } = published;
     if (changed > 0) observePublish({ kind: "published", seconds: (clock.now() - since) / 1000, fields: changed });
-    for (const entry of actsOf(pass, compiled, { served, record: published.data, loss })) audit.record(entry);
+    for (const entry of auditEntriesOf(pass, compiled, { served, record: published.data, loss })) audit.record(entry);
     return published;
   } catch (error) {
     // It may have taken place: then the next attempt finds no difference to record.
     if (error instanceof OutcomeUnknown) {
-      for (const { act, facts } of actsOf(pass, compiled, { served, record, loss })) {
-        audit.record({ act, facts: { ...facts, outcome: "unknown" } });
+      for (const { action, facts } of auditEntriesOf(pass, compiled, { served, record, loss })) {
+        audit.record({ action, facts: { ...facts, outcome: "unknown" } });
       }
     }
     observePublish({ kind: "publish_failed" });
@@ -60,13 +60,17 @@ interface PublishedAs {
   readonly loss: string | undefined;
 }
 
-function actsOf(pass: Pass, { verdicts }: Compiled, { served, record, loss }: PublishedAs): readonly AuditEntry[] {
+function auditEntriesOf(
+  pass: Pass,
+  { verdicts }: Compiled,
+  { served, record, loss }: PublishedAs,
+): readonly AuditEntry[] {
   const { objects, deleted, before, namespaceUid } = pass;
   const isNamespaceGone = namespaceUid === undefined;
   const withdrawn = withdrawnBy({ objects, deleted, before: before.parts, served, verdicts, isNamespaceGone });
   return [
     ...withdrawn,
-    ...recordedActs({ ref: objects.ref, before: before.data, after: record }),
-    ...acceptedLossActs(before.parts, served, loss),
+    ...recordEntries({ ref: objects.ref, before: before.data, after: record }),
+    ...acceptedLossEntries(before.parts, served, loss),
   ];
 }

@@ -31,8 +31,8 @@ export async function resolve({ objects, before: { parts, revision }, config, de
     write: deps.secrets.write,
     report(event) {
       deps.recorder.record(event.subject, event.note);
-      const act = auditOf(event);
-      if (act !== undefined) deps.audit.record(act);
+      const entry = auditOf(event);
+      if (entry !== undefined) deps.audit.record(entry);
     },
   });
   if (rival === undefined) await deps.secrets.claim(objects);

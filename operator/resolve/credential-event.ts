@@ -3,7 +3,7 @@
 
 import type { CustomResource } from "../model/objects.ts";
 import type { Subject } from "../model/verdict.ts";
-import type { AuditEntry, AuditedAct } from "../observe/audit-log.ts";
+import type { AuditEntry, AuditedAction } from "../observe/audit-log.ts";
 import type { EventNote } from "../record/event-recorder.ts";
 
 interface EventEntry {
@@ -11,7 +11,7 @@ interface EventEntry {
   readonly action: "Mint" | "Rotate" | "Repair" | "Adopt";
   readonly meaning: string;
   /** Where it ends or replaces a credential: what the audit log calls it. */
-  readonly act?: AuditedAct;
+  readonly audited?: AuditedAction;
 }
 
 export const credentialEventCatalogue = {
@@ -20,13 +20,13 @@ export const credentialEventCatalogue = {
     type: "Normal",
     action: "Rotate",
     meaning: "spec.rotation.id changed: a new key or password was made",
-    act: "credential_rotated",
+    audited: "credential_rotated",
   },
   PasswordAdopted: {
     type: "Normal",
     action: "Adopt",
     meaning: "The password in the Secret is another one: it is in force, and former sessions end",
-    act: "password_adopted",
+    audited: "password_adopted",
   },
   SecretRepaired: {
     type: "Normal",
@@ -37,25 +37,25 @@ export const credentialEventCatalogue = {
     type: "Normal",
     action: "Rotate",
     meaning: "A new signing key was made; it signs once every replica knows it",
-    act: "signing_key_added",
+    audited: "signing_key_added",
   },
   SigningKeyRotated: {
     type: "Normal",
     action: "Rotate",
     meaning: "The new signing key signs; the former one verifies until its last token has expired",
-    act: "signing_key_rotated",
+    audited: "signing_key_rotated",
   },
   SigningKeyRetired: {
     type: "Normal",
     action: "Rotate",
     meaning: "A former signing key was taken away: no token of it is left",
-    act: "signing_key_retired",
+    audited: "signing_key_retired",
   },
   SigningRingReplaced: {
     type: "Warning",
     action: "Mint",
     meaning: "The signing keys were lost and made anew: all sessions of the Project end",
-    act: "signing_keys_replaced",
+    audited: "signing_keys_replaced",
   },
 } as const satisfies Record<string, EventEntry>;
 
@@ -76,7 +76,7 @@ export function credentialEvent(object: CustomResource, reason: CredentialEventR
 /** Undefined of what takes no credential away. */
 export function auditOf({ subject, note }: CredentialEvent): AuditEntry | undefined {
   const entry: EventEntry | undefined = credentialEventCatalogue[note.reason as CredentialEventReason];
-  if (entry?.act === undefined) return undefined;
+  if (entry?.audited === undefined) return undefined;
   const { kind, namespace, name, uid } = subject;
-  return { act: entry.act, facts: { kind, namespace, name, uid, why: note.note } };
+  return { action: entry.audited, facts: { kind, namespace, name, uid, why: note.note } };
 }

@@ -13,7 +13,10 @@ export function reportDataLoss(publisher: Publisher, { logger, audit, settings }
     logger.error("Redis lost the stored data, and requests for data are refused", { loss, advice });
   } else if (publisher.hasOtherStore()) {
     logger.warn("Redis lost the stored data, and is served as it is");
-    audit.record({ act: "data_loss_accepted", facts: { why: settings.onDataLoss === "Serve" ? "Serve" : "Adopted" } });
+    audit.record({
+      action: "data_loss_accepted",
+      facts: { why: settings.onDataLoss === "Serve" ? "Serve" : "Adopted" },
+    });
   }
 }
 
@@ -26,6 +29,6 @@ export async function acceptAnnotatedLoss(
   const loss = publisher.dataLoss();
   if (loss === undefined || (await store.accepted()) !== loss) return false;
   await publisher.acceptLoss();
-  audit.record({ act: "data_loss_accepted", facts: { loss, why: "Annotated" } });
+  audit.record({ action: "data_loss_accepted", facts: { loss, why: "Annotated" } });
   return true;
 }

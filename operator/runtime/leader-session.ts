@@ -99,7 +99,7 @@ export class LeaderSession {
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
       onBegun: (config) => this.#begun(config),
-      onTakenOver: ({ writer }) => context.audit.record({ act: "redis_taken_over", facts: { writer } }),
+      onTakenOver: ({ writer }) => context.audit.record({ action: "redis_taken_over", facts: { writer } }),
       onRefused: (refusal) => {
         metrics.observeConfig({ kind: "contested" });
         this.#maintenance.refused(refusal);
@@ -299,8 +299,8 @@ export class LeaderSession {
       annotations: () => opened.store.annotations(),
       replicas: () => liveReplicas(gateway),
       config: createSealedConfig({ publisher, resealProject, sealingKid }),
-      onStep: (step) => audit.record({ act: "fleet_ring_step", facts: { step } }),
-      onAdopted: (kids) => audit.record({ act: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
+      onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
+      onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
       onSecret: (found) => {
         secret = found;
       },

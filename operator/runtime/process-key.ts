@@ -116,7 +116,7 @@ async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<Hand
     deps.onPublished(ref, undefined);
     const { namespace, name, uid } = parts.project;
     deps.audit.record({
-      act: "project_withdrawn",
+      action: "project_withdrawn",
       facts: { kind: "Project", namespace, name, uid, why: "OtherClass" },
     });
   }

@@ -128,7 +128,7 @@ async function remove(
   try {
     const removed = await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
     own.noteRemoved(secret);
-    if (removed) audit.record({ act: "secret_deleted", facts: { ...factsOf(secret), why } });
+    if (removed) audit.record({ action: "secret_deleted", facts: { ...factsOf(secret), why } });
     return removed;
   } catch (error) {
     if (isConflict(error)) return false;

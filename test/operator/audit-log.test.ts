@@ -70,8 +70,8 @@ describe("the log tells", () => {
     await shop.patch("Secret", "ann-password", { stringData: { password: "of her own" } });
     await told("Password adopted", { kind: "ProjectUser", namespace, name: "ann" });
     await shop.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/rotate-signing-key": "second" } } });
-    for (const act of ["added", "rotated"])
-      await told(`Signing key ${act}`, { kind: "Project", namespace, name: "shop" });
+    for (const action of ["added", "rotated"])
+      await told(`Signing key ${action}`, { kind: "Project", namespace, name: "shop" });
     await remember(shop);
     await shop.remove("ApiKey", "web");
     expect(await told("Credential revoked", { ...ofKey, why: "Deleted" })).toHaveLength(1);

@@ -283,8 +283,8 @@ describe("Secrets of objects that are gone", () => {
     expect(await sweep.sweepOrphans()).toBe(2);
     const ofKey = { kind: "ApiKey", namespace, name: "ci", uid: expect.any(String), why: "Orphaned" };
     expect(audited).toEqual([
-      { act: "secret_deleted", facts: { ...ofKey, secret: "ci-api-key" } },
-      { act: "secret_deleted", facts: { ...ofKey, secret: "ci-key-hash" } },
+      { action: "secret_deleted", facts: { ...ofKey, secret: "ci-api-key" } },
+      { action: "secret_deleted", facts: { ...ofKey, secret: "ci-key-hash" } },
     ]);
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
   });

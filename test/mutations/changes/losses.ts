@@ -78,7 +78,7 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "accepted-loss-goes-unsaid",
     harm: "Somebody gives up the stored data of a Project, and no log says so",
-    file: "operator/finalize/data-acts.ts",
+    file: "operator/finalize/data-audit.ts",
     find: "if (before?.project.acceptedDataLoss === loss) return [];",
     replace: "return [];",
     caughtBy: ["test/operator/data-lost.test.ts"],

@@ -44,14 +44,16 @@ describe("what is no longer served", () => {
     ["rootKeys", "resource_withdrawn"],
     ["users", "credential_revoked"],
     ["keys", "credential_revoked"],
-  ] as const)("of %s is told when its object has gone, with the moment where that was seen", (map, act) => {
+  ] as const)("of %s is told when its object has gone, with the moment where that was seen", (map, action) => {
     const [kind, name] = [kinds[map], children[map][0]];
     const left = [shop, ...all.filter((object) => object.kind !== kind)];
     const facts = { kind, namespace: "default", name, uid: `${kind} ${name}`, project: "shop", why: "Deleted" };
-    expect(withdrawn(left, { served: parts(map) })).toEqual([{ act, facts }]);
+    expect(withdrawn(left, { served: parts(map) })).toEqual([{ action, facts }]);
     const deleted = [stored(kind, name, { metadata: terminating })];
     const { deletionTimestamp } = terminating;
-    expect(withdrawn(left, { served: parts(map), deleted })).toEqual([{ act, facts: { ...facts, deletionTimestamp } }]);
+    expect(withdrawn(left, { served: parts(map), deleted })).toEqual([
+      { action, facts: { ...facts, deletionTimestamp } },
+    ]);
   });
 
   it("is told with the reason of an object that is refused", () => {
@@ -65,7 +67,7 @@ describe("what is no longer served", () => {
       keys: new Map([["0a1b", { name: "web", uid: "ApiKey web" }]]),
     } as unknown as ProjectParts;
     const told = withdrawn([shop, ...all], { served });
-    expect(told.map(({ act, facts }) => [act, facts["name"], facts["why"]])).toEqual([
+    expect(told.map(({ action, facts }) => [action, facts["name"], facts["why"]])).toEqual([
       ["credential_revoked", "web", "Rotated"],
     ]);
   });
@@ -77,7 +79,7 @@ describe("a Project that is no longer served", () => {
 
   it("is told once, with how much it served", () => {
     expect(withdrawn(all, { served: undefined })).toEqual([
-      { act: "project_withdrawn", facts: { ...facts, why: "Deleted" } },
+      { action: "project_withdrawn", facts: { ...facts, why: "Deleted" } },
     ]);
   });
 
@@ -90,8 +92,11 @@ describe("a Project that is no longer served", () => {
     const anew = withConfig({ uid: "Project shop, anew" });
     const served = { ...parts("keys"), project: anew(parts()).project };
     const left = all.filter(({ kind }) => kind !== "ApiKey");
-    expect(withdrawn(left, { served }).map(({ act }) => act)).toEqual(["project_withdrawn", "credential_revoked"]);
-    expect(withdrawn(left, { served: undefined }).map(({ act }) => act)).toEqual([
+    expect(withdrawn(left, { served }).map(({ action }) => action)).toEqual([
+      "project_withdrawn",
+      "credential_revoked",
+    ]);
+    expect(withdrawn(left, { served: undefined }).map(({ action }) => action)).toEqual([
       "project_withdrawn",
       "credential_revoked",
     ]);

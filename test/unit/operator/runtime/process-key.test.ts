@@ -72,7 +72,7 @@ describe("a Project of another class", () => {
     expect(calls).toEqual([
       ["withdraw", ref, data],
       ["onPublished", ref, undefined],
-      ["audit", { act: "project_withdrawn", facts }],
+      ["audit", { action: "project_withdrawn", facts }],
     ]);
   });
 

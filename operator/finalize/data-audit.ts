@@ -15,24 +15,24 @@ export interface RecordChange {
 }
 
 /** By the step that wrote the record. */
-export function recordedActs({ ref, before, after }: RecordChange): readonly AuditEntry[] {
+export function recordEntries({ ref, before, after }: RecordChange): readonly AuditEntry[] {
   const former = new Map(before?.entries.map((entry) => [entryKeyOf(entry), entry]));
   return (after?.entries ?? []).flatMap((entry): readonly AuditEntry[] => {
     const was = former.get(entryKeyOf(entry));
     const facts = { ...factsOf(ref, entry), uid: entry.uid };
     if (was !== undefined && was.namespaceUid !== entry.namespaceUid && was.purgeFromRevision === undefined) {
-      return [{ act: "data_adopted", facts: { ...facts, formerNamespaceUid: was.namespaceUid } }];
+      return [{ action: "data_adopted", facts: { ...facts, formerNamespaceUid: was.namespaceUid } }];
     }
     if (isRequestSource(entry.purgeCause) && was?.purgeFromRevision === undefined) {
       const since = entry.retainedAt !== undefined && { retainedAt: entry.retainedAt };
-      return [{ act: "deletion_requested", facts: { ...facts, ...since, why: entry.purgeCause } }];
+      return [{ action: "deletion_requested", facts: { ...facts, ...since, why: entry.purgeCause } }];
     }
-    return entry.retained === true && was?.retained !== true ? [{ act: "data_retained", facts }] : [];
+    return entry.retained === true && was?.retained !== true ? [{ action: "data_retained", facts }] : [];
   });
 }
 
 /** By the step that published it: from now on the Project is served without the data that Redis has lost. */
-export function acceptedLossActs(
+export function acceptedLossEntries(
   before: ProjectParts | undefined,
   served: ProjectParts | undefined,
   loss: string | undefined,
@@ -40,14 +40,17 @@ export function acceptedLossActs(
   if (served === undefined || loss === undefined || served.project.acceptedDataLoss !== loss) return [];
   if (before?.project.acceptedDataLoss === loss) return [];
   const { namespace, name, uid } = served.project;
-  return [{ act: "data_loss_accepted", facts: { kind: "Project", namespace, name, uid, loss } }];
+  return [{ action: "data_loss_accepted", facts: { kind: "Project", namespace, name, uid, loss } }];
 }
 
-export function purgeAct(act: "purge_ordered" | "purge_done", { id, order, deletedUid }: FollowedPurge): AuditEntry {
+export function purgeEntry(
+  action: "purge_ordered" | "purge_done",
+  { id, order, deletedUid }: FollowedPurge,
+): AuditEntry {
   const why = isRequestSource(deletedUid) ? { why: deletedUid } : { deletedUid };
   const facts = order.what === "sessions" ? { what: order.what } : { what: order.what, name: order.name };
   const { namespace, name } = order.project;
-  return { act, facts: { namespace, project: name, ...facts, ...why, purge: id } };
+  return { action, facts: { namespace, project: name, ...facts, ...why, purge: id } };
 }
 
 function factsOf({ namespace, name }: ProjectRef, entry: DataEntry) {
