@@ -99,8 +99,8 @@ export function isAsWanted(object: CustomResource, wanted: boolean, own: OwnFina
   // On its way out it keeps what it has: none can be added then.
   if (object.metadata.deletionTimestamp !== undefined) return true;
   const { mine, installation } = own;
-  const isSaid = installation === undefined || setterOf(object, mine) === installation;
-  return isSaid && purgeFinalizersOf(object).includes(mine);
+  const isNamed = installation === undefined || setterOf(object, mine) === installation;
+  return isNamed && purgeFinalizersOf(object).includes(mine);
 }
 
 /** Who has set each of these. As with the finalizers, what is left out is taken away. */

@@ -27,10 +27,10 @@ export function createAcknowledgementLog(
 
 function adviceOn(error: unknown): { readonly advice?: string } {
   // The store's errors carry what Redis said as their cause.
-  const said = [error, (error as { readonly cause?: unknown } | undefined)?.cause]
+  const messages = [error, (error as { readonly cause?: unknown } | undefined)?.cause]
     .map((each) => wordsOf(each))
     .join(" ");
-  return said.includes("NOPERM")
+  return messages.includes("NOPERM")
     ? { advice: "The operator's Redis user lacks rights: see docs/reference/redis.md" }
     : {};
 }

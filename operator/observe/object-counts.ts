@@ -3,7 +3,7 @@
 import type { CustomResource } from "../model/objects.ts";
 import type { ObjectCount } from "./config-metrics.ts";
 
-interface Said {
+interface ConditionSummary {
   readonly type: string;
   readonly status: string;
 }
@@ -28,11 +28,11 @@ export function unavailableProjects(objects: Iterable<CustomResource>): number {
   return count;
 }
 
-function isUnavailable(conditions: readonly Said[]): boolean {
+function isUnavailable(conditions: readonly ConditionSummary[]): boolean {
   const holds = (name: string) => conditions.find(({ type }) => type === name)?.status ?? "True";
   return holds("Ready") === "True" && holds("Available") !== "True";
 }
 
-function conditionsOf({ status }: CustomResource): readonly Said[] {
-  return (status as { readonly conditions?: readonly Said[] } | undefined)?.conditions ?? [];
+function conditionsOf({ status }: CustomResource): readonly ConditionSummary[] {
+  return (status as { readonly conditions?: readonly ConditionSummary[] } | undefined)?.conditions ?? [];
 }

@@ -38,9 +38,9 @@ export function createQuotaAggregator(gateway: Gateway, now: () => number, restM
 
   return {
     async read(replicas) {
-      const said = await Promise.all(replicas.map((replica) => saidBy(gateway, replica)));
+      const reports = await Promise.all(replicas.map((replica) => reportOf(gateway, replica)));
       const found = new Map<string, QuotaUses>();
-      for (const [name, each] of said.flatMap((one) => [...one])) found.set(name, larger(found.get(name), each));
+      for (const [name, each] of reports.flatMap((one) => [...one])) found.set(name, larger(found.get(name), each));
       entries = new Map([...found].map(([name, each]) => [name, next(name, each)]));
       uses = new Map([...entries].map(([name, entry]) => [name, entry.uses]));
     },
@@ -48,7 +48,7 @@ export function createQuotaAggregator(gateway: Gateway, now: () => number, restM
   };
 }
 
-async function saidBy(gateway: Gateway, replica: string): Promise<ReadonlyMap<string, QuotaUses>> {
+async function reportOf(gateway: Gateway, replica: string): Promise<ReadonlyMap<string, QuotaUses>> {
   const key = usageKey(replica);
   const fields = fieldsOf(await gateway.read(key, "HGETALL", key));
   return new Map([...fields].map(([name, text]) => [name, JSON.parse(text) as QuotaUses]));

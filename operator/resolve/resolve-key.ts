@@ -184,9 +184,9 @@ function answer(key: ApiKey, settled: Settled, now: number): Resolution<LiveKeys
   const expires = Math.floor(Date.parse(key.spec.expiresAt ?? "") / 1000) * 1000;
   const nextAt = earliest([retires, Number.isNaN(expires) ? undefined : expires], now);
   const value: LiveKeys = [{ sha256: record.current }, ...former];
-  const said = expires <= now ? [...notices, expired] : notices;
+  const allNotices = expires <= now ? [...notices, expired] : notices;
   return {
-    credential: { ok: true, value, notices: said },
+    credential: { ok: true, value, notices: allNotices },
     writes,
     events,
     status: {

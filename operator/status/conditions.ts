@@ -70,12 +70,14 @@ export interface FormerCondition {
 }
 
 /** What one condition says; `reason` of a false one is from the catalogue. */
-type Said =
+type ConditionContent =
   | { readonly status: "True"; readonly reason: string; readonly message: string }
   | { readonly status: "False"; readonly reason: Reason; readonly message: string };
 
 /** Likewise of Available, which may be unknown. */
-type SaidNow = Said | { readonly status: "Unknown"; readonly reason: AvailabilityReason; readonly message: string };
+type ConditionNow =
+  | ConditionContent
+  | { readonly status: "Unknown"; readonly reason: AvailabilityReason; readonly message: string };
 
 type AvailabilityReason = keyof typeof availabilityMessages;
 
@@ -83,18 +85,18 @@ export function conditionsOf(observation: Observation): readonly Condition[] {
   const accepted = acceptedOf(observation);
   const programmed = programmedOf(observation, accepted);
   const ready = readyOf(accepted, programmed, observation);
-  const said: [ConditionType, SaidNow][] = [
+  const contents: [ConditionType, ConditionNow][] = [
     ["Accepted", accepted],
     ["Programmed", programmed],
     ["Ready", ready],
   ];
   const { availability } = observation;
-  if (availability !== undefined) said.push(["Available", availableOf(availability, accepted, observation)]);
+  if (availability !== undefined) contents.push(["Available", availableOf(availability, accepted, observation)]);
   if (ready.status === "False") {
     const type = healsByItself(ready.reason) ? "Reconciling" : "Stalled";
-    said.push([type, { status: "True", reason: ready.reason, message: ready.message }]);
+    contents.push([type, { status: "True", reason: ready.reason, message: ready.message }]);
   }
-  return said.map(([type, what]) => dated(type, what, observation));
+  return contents.map(([type, what]) => dated(type, what, observation));
 }
 
 /** True once every live replica serves the newest spec; replicas that come and go never turn it back. */
@@ -114,8 +116,8 @@ export function withAvailability(
   return previous.map((condition) => {
     const isOfReplicas = Object.hasOwn(availabilityMessages, condition.reason);
     if (condition.type !== "Available" || !isOfReplicas) return condition;
-    const said = byAvailability(availability, previous);
-    return dated("Available", said, { generation: condition.observedGeneration ?? 0, previous, now });
+    const content = byAvailability(availability, previous);
+    return dated("Available", content, { generation: condition.observedGeneration ?? 0, previous, now });
   });
 }
 
@@ -129,21 +131,21 @@ export function heldCondition(namespace: string, generation: number, now: number
   return contested({ reason: "Deleting", message: heldMessage(namespace) }, generation, now);
 }
 
-interface ContestedSaid {
+interface ContestedContent {
   readonly reason: Reason;
   readonly message: string;
 }
 
-function contested({ reason, message }: ContestedSaid, generation: number, now: number): Condition {
-  const said = { status: "True", observedGeneration: generation, lastTransitionTime: timeOf(now) } as const;
-  return { type: "Contested", ...said, reason, message: clipped(message, maxCharacters) };
+function contested({ reason, message }: ContestedContent, generation: number, now: number): Condition {
+  const common = { status: "True", observedGeneration: generation, lastTransitionTime: timeOf(now) } as const;
+  return { type: "Contested", ...common, reason, message: clipped(message, maxCharacters) };
 }
 
 function timeOf(now: number): string {
   return new Date(now).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
 }
 
-function acceptedOf({ verdict, deleting, dataWait, progress }: Observation): Said {
+function acceptedOf({ verdict, deleting, dataWait, progress }: Observation): ConditionContent {
   // An object whose Project has gone too reports its own end, not that.
   if (deleting) return { status: "False", reason: "Deleting", message: deletionOf(progress, dataWait) };
   if (!verdict.accepted) return { status: "False", reason: verdict.reason, message: refusedMessage(verdict) };
@@ -155,9 +157,9 @@ function deletionOf(progress: Progress, dataWait: EndWait | undefined): string {
   return progress.state === "not_published" ? undeletableMessage(progress.why) : deletingMessage(dataWait);
 }
 
-function programmedOf(observation: Observation, accepted: Said): Said {
+function programmedOf(observation: Observation, accepted: ConditionContent): ConditionContent {
   const { verdict, generation, previous, deleting } = observation;
-  if (!deleting && isLive(verdict) && isProgrammed(previous, generation)) return programmedSaid;
+  if (!deleting && isLive(verdict) && isProgrammed(previous, generation)) return programmedContent;
   const newest = verdict.accepted || verdict.partly === true;
   if (accepted.status === "False" && (deleting || !newest)) {
     return { status: "False", reason: accepted.reason, message: unprogrammedMessage };
@@ -165,26 +167,34 @@ function programmedOf(observation: Observation, accepted: Said): Said {
   return byProgress(observation.progress);
 }
 
-const programmedSaid: Said = { status: "True", reason: "Programmed", message: programmedMessages.Programmed };
+const programmedContent: ConditionContent = {
+  status: "True",
+  reason: "Programmed",
+  message: programmedMessages.Programmed,
+};
 
-function byProgress(progress: Progress): Said {
+function byProgress(progress: Progress): ConditionContent {
   if (progress.state === "not_published") {
     return { status: "False", reason: progress.reason, message: progress.why };
   }
-  const waits = (reason: keyof typeof programmedMessages & Reason): Said => ({
+  const waits = (reason: keyof typeof programmedMessages & Reason): ConditionContent => ({
     status: "False",
     reason,
     message: programmedMessages[reason],
   });
   if (progress.state === "no_replicas") return waits("NoReplicas");
   if (progress.state === "waiting") return waits("WaitingForReplicas");
-  if (progress.refusal === undefined) return programmedSaid;
+  if (progress.refusal === undefined) return programmedContent;
   // Reported with the acknowledgement of the same revision: earlier it would speak of an older version.
   const message = `${programmedMessages.RefusedByReplica}. It says: ${progress.refusal}`;
   return { status: "False", reason: "RefusedByReplica", message };
 }
 
-function readyOf(accepted: Said, programmed: Said, { dataLoss }: Observation): Said {
+function readyOf(
+  accepted: ConditionContent,
+  programmed: ConditionContent,
+  { dataLoss }: Observation,
+): ConditionContent {
   if (accepted.status === "False") return accepted;
   if (dataLoss !== undefined) return { status: "False", reason: "DataLost", message: dataLostMessage(dataLoss) };
   if (programmed.status === "False") return programmed;
@@ -196,9 +206,9 @@ function readyOf(accepted: Said, programmed: Said, { dataLoss }: Observation): S
 /** What is served now, unlike the others: it is turned back, and neither Ready nor health checks depend on it. */
 function availableOf(
   availability: Availability,
-  accepted: Said,
+  accepted: ConditionContent,
   { verdict, previous, deleting, dataLoss }: Observation,
-): SaidNow {
+): ConditionNow {
   if (accepted.status === "False" && (deleting || !isLive(verdict))) {
     return { status: "False", reason: accepted.reason, message: unavailableMessage };
   }
@@ -206,7 +216,7 @@ function availableOf(
   return byAvailability(availability, previous);
 }
 
-function byAvailability(availability: Availability, previous: readonly FormerCondition[]): SaidNow {
+function byAvailability(availability: Availability, previous: readonly FormerCondition[]): ConditionNow {
   if (availability === "no_replicas") return unavailable("NoReplicas");
   if (availability === "unknown") return unknown("ReplicasUnknown");
   if (availability === "refused") return unknown("RefusedByReplica");
@@ -215,13 +225,13 @@ function byAvailability(availability: Availability, previous: readonly FormerCon
   return availability === "served" || wasServed ? available : unavailable("WaitingForReplicas");
 }
 
-const available: SaidNow = { status: "True", reason: "Available", message: availabilityMessages.Available };
+const available: ConditionNow = { status: "True", reason: "Available", message: availabilityMessages.Available };
 
-function unavailable(reason: AvailabilityReason & Reason): SaidNow {
+function unavailable(reason: AvailabilityReason & Reason): ConditionNow {
   return { status: "False", reason, message: availabilityMessages[reason] };
 }
 
-function unknown(reason: AvailabilityReason): SaidNow {
+function unknown(reason: AvailabilityReason): ConditionNow {
   return { status: "Unknown", reason, message: availabilityMessages[reason] };
 }
 
@@ -231,7 +241,7 @@ function isLive(verdict: Verdict): boolean {
 
 function dated(
   type: ConditionType,
-  { status, reason, message }: SaidNow,
+  { status, reason, message }: ConditionNow,
   observation: Pick<Observation, "generation" | "previous" | "now">,
 ): Condition {
   const { generation, previous, now } = observation;

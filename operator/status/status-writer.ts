@@ -190,8 +190,8 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
         const verdict = { ...unpublished(object, why), live: false };
         // The rest stays, for the day that the Redis comes back; what was live once matters when Secrets are lost.
-        const said = unpublishedStatus(object, { verdict, availability: "unknown" }, objects);
-        return [{ object, status: { ...object.status, ...said }, yields: rival !== undefined }];
+        const written = unpublishedStatus(object, { verdict, availability: "unknown" }, objects);
+        return [{ object, status: { ...object.status, ...written }, yields: rival !== undefined }];
       });
       await writeAll(statuses);
     },
@@ -212,7 +212,7 @@ function reasonOf({ conditions }: Status): string {
 
 /** Without times: two statuses of equal words are the same. */
 function textOf({ conditions, ...members }: Status): string {
-  return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...said }) => said)]);
+  return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...content }) => content)]);
 }
 
 interface ObjectOutcome extends ProjectOutcome {
@@ -329,8 +329,8 @@ interface Beside {
 function besides(object: CustomResource, { present, condition, holder }: Beside): readonly StatusWrite[] {
   const others = present.conditions.filter(({ type }) => type !== condition.type);
   const former = formerConditions(object).find(({ type }) => type === condition.type);
-  const isSaid = former?.reason === condition.reason && namesHolder(former.message, holder.namespace);
-  if (isSaid && present === object.status) return [];
+  const isPresent = former?.reason === condition.reason && namesHolder(former.message, holder.namespace);
+  if (isPresent && present === object.status) return [];
   return [{ object, status: { ...present, conditions: [...others, condition] }, yields: true }];
 }
 

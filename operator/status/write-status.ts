@@ -81,8 +81,8 @@ interface AnyStatus {
 
 /** Whatever the order of members and conditions. Those of `drops` count as ours. */
 export function differs(status: AnyStatus, present: AnyStatus, drops: readonly string[] = []): boolean {
-  const said = ownTypes.union(new Set([...drops, ...(status.conditions ?? []).map(({ type }) => type)]));
-  return !isDeepStrictEqual(comparable(status, said), comparable(present, said));
+  const types = ownTypes.union(new Set([...drops, ...(status.conditions ?? []).map(({ type }) => type)]));
+  return !isDeepStrictEqual(comparable(status, types), comparable(present, types));
 }
 
 function comparable(status: AnyStatus, types: ReadonlySet<string>): unknown {
