@@ -10,6 +10,7 @@ import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts"
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { endWork } from "./act/work.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
+import { createSessions } from "./authenticate/create-sessions.ts";
 import type { Directory } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -107,14 +108,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
 
   const issuerBase = options.publicUrl ?? "";
   let address = publicAddress(issuerBase);
-  const authentication = await createAuthentication({
-    directory,
-    store,
-    clock,
-    issuerOf: ({ config }) => `${issuerBase}/${config.namespace}/${config.name}`,
-    observe: metrics.observeAuthentication,
-    ...(options.passwordCost && { passwordCost: options.passwordCost }),
-  });
+  const { authentication, sessions } = await createCredentials(options, { store, clock, metrics });
   const preparer = createCollectionPreparer(store, failuresTo(logger, "Index build failed"));
   const usage = createUsage(clock);
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
@@ -124,6 +118,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     store,
     directory,
     authentication,
+    sessions,
     ...createLimits(store, clock, metrics.observeLimited),
     preparer,
     scanTurns: createScanTurns(),
@@ -173,7 +168,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
 
   const close = async (drainMs = 0): Promise<void> => {
     stopping = true;
-    await closeInOrder({ ...options, drainMs }, server, [preparer, quotas, authentication], admin);
+    await closeInOrder({ ...options, drainMs }, server, [preparer, quotas, sessions, authentication], admin);
     await opened?.close();
     logger.flush();
   };
@@ -192,6 +187,25 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     usageReports: quotas.reports,
     close: () => close(options.drainMs),
   };
+}
+
+/** What proves who calls, and the sessions whose tokens it takes. */
+async function createCredentials(
+  { directory, publicUrl = "", passwordCost }: DataPlaneOptions,
+  { store, clock, metrics }: { readonly store: Store; readonly clock: Clock; readonly metrics: Metrics },
+) {
+  const parts = { directory, store, clock };
+  const authentication = await createAuthentication({
+    ...parts,
+    issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
+  });
+  const sessions = await createSessions({
+    ...parts,
+    authentication,
+    observe: metrics.observeAuthentication,
+    ...(passwordCost && { passwordCost }),
+  });
+  return { authentication, sessions };
 }
 
 /** What both count while a server takes no writes is remembered once. */
@@ -224,7 +238,7 @@ function failuresTo(logger: Logger, message: string): (error: unknown) => void {
 async function closeInOrder(
   { drainMs = 0, closeTimeoutMs = 10_000 }: DataPlaneOptions,
   server: FastifyInstance,
-  background: readonly { close(): Promise<void> }[],
+  background: readonly { close(): Promise<void> | void }[],
   admin: FastifyInstance,
 ): Promise<void> {
   if (drainMs > 0) await sleep(drainMs);

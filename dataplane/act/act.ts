@@ -4,6 +4,7 @@ import type { Permission } from "../../core/config/types.ts";
 import type { Turns } from "../../core/turns.ts";
 import type { Authentication } from "../authenticate/authentication.ts";
 import type { Caller } from "../authenticate/caller.ts";
+import type { Sessions } from "../authenticate/create-sessions.ts";
 import { demandReadToo } from "../authorize/authorize.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Exchange } from "../exchange.ts";
@@ -28,6 +29,7 @@ export interface ActDeps extends ObjectDeps {
   readonly directory: Pick<Directory, "dataLost">;
   readonly store: Store;
   readonly authentication: Authentication;
+  readonly sessions: Sessions;
   readonly anonymousWrites: AnonymousWrites;
   readonly preparer: CollectionPreparer;
   readonly scanTurns: Turns;

@@ -14,25 +14,25 @@ export async function onSession(
   act: Act,
   target: SubjectOf<"session">["target"],
 ): Promise<Answer> {
-  const { authentication } = deps;
+  const { authentication, sessions } = deps;
   const { project } = act.place;
   const { headers, ip } = exchange.request;
   switch (target.kind) {
     case "keys":
       return ok(JSON.stringify(authentication.jwks(project)));
     case "refresh":
-      return refresh(authentication, project, headers.authorization);
+      return refresh(sessions, project, headers.authorization);
     case "sessions": {
       const url = `${baseUrl(deps, exchange, act.place)}/sessions`;
       if (act.rule === "public") {
-        return login(authentication, project, { authorization: headers.authorization, address: ip, url });
+        return login(sessions, project, { authorization: headers.authorization, address: ip, url });
       }
-      return listSessions(authentication, project, known(project, act.caller));
+      return listSessions(sessions, project, known(project, act.caller));
     }
     case "session": {
       const caller = known(project, act.caller);
       const ends = exchange.request.method === "DELETE";
-      return (ends ? endSession : readSession)(authentication, project, caller, target.id);
+      return (ends ? endSession : readSession)(sessions, project, caller, target.id);
     }
   }
 }

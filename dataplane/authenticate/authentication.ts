@@ -2,23 +2,8 @@
 
 import type { LiveProject } from "../config/directory.ts";
 import type { Caller } from "./caller.ts";
-
-export interface LoginAnswer {
-  readonly access_token: string;
-  readonly refresh_token: string;
-  readonly session_id: string;
-  readonly message: string;
-}
-
-export interface SessionView {
-  readonly id: string;
-  readonly user: string;
-  readonly role: string;
-  readonly access: string;
-  /** Unix seconds. */
-  readonly created: number;
-  readonly last_refresh: number;
-}
+import type { EndedSessions } from "./ended-sessions.ts";
+import type { Tokens } from "./tokens.ts";
 
 /** Every method throws Problem with the code that CONTRACT.md names. */
 export interface Authentication {
@@ -27,13 +12,11 @@ export interface Authentication {
    * policy Disabled other schemes count as no header. Answers without a promise when the credential is cached.
    */
   authenticate(project: LiveProject, header: string | undefined): Caller | Promise<Caller>;
-  /** Exchanges a Basic header for a session. `address` is the client's, behind trusted proxies resolved. */
-  login(project: LiveProject, header: string | undefined, address: string): Promise<LoginAnswer>;
-  refresh(project: LiveProject, header: string | undefined): Promise<{ readonly access_token: string }>;
-  sessions(project: LiveProject, caller: Caller): Promise<readonly SessionView[]>;
-  session(project: LiveProject, caller: Caller, id: string): Promise<SessionView>;
-  endSession(project: LiveProject, caller: Caller, id: string): Promise<void>;
   /** RFC 7517 key set of the public keys. */
   jwks(project: LiveProject): { readonly keys: readonly Readonly<Record<string, string>>[] };
+  /** Makes the tokens that it verifies. */
+  readonly tokens: Tokens;
+  /** Whose access tokens it refuses. */
+  readonly ended: EndedSessions;
   close(): Promise<void>;
 }

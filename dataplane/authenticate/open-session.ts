@@ -8,7 +8,6 @@ import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure, PrimaryInDoubt, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import type { LoginAnswer } from "./authentication.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import { liveValue } from "./live-lookup.ts";
 import type { Observe } from "./observation.ts";
@@ -40,7 +39,15 @@ export interface OpenSessionDeps {
   readonly observe: Observe;
 }
 
+export interface LoginAnswer {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly session_id: string;
+  readonly message: string;
+}
+
 export interface SessionOpener {
+  /** Exchanges a Basic header for a session. `address` is the client's, behind trusted proxies resolved. */
   login(project: LiveProject, header: string | undefined, address: string): Promise<LoginAnswer>;
   refresh(project: LiveProject, header: string | undefined): Promise<{ readonly access_token: string }>;
 }

@@ -6,7 +6,6 @@ import type { UserConfig } from "../../core/config/types.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionRecord, SessionStore } from "../store/session-store.ts";
-import type { SessionView } from "./authentication.ts";
 import type { Caller } from "./caller.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import { liveValue } from "./live-lookup.ts";
@@ -14,7 +13,7 @@ import type { Observe } from "./observation.ts";
 import { authenticationRequired, sessionEndedHere, sessionNotFound } from "./refusals.ts";
 import type { SessionEnd, UnfinishedWrites } from "./unfinished-writes.ts";
 
-export interface SessionsDeps {
+export interface SessionManagerDeps {
   readonly directory: Directory;
   readonly store: SessionStore;
   readonly clock: Clock;
@@ -23,7 +22,17 @@ export interface SessionsDeps {
   readonly observe: Observe;
 }
 
-export interface Sessions {
+export interface SessionView {
+  readonly id: string;
+  readonly user: string;
+  readonly role: string;
+  readonly access: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly last_refresh: number;
+}
+
+export interface SessionManager {
   sessions(project: LiveProject, caller: Caller): Promise<readonly SessionView[]>;
   session(project: LiveProject, caller: Caller, id: string): Promise<SessionView>;
   endSession(project: LiveProject, caller: Caller, id: string): Promise<void>;
@@ -41,7 +50,7 @@ export const maxListedSessions = 10_000;
  */
 const rememberAtLeast = 3600;
 
-export function createSessions(deps: SessionsDeps): Sessions {
+export function createSessionManager(deps: SessionManagerDeps): SessionManager {
   return {
     sessions: (project, caller) => list(deps, project, known(project, caller)),
     async session(project, caller, id) {
@@ -52,7 +61,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
   };
 }
 
-async function list(deps: SessionsDeps, project: LiveProject, caller: KnownCaller): Promise<readonly SessionView[]> {
+async function list(
+  deps: SessionManagerDeps,
+  project: LiveProject,
+  caller: KnownCaller,
+): Promise<readonly SessionView[]> {
   const all = caller.role === "Administrators";
   if (!all && caller.kind === "apikey") return [];
   const filter = { ...(all ? {} : { username: caller.name }), limit: maxListedSessions };
@@ -65,7 +78,7 @@ async function list(deps: SessionsDeps, project: LiveProject, caller: KnownCalle
 }
 
 async function usersOf(
-  { directory }: SessionsDeps,
+  { directory }: SessionManagerDeps,
   project: LiveProject,
   records: readonly SessionRecord[],
 ): Promise<ReadonlyMap<string, UserConfig>> {
@@ -77,7 +90,7 @@ async function usersOf(
   return users;
 }
 
-async function end(deps: SessionsDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<void> {
+async function end(deps: SessionManagerDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<void> {
   const tokensLive = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
   // The session that a request comes with may be ended by it, whatever the store says of it.
   let mayEnd = caller.kind === "user" && caller.sessionId === id;
@@ -97,7 +110,12 @@ async function end(deps: SessionsDeps, project: LiveProject, caller: KnownCaller
 }
 
 /** A live session that is the caller's own, or any to Administrators. Throws Problem `not_found`. */
-async function reachable(deps: SessionsDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<OfUser> {
+async function reachable(
+  deps: SessionManagerDeps,
+  project: LiveProject,
+  caller: KnownCaller,
+  id: string,
+): Promise<OfUser> {
   const record = await deps.store.session(project.config, id);
   if (record === undefined || !(caller.role === "Administrators" || isOwn(caller, record))) throw sessionNotFound();
   const user = liveValue(await deps.directory.user(project, record.username));
@@ -120,7 +138,7 @@ interface OfUser {
 }
 
 function isLive(
-  { clock, ended, unfinished }: SessionsDeps,
+  { clock, ended, unfinished }: SessionManagerDeps,
   { config }: LiveProject,
   { record, user }: OfUser,
 ): boolean {

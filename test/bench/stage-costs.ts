@@ -8,6 +8,7 @@ import { canonicalJsonOfBytes } from "../../core/json/canonical.ts";
 import { createLogger } from "../../core/log/logger.ts";
 import type { Caller } from "../../dataplane/authenticate/caller.ts";
 import { createAuthentication } from "../../dataplane/authenticate/create-authentication.ts";
+import { createSessions } from "../../dataplane/authenticate/create-sessions.ts";
 import { authorizeObjects } from "../../dataplane/authorize/authorize.ts";
 import type { LiveProject, LiveResource } from "../../dataplane/config/directory.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
@@ -59,6 +60,7 @@ const authentication = await createAuthentication({
   clock: systemClock,
   issuerOf: ({ config }) => `/${config.namespace}/${config.name}`,
 });
+const sessions = await createSessions({ directory, store, clock: systemClock, authentication });
 const logStream = createWriteStream("/dev/null", { flags: "a" });
 const logger = createLogger({ level: "info", clock: systemClock, write: (text) => void logStream.write(text) });
 const accessLog = createAccessLog(logger, systemClock);
@@ -77,7 +79,7 @@ const ending = { status: 200, code: undefined, seconds: 0.001_234 };
 
 const live = await liveProject();
 const books = live.resources.get("books") as LiveResource;
-const { access_token: token } = await authentication.login(live, basic("ann", annsPassword), "127.0.0.1");
+const { access_token: token } = await sessions.login(live, basic("ann", annsPassword), "127.0.0.1");
 const newId = createObjectIds(systemClock);
 const ids = Array.from({ length: 1_000 }, () => newId().id);
 const idAt = (at: number): string => ids[at % ids.length] ?? "";
@@ -120,6 +122,7 @@ const kinds: Readonly<Record<StagedOperation, Kind>> = {
 const costs: Record<string, Partial<Record<StageName, number>>> = {};
 for (const [name, kind] of Object.entries(kinds)) costs[name] = await costsOf(kind);
 process.stdout.write(`${JSON.stringify(costs)}\n`);
+sessions.close();
 await authentication.close();
 await store.close();
 process.exit();

@@ -132,7 +132,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "one-node-refuses-for-all",
     harm: "A node of a Cluster that refuses writes keeps other nodes from being told, and uses up their hour of refreshes",
-    file: "dataplane/authenticate/create-authentication.ts",
+    file: "dataplane/authenticate/create-sessions.ts",
     find: "keeperOf: store.sessionKeeper",
     replace: 'keeperOf: () => ""',
     caughtBy: ["test/http/one-node-refuses.test.ts"],

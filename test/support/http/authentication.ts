@@ -1,10 +1,11 @@
-// A running Authentication over the projects of a test, with a clock that stands still and cheap password hashes, and the
+// Running Authentication and Sessions over the projects of a test, with a clock that stands still and cheap password hashes, and the
 // counts and observations that tests look at.
 
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type { Problem } from "../../../core/errors/problem.ts";
 import type { Authentication } from "../../../dataplane/authenticate/authentication.ts";
 import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
+import { createSessions, type Sessions } from "../../../dataplane/authenticate/create-sessions.ts";
 import type { AuthenticationObservation } from "../../../dataplane/authenticate/observation.ts";
 import { createPasswordVerifier, type PasswordVerifier } from "../../../dataplane/authenticate/passwords.ts";
 import type { Directory, LiveProject } from "../../../dataplane/config/directory.ts";
@@ -22,6 +23,7 @@ export function issuerOf({ config }: LiveProject): string {
 
 export interface AuthenticationScene {
   readonly authentication: Authentication;
+  readonly sessions: Sessions;
   readonly clock: ManualClock;
   readonly memory: MemoryDirectory;
   readonly observed: readonly AuthenticationObservation[];
@@ -48,16 +50,17 @@ export async function authenticationScene(options: SceneOptions): Promise<Authen
   const counted = countComparisons(
     options.passwords ?? (await createPasswordVerifier({ concurrency: 1, maxWaiting: 64, cost: cheapCost })),
   );
-  const authentication = await createAuthentication({
-    directory: directory(memory.directory),
-    store,
-    clock,
-    issuerOf,
+  const parts = { directory: directory(memory.directory), store, clock };
+  const authentication = await createAuthentication({ ...parts, issuerOf });
+  const sessions = await createSessions({
+    ...parts,
+    authentication,
     passwords: counted.passwords,
     observe: (observation) => observed.push(observation),
   });
   return {
     authentication,
+    sessions,
     clock,
     memory,
     observed,

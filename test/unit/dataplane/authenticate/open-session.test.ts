@@ -32,8 +32,8 @@ async function scene(projects = [bookshop], directory?: (memory: Directory) => D
     ...made,
     store,
     login: (header: string | undefined = basic("alice"), from = address) =>
-      made.authentication.login(made.live(), header, from),
-    refresh: (token: string) => made.authentication.refresh(made.live(), `Bearer ${token}`),
+      made.sessions.login(made.live(), header, from),
+    refresh: (token: string) => made.sessions.refresh(made.live(), `Bearer ${token}`),
     calls: (name: "spend" | "refund" | "putSession") => store.calls.get(name) ?? 0,
   };
 }
@@ -156,8 +156,8 @@ describe("a login is refused", () => {
   });
 
   test("as authentication_required, with a Basic challenge, when no header came", async () => {
-    const { authentication, live, comparisons } = await scene();
-    const problem = await refusalOf(() => authentication.login(live(), undefined, address));
+    const { sessions, live, comparisons } = await scene();
+    const problem = await refusalOf(() => sessions.login(live(), undefined, address));
     expect(problem.code).toBe("authentication_required");
     expect(problem.headers).toEqual({ "WWW-Authenticate": 'Basic realm="default/bookshop", charset="UTF-8"' });
     expect(comparisons()).toBe(0);
@@ -232,14 +232,14 @@ describe("failed logins", () => {
     const clock = manualClock();
     const store = breakable(await sessionStore(clock));
     const passwords = await createPasswordVerifier({ concurrency: 1, maxWaiting: 2, cost: cheapCost });
-    const { authentication, live, observed } = await authenticationScene({
+    const { sessions, live, observed } = await authenticationScene({
       store: store.store,
       projects: [bookshop],
       clock,
       passwords,
     });
     const attempts = await Promise.allSettled(
-      Array.from({ length: 5 }, () => authentication.login(live(), basic("alice"), address)),
+      Array.from({ length: 5 }, () => sessions.login(live(), basic("alice"), address)),
     );
     const codes = attempts.map((attempt) => (attempt.status === "fulfilled" ? "opened" : attempt.reason.code));
     expect(codes).toEqual(["opened", "opened", "opened", "login_busy", "login_busy"]);
@@ -321,12 +321,12 @@ describe("a refresh", () => {
   });
 
   test("is refused without a header as authentication_required, with another scheme as invalid_credentials", async () => {
-    const { authentication, live } = await scene();
-    const absent = await refusalOf(() => authentication.refresh(live(), undefined));
+    const { sessions, live } = await scene();
+    const absent = await refusalOf(() => sessions.refresh(live(), undefined));
     expect(absent.code).toBe("authentication_required");
     expect(absent.headers).toEqual({ "WWW-Authenticate": 'Bearer realm="default/bookshop"' });
     for (const header of [basic("alice"), "apikey x", "Bearer x", "", `Bearer ${"x".repeat(1 << 20)}`]) {
-      expect((await refusalOf(() => authentication.refresh(live(), header))).code).toBe("invalid_credentials");
+      expect((await refusalOf(() => sessions.refresh(live(), header))).code).toBe("invalid_credentials");
     }
   });
 
@@ -336,10 +336,10 @@ describe("a refresh", () => {
   });
 
   test("is refused for a session that was ended, even when its token is merely old", async () => {
-    const { login, refresh, authentication, live, clock } = await scene();
+    const { login, refresh, authentication, sessions, live, clock } = await scene();
     const opened = await login();
     const caller = await authentication.authenticate(live(), bearer(opened.access_token));
-    await authentication.endSession(live(), caller, opened.session_id);
+    await sessions.endSession(live(), caller, opened.session_id);
     expect((await refusalOf(() => refresh(opened.refresh_token))).code).toBe("invalid_credentials");
     clock.advance(2 * 24 * 3_600_000);
     expect((await refusalOf(() => refresh(opened.refresh_token))).code).toBe("invalid_credentials");

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
-import type { LoginAnswer } from "../../../../dataplane/authenticate/authentication.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
+import type { LoginAnswer } from "../../../../dataplane/authenticate/open-session.ts";
 import { type AuthenticationScene, authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
 import {
   apikey,
@@ -42,18 +42,16 @@ beforeEach(async () => {
   scene = await authenticationScene({ store: store.store, projects: [bookshop, twin], clock });
 });
 
-const login = (username: string): Promise<LoginAnswer> =>
-  scene.authentication.login(scene.live(), basic(username), address);
+const login = (username: string): Promise<LoginAnswer> => scene.sessions.login(scene.live(), basic(username), address);
 const callerOf = async ({ access_token }: LoginAnswer): Promise<Caller> =>
   await scene.authentication.authenticate(scene.live(), bearer(access_token));
 const key = async (name: string): Promise<Caller> =>
   await scene.authentication.authenticate(scene.live(), apikey(name));
 const list = async (caller: Caller): Promise<readonly string[]> =>
-  (await scene.authentication.sessions(scene.live(), caller)).map(({ id }) => id).sort();
-const see = (caller: Caller, { session_id }: LoginAnswer) =>
-  scene.authentication.session(scene.live(), caller, session_id);
+  (await scene.sessions.sessions(scene.live(), caller)).map(({ id }) => id).sort();
+const see = (caller: Caller, { session_id }: LoginAnswer) => scene.sessions.session(scene.live(), caller, session_id);
 const end = (caller: Caller, { session_id }: LoginAnswer) =>
-  scene.authentication.endSession(scene.live(), caller, session_id);
+  scene.sessions.endSession(scene.live(), caller, session_id);
 const works = async ({ access_token }: LoginAnswer): Promise<boolean> => {
   try {
     return (await scene.authentication.authenticate(scene.live(), bearer(access_token))).kind === "user";
@@ -68,7 +66,7 @@ describe("the sessions of a project", () => {
     const opened = await login("alice");
     const created = clock.now() / 1000;
     clock.advance(60_000);
-    await scene.authentication.refresh(scene.live(), bearer(opened.refresh_token));
+    await scene.sessions.refresh(scene.live(), bearer(opened.refresh_token));
     scene.memory.put(changed(bookshop, withUser("alice", { role: "Administrators" })));
     expect(await see(await key("ops"), opened)).toEqual({
       id: opened.session_id,
@@ -98,7 +96,7 @@ describe("the sessions of a project", () => {
     const [first, bob] = [await login("alice"), await login("bob")];
     clock.advance(1000);
     const second = await login("alice");
-    const views = await scene.authentication.sessions(scene.live(), await callerOf(first));
+    const views = await scene.sessions.sessions(scene.live(), await callerOf(first));
     expect(views.map(({ id }) => id)).toEqual([second.session_id, first.session_id]);
     expect(await see(await callerOf(first), second)).toMatchObject({ user: "alice" });
     expect((await refusalOf(async () => see(await callerOf(first), bob))).code).toBe("not_found");
@@ -130,10 +128,10 @@ describe("the sessions of a project", () => {
     const found = scene.memory.directory.project({ namespace: "other", name: "bookshop" });
     if (found instanceof Promise || found.outcome !== "found") throw new Error("The other project is not live");
     const ops = await scene.authentication.authenticate(found.value, apikey("ops"));
-    expect(await scene.authentication.sessions(found.value, ops)).toEqual([]);
+    expect(await scene.sessions.sessions(found.value, ops)).toEqual([]);
     const refused = [
-      () => scene.authentication.session(found.value, ops, alice.session_id),
-      () => scene.authentication.endSession(found.value, ops, alice.session_id),
+      () => scene.sessions.session(found.value, ops, alice.session_id),
+      () => scene.sessions.endSession(found.value, ops, alice.session_id),
     ];
     for (const ask of refused) expect((await refusalOf(ask)).code).toBe("not_found");
     expect(await works(alice)).toBe(true);
@@ -153,19 +151,19 @@ describe("the sessions of a project", () => {
 
   test.each(["", "unknown", "__proto__", "../x", "x".repeat(10_000)])("have none named %j", async (id) => {
     const ops = await key("ops");
-    expect((await refusalOf(() => scene.authentication.session(scene.live(), ops, id))).code).toBe("not_found");
-    expect((await refusalOf(() => scene.authentication.endSession(scene.live(), ops, id))).code).toBe("not_found");
+    expect((await refusalOf(() => scene.sessions.session(scene.live(), ops, id))).code).toBe("not_found");
+    expect((await refusalOf(() => scene.sessions.endSession(scene.live(), ops, id))).code).toBe("not_found");
   });
 });
 
 describe("ending a session", () => {
   test("makes its access tokens void at once, used or not, and its refresh token, and leaves others alone", async () => {
     const [one, other] = [await login("alice"), await login("alice")];
-    const { access_token } = await scene.authentication.refresh(scene.live(), bearer(one.refresh_token));
+    const { access_token } = await scene.sessions.refresh(scene.live(), bearer(one.refresh_token));
     await end(await callerOf(one), one);
     expect(await works(one)).toBe(false);
     expect(await works({ ...one, access_token })).toBe(false);
-    expect((await refusalOf(() => scene.authentication.refresh(scene.live(), bearer(one.refresh_token)))).code).toBe(
+    expect((await refusalOf(() => scene.sessions.refresh(scene.live(), bearer(one.refresh_token)))).code).toBe(
       "invalid_credentials",
     );
     expect(await works(other)).toBe(true);
@@ -226,9 +224,9 @@ describe("ending a session", () => {
 
   test("works here at once, before the store tells its followers", async () => {
     const deaf = { ...store.store, followEndedSessions: async () => ({ stop: async () => undefined }) };
-    const { authentication, live } = await authenticationScene({ store: deaf, projects: [bookshop], clock });
+    const { authentication, sessions, live } = await authenticationScene({ store: deaf, projects: [bookshop], clock });
     const alice = await login("alice");
-    await authentication.endSession(live(), await callerOf(alice), alice.session_id);
+    await sessions.endSession(live(), await callerOf(alice), alice.session_id);
     expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
       "invalid_credentials",
     );
@@ -303,9 +301,9 @@ test("sessions answer project_unavailable when their users can't be looked up", 
   const ops = await replica.authentication.authenticate(replica.live(), apikey("ops"));
   answers = false;
   const asks = [
-    () => replica.authentication.sessions(replica.live(), ops),
-    () => replica.authentication.session(replica.live(), ops, alice.session_id),
-    () => replica.authentication.endSession(replica.live(), ops, alice.session_id),
+    () => replica.sessions.sessions(replica.live(), ops),
+    () => replica.sessions.session(replica.live(), ops, alice.session_id),
+    () => replica.sessions.endSession(replica.live(), ops, alice.session_id),
   ];
   for (const ask of asks) expect((await refusalOf(ask)).code).toBe("project_unavailable");
 });

@@ -19,8 +19,8 @@ async function scene() {
   return {
     ...made,
     store,
-    login: () => made.authentication.login(made.live(), basic("alice"), "192.0.2.7"),
-    refresh: (token: string) => made.authentication.refresh(made.live(), bearer(token)),
+    login: () => made.sessions.login(made.live(), basic("alice"), "192.0.2.7"),
+    refresh: (token: string) => made.sessions.refresh(made.live(), bearer(token)),
   };
 }
 
@@ -28,13 +28,13 @@ describe("a refresh while the store takes no writes", () => {
   const hour = 3_600_000;
 
   test("reads that the session stands, and notes the refresh once it does", async () => {
-    const { login, refresh, authentication, live, clock, store } = await scene();
+    const { login, refresh, authentication, sessions, live, clock, store } = await scene();
     const opened = await login();
     clock.advance(60_000);
     store.breakWith("refused", "touchSession");
     const { access_token } = await refresh(opened.refresh_token);
     const caller = await authentication.authenticate(live(), bearer(access_token));
-    const seen = () => authentication.session(live(), caller, opened.session_id);
+    const seen = () => sessions.session(live(), caller, opened.session_id);
     const { created, last_refresh } = await seen();
     expect(last_refresh).toBe(created);
     store.breakWith("none");

@@ -49,8 +49,8 @@ async function scene(projects: readonly ProjectParts[] = [bookshop], directory?:
 
 describe("an access token", () => {
   test("from a login proves its user, with the live role and access and the session", async () => {
-    const { authentication, live } = await scene();
-    const login = await authentication.login(live(), basic("alice"), address);
+    const { authentication, sessions, live } = await scene();
+    const login = await sessions.login(live(), basic("alice"), address);
     expect(await authentication.authenticate(live(), bearer(login.access_token))).toEqual({
       kind: "user",
       name: "alice",
@@ -61,8 +61,8 @@ describe("an access token", () => {
   });
 
   test("has the documented header and claims, and no role", async () => {
-    const { authentication, live, clock } = await scene();
-    const login = await authentication.login(live(), basic("alice"), address);
+    const { authentication, sessions, live, clock } = await scene();
+    const login = await sessions.login(live(), basic("alice"), address);
     const keys = createLocalJWKSet(authentication.jwks(live()) as unknown as JSONWebKeySet);
     const { payload, protectedHeader } = await jwtVerify(login.access_token, keys, {
       currentDate: new Date(clock.now()),
@@ -264,8 +264,8 @@ describe("a token that this project did not make for this use is refused:", () =
   });
 
   test("a refresh token of a real session", async () => {
-    const { authentication, live, refusal } = await scene();
-    const login = await authentication.login(live(), basic("alice"), address);
+    const { sessions, live, refusal } = await scene();
+    const login = await sessions.login(live(), basic("alice"), address);
     const problem = await refusal(login.refresh_token);
     expect(problem.code).toBe("invalid_credentials");
     expect(problem.headers["WWW-Authenticate"]).toContain('error="invalid_token"');
@@ -300,14 +300,14 @@ describe("what changes in the project works on the next request with a used toke
   });
 
   test("a key that left the ring; one that only stopped signing still verifies", async () => {
-    const { authentication, live, basis, memory, refusal } = await scene();
+    const { authentication, sessions, live, basis, memory, refusal } = await scene();
     const old = bookshop.signing.keys[0] as SigningKey;
     const next = signingKey();
     const token = accessToken(basis);
     await authentication.authenticate(live(), bearer(token));
     memory.put(changed(bookshop, withSigningKeys({ ...old, signs: false }, next)));
     expect(await authentication.authenticate(live(), bearer(token))).toMatchObject({ name: "alice" });
-    const login = await authentication.login(live(), basic("alice"), address);
+    const login = await sessions.login(live(), basic("alice"), address);
     expect(JSON.parse(Buffer.from(login.access_token.split(".")[0] ?? "", "base64url").toString()).kid).toBe(next.kid);
     memory.put(changed(bookshop, withSigningKeys(next)));
     expect((await refusal(token)).code).toBe("invalid_credentials");
@@ -315,11 +315,11 @@ describe("what changes in the project works on the next request with a used toke
   });
 
   test("but not an ended session of another user", async () => {
-    const { authentication, live } = await scene();
-    const alice = await authentication.login(live(), basic("alice"), address);
-    const bob = await authentication.login(live(), basic("bob"), address);
+    const { authentication, sessions, live } = await scene();
+    const alice = await sessions.login(live(), basic("alice"), address);
+    const bob = await sessions.login(live(), basic("bob"), address);
     const caller = await authentication.authenticate(live(), bearer(alice.access_token));
-    await authentication.endSession(live(), caller, alice.session_id);
+    await sessions.endSession(live(), caller, alice.session_id);
     expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
       "invalid_credentials",
     );
