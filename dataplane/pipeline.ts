@@ -8,11 +8,10 @@ import { whileDataStay } from "./act/demand-data.ts";
 import { onDescription } from "./act/on-description.ts";
 import { onDocument } from "./act/on-document.ts";
 import { onObjects } from "./act/on-objects.ts";
-import { onSession } from "./act/on-session.ts";
+import type { RateLimits } from "./admission/rate-limits.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import type { Exchange } from "./exchange.ts";
-import type { RateLimits } from "./limit/rate-limits.ts";
 import type { Answer } from "./respond/answer.ts";
 import { preflightHeaders } from "./respond/cors.ts";
 import { findProject } from "./route/find-project.ts";
@@ -21,6 +20,7 @@ import { route } from "./route/route.ts";
 import { splitTarget } from "./route/split-path.ts";
 import { subjectOf } from "./route/subject.ts";
 import { accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
+import { onSession } from "./sessions/handler.ts";
 import { acceptPatch } from "./validate/patch.ts";
 
 export interface PipelineDeps extends ActDeps {

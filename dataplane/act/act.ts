@@ -2,17 +2,17 @@
 
 import type { Permission } from "../../core/config/types.ts";
 import type { Turns } from "../../core/turns.ts";
+import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
+import type { BodyBudgets } from "../admission/body-budget.ts";
+import type { ProjectShares } from "../admission/fair-share.ts";
 import type { Authentication } from "../authenticate/authentication.ts";
 import type { Caller } from "../authenticate/caller.ts";
-import type { Sessions } from "../authenticate/create-sessions.ts";
 import { demandReadToo } from "../authorize/authorize.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Exchange } from "../exchange.ts";
-import type { AnonymousWrites } from "../limit/anonymous-writes.ts";
 import type { Descriptions } from "../perform/descriptions.ts";
 import type { ObjectDeps } from "../perform/objects.ts";
 import type { CollectionPreparer } from "../perform/prepare-collection.ts";
-import type { ProjectShares } from "../perform/project-shares.ts";
 import type { WriteTurns } from "../perform/write-turns.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { ReferencePage } from "../reference/reference-page.ts";
@@ -21,8 +21,8 @@ import type { Place } from "../route/find-project.ts";
 import type { PublicAddress } from "../route/public-address.ts";
 import type { Subject } from "../route/subject.ts";
 import type { AccessRule } from "../route/targets.ts";
+import type { Sessions } from "../sessions/create-sessions.ts";
 import type { Store } from "../store/port.ts";
-import type { BodyBudgets } from "../validate/body-budget.ts";
 import { type Preconditions, preconditionsOf } from "../validate/preconditions.ts";
 
 export interface ActDeps extends ObjectDeps {

@@ -3,8 +3,8 @@
 
 import { Counter, Gauge, Registry } from "prom-client";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { AuthenticationObservation } from "../authenticate/observation.ts";
 import type { UsageReport } from "../quotas/quotas.ts";
+import type { AuthenticationObservation } from "../sessions/observation.ts";
 import type { StoreObservation } from "../store/port.ts";
 import { registerQuotaGauges } from "./quota-metrics.ts";
 import { CounterTally, type HistogramSeries, HistogramTally } from "./tallies.ts";

@@ -4,7 +4,7 @@
 import { availableParallelism } from "node:os";
 import { verify } from "argon2";
 import { hashPassword } from "../../core/password/hash-password.ts";
-import { passwordConcurrency } from "../../dataplane/authenticate/passwords.ts";
+import { passwordConcurrency } from "../../dataplane/sessions/passwords.ts";
 
 export interface Logins {
   readonly perSecond: number;

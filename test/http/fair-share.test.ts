@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { longestWaitMs, sharedUnits } from "../../dataplane/perform/project-shares.ts";
+import { longestWaitMs, sharedUnits } from "../../dataplane/admission/fair-share.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { type Reply, send } from "../support/http/http-client.ts";

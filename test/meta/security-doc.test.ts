@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { mostWaiting as answersWaiting } from "../../dataplane/admission/answer-budget.ts";
+import { mostHeld } from "../../dataplane/admission/body-budget.ts";
+import { loneUnits } from "../../dataplane/admission/fair-share.ts";
 import { pageLength } from "../../dataplane/perform/list-request.ts";
-import { loneUnits } from "../../dataplane/perform/project-shares.ts";
 import { scanBytes } from "../../dataplane/perform/scan-objects.ts";
-import { mostWaiting as answersWaiting } from "../../dataplane/respond/answer-budget.ts";
-import { mostHeld } from "../../dataplane/validate/body-budget.ts";
 import { root } from "../../tools/read-crds.ts";
 import { growsAtMost, memoryLimit } from "../support/fleet/attacked-replica.ts";
 

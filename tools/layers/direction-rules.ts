@@ -44,7 +44,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "quotas",
     "route",
     "authenticate",
-    "limit",
+    "admission",
     "authorize",
     "validate",
     "describe",
@@ -52,6 +52,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "reference",
     "perform",
     "act",
+    "sessions",
     "observe",
   ],
 };

@@ -132,7 +132,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "one-node-refuses-for-all",
     harm: "A node of a Cluster that refuses writes keeps other nodes from being told, and uses up their hour of refreshes",
-    file: "dataplane/authenticate/create-sessions.ts",
+    file: "dataplane/sessions/create-sessions.ts",
     find: "keeperOf: store.sessionKeeper",
     replace: 'keeperOf: () => ""',
     caughtBy: ["test/http/one-node-refuses.test.ts"],
@@ -140,15 +140,15 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "silent-node-holds-up-unfinished-writes",
     harm: "While a node of a Cluster does not answer, the others are not told which sessions have ended",
-    file: "dataplane/authenticate/unfinished-writes.ts",
+    file: "dataplane/sessions/unfinished-writes.ts",
     find: "lanes.start(keeper, ",
     replace: 'lanes.start("", ',
-    caughtBy: ["test/unit/dataplane/authenticate/unfinished-writes.test.ts"],
+    caughtBy: ["test/unit/dataplane/sessions/unfinished-writes.test.ts"],
   },
   {
     name: "refused-count-refuses-the-write",
     harm: "A node of a Cluster that refuses writes closes open forms whose data are on another one",
-    file: "dataplane/limit/local-buckets.ts",
+    file: "dataplane/admission/local-buckets.ts",
     find: "if (!(error instanceof WritesRefused)) throw error;",
     replace: "if (error) throw error;",
     caughtBy: ["test/http/one-node-refuses.test.ts"],
@@ -156,10 +156,10 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "refresh-after-password-change",
     harm: "A refresh token works after its user's password was changed",
-    file: "dataplane/authenticate/open-session.ts",
+    file: "dataplane/sessions/open-session.ts",
     find: "if (user?.credentialRevision !== claims.cv) throw invalidRefreshToken(project.config);\n",
     replace: "",
-    caughtBy: ["test/unit/dataplane/authenticate/open-session.test.ts"],
+    caughtBy: ["test/unit/dataplane/sessions/open-session.test.ts"],
   },
   {
     name: "token-of-another-use",
@@ -180,9 +180,9 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "failed-logins-cost-nothing",
     harm: "Passwords can be guessed without limit",
-    file: "dataplane/authenticate/open-session.ts",
+    file: "dataplane/sessions/open-session.ts",
     find: "    await deps.throttle.spend(attempt);\n",
     replace: "",
-    caughtBy: ["test/unit/dataplane/authenticate/open-session.test.ts"],
+    caughtBy: ["test/unit/dataplane/sessions/open-session.test.ts"],
   },
 ];

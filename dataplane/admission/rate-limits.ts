@@ -7,9 +7,9 @@ import type { ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts"
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import { addressGroup } from "../authenticate/address-group.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import type { BucketStore } from "../store/port.ts";
+import { addressGroup } from "./client-address.ts";
 import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
 
 export interface RateLimits {

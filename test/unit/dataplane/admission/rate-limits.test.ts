@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { createRateLimits } from "../../../../dataplane/admission/rate-limits.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
-import { createRateLimits } from "../../../../dataplane/limit/rate-limits.ts";
 import { createMemoryBuckets } from "../../../../dataplane/store/memory-buckets.ts";
 import type { BucketStore } from "../../../../dataplane/store/port.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";

@@ -4,13 +4,13 @@
 import type { Clock } from "../../core/clock.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
+import type { Caller } from "../authenticate/caller.ts";
+import type { EndedSessions } from "../authenticate/ended-sessions.ts";
+import { liveValue } from "../authenticate/live-lookup.ts";
+import { authenticationRequired, sessionEndedHere, sessionNotFound } from "../authenticate/refusals.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionRecord, SessionStore } from "../store/session-store.ts";
-import type { Caller } from "./caller.ts";
-import type { EndedSessions } from "./ended-sessions.ts";
-import { liveValue } from "./live-lookup.ts";
 import type { Observe } from "./observation.ts";
-import { authenticationRequired, sessionEndedHere, sessionNotFound } from "./refusals.ts";
 import type { SessionEnd, UnfinishedWrites } from "./unfinished-writes.ts";
 
 export interface SessionManagerDeps {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createThrottle, type LoginAttempt } from "../../../../dataplane/authenticate/throttle.ts";
+import { createThrottle, type LoginAttempt } from "../../../../dataplane/admission/login-throttle.ts";
 import { refusalOf } from "../../../support/http/authentication.ts";
 import { breakable, sessionStore } from "../../../support/store/session-store.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";

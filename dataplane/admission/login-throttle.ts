@@ -4,9 +4,9 @@
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
+import { loginThrottled } from "../authenticate/refusals.ts";
 import type { Budget, CounterStore } from "../store/port.ts";
-import { addressGroup } from "./address-group.ts";
-import { loginThrottled } from "./refusals.ts";
+import { addressGroup } from "./client-address.ts";
 
 export interface LoginAttempt {
   readonly project: ProjectRef;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addressGroup } from "../../../../dataplane/authenticate/address-group.ts";
+import { addressGroup } from "../../../../dataplane/admission/client-address.ts";
 
 describe("the group of a client address", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SharedBucket } from "../../../../dataplane/limit/shared-bucket.ts";
+import { SharedBucket } from "../../../../dataplane/admission/shared-bucket.ts";
 import { createMemoryBuckets } from "../../../../dataplane/store/memory-buckets.ts";
 import type { BucketStore } from "../../../../dataplane/store/port.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";

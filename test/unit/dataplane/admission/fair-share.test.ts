@@ -1,6 +1,5 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import {
   createProjectShares,
   loneUnits,
@@ -10,7 +9,8 @@ import {
   type ProjectShares,
   sharedUnits,
   type Work,
-} from "../../../../dataplane/perform/project-shares.ts";
+} from "../../../../dataplane/admission/fair-share.ts";
+import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 let clock: ManualClock;

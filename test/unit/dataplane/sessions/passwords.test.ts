@@ -6,7 +6,7 @@ import {
   createPasswordVerifier,
   type PasswordQueue,
   passwordConcurrency,
-} from "../../../../dataplane/authenticate/passwords.ts";
+} from "../../../../dataplane/sessions/passwords.ts";
 import { cheapCost, refusalOf } from "../../../support/http/authentication.ts";
 
 /** Variant, version and cost of an argon2 string, in one order. */

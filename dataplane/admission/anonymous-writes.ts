@@ -2,7 +2,7 @@
 
 import type { ProjectConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { addressGroup } from "../authenticate/address-group.ts";
+import { addressGroup } from "./client-address.ts";
 import type { LocalBuckets } from "./local-buckets.ts";
 
 export interface AnonymousWrites {

@@ -1,9 +1,9 @@
 // Carries out the session routes, and shapes their answers.
 
 import type { Caller } from "../authenticate/caller.ts";
-import type { Sessions } from "../authenticate/create-sessions.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { type Answer, created, noContent, ok } from "../respond/answer.ts";
+import type { Sessions } from "./create-sessions.ts";
 
 export interface LoginRequest {
   readonly authorization: string | undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
-import { createPasswordVerifier } from "../../../../dataplane/authenticate/passwords.ts";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
+import { createPasswordVerifier } from "../../../../dataplane/sessions/passwords.ts";
 import { authenticationScene, cheapCost, issuerOf, refusalOf } from "../../../support/http/authentication.ts";
 import { accessToken, type Claims, type TokenBasis } from "../../../support/http/forge-token.ts";
 import {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
-import { createUnfinishedWrites, type SessionRefresh } from "../../../../dataplane/authenticate/unfinished-writes.ts";
+import { createUnfinishedWrites, type SessionRefresh } from "../../../../dataplane/sessions/unfinished-writes.ts";
 import { authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
 import { basic, bearer, project, withUser } from "../../../support/http/projects.ts";
 import { breakable, sessionStore } from "../../../support/store/session-store.ts";

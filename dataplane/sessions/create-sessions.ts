@@ -5,15 +5,15 @@ import { availableParallelism } from "node:os";
 import type { Clock } from "../../core/clock.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
+import { createThrottle } from "../admission/login-throttle.ts";
+import type { Authentication } from "../authenticate/authentication.ts";
 import type { Directory } from "../config/directory.ts";
 import type { CounterStore } from "../store/port.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import type { Authentication } from "./authentication.ts";
+import { createSessionManager, type SessionManager } from "./manage-sessions.ts";
 import type { AuthenticationObservation } from "./observation.ts";
 import { createSessionOpener, type SessionOpener } from "./open-session.ts";
 import { createPasswordVerifier, type PasswordVerifier, passwordConcurrency } from "./passwords.ts";
-import { createSessionManager, type SessionManager } from "./sessions.ts";
-import { createThrottle } from "./throttle.ts";
 import { createUnfinishedWrites, type SessionEnd, type SessionRefresh } from "./unfinished-writes.ts";
 
 /** Every method throws Problem with the code that CONTRACT.md names. */

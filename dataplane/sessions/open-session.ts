@@ -6,13 +6,10 @@ import { projectName } from "../../core/config/config-keys.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure, PrimaryInDoubt, WritesRefused } from "../../core/errors/store-errors.ts";
-import type { Directory, LiveProject } from "../config/directory.ts";
-import type { SessionStore } from "../store/session-store.ts";
-import type { EndedSessions } from "./ended-sessions.ts";
-import { liveValue } from "./live-lookup.ts";
-import type { Observe } from "./observation.ts";
-import { parseAuthorization } from "./parse-authorization.ts";
-import type { PasswordVerifier } from "./passwords.ts";
+import type { LoginAttempt, Throttle } from "../admission/login-throttle.ts";
+import type { EndedSessions } from "../authenticate/ended-sessions.ts";
+import { liveValue } from "../authenticate/live-lookup.ts";
+import { parseAuthorization } from "../authenticate/parse-authorization.ts";
 import {
   invalidLogin,
   invalidRefreshToken,
@@ -20,9 +17,12 @@ import {
   refreshTokenExpired,
   refreshTokenRequired,
   tooManySessions,
-} from "./refusals.ts";
-import type { LoginAttempt, Throttle } from "./throttle.ts";
-import type { TokenClaims, Tokens } from "./tokens.ts";
+} from "../authenticate/refusals.ts";
+import type { TokenClaims, Tokens } from "../authenticate/tokens.ts";
+import type { Directory, LiveProject } from "../config/directory.ts";
+import type { SessionStore } from "../store/session-store.ts";
+import type { Observe } from "./observation.ts";
+import type { PasswordVerifier } from "./passwords.ts";
 import type { SessionRefresh, UnfinishedWrites } from "./unfinished-writes.ts";
 
 export interface OpenSessionDeps {

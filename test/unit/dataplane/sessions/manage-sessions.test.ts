@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
-import type { LoginAnswer } from "../../../../dataplane/authenticate/open-session.ts";
+import type { LoginAnswer } from "../../../../dataplane/sessions/open-session.ts";
 import { type AuthenticationScene, authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
 import {
   apikey,
