@@ -11,9 +11,10 @@ import { onObjects } from "./act/on-objects.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
-import type { Exchange } from "./exchange.ts";
-import type { Answer } from "./respond/answer.ts";
-import { preflightHeaders } from "./respond/cors.ts";
+import type { Answer } from "./http/answer.ts";
+import { preflightHeaders } from "./http/cors.ts";
+import type { Exchange } from "./http/exchange.ts";
+import { acceptPatch } from "./http/patch.ts";
 import { findProject } from "./route/find-project.ts";
 import { demandHost } from "./route/host-name.ts";
 import { route } from "./route/route.ts";
@@ -21,7 +22,6 @@ import { splitTarget } from "./route/split-path.ts";
 import { subjectOf } from "./route/subject.ts";
 import { accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
 import { onSession } from "./sessions/handler.ts";
-import { acceptPatch } from "./validate/patch.ts";
 
 export interface PipelineDeps extends ActDeps {
   readonly directory: Directory;

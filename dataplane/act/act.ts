@@ -9,21 +9,21 @@ import type { Authentication } from "../authenticate/authentication.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { demandReadToo } from "../authorize/authorize.ts";
 import type { Directory } from "../config/directory.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { type Preconditions, preconditionsOf } from "../http/preconditions.ts";
+import { requestOrigin } from "../http/request-base.ts";
 import type { Descriptions } from "../perform/descriptions.ts";
 import type { ObjectDeps } from "../perform/objects.ts";
 import type { CollectionPreparer } from "../perform/prepare-collection.ts";
 import type { WriteTurns } from "../perform/write-turns.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { ReferencePage } from "../reference/reference-page.ts";
-import { requestOrigin } from "../respond/request-base.ts";
 import type { Place } from "../route/find-project.ts";
 import type { PublicAddress } from "../route/public-address.ts";
 import type { Subject } from "../route/subject.ts";
 import type { AccessRule } from "../route/targets.ts";
 import type { Sessions } from "../sessions/create-sessions.ts";
 import type { Store } from "../store/port.ts";
-import { type Preconditions, preconditionsOf } from "../validate/preconditions.ts";
 
 export interface ActDeps extends ObjectDeps {
   readonly directory: Pick<Directory, "dataLost">;

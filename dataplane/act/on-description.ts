@@ -1,10 +1,10 @@
 // Shows what a project says of itself: its OpenAPI document and the page to read it on.
 
 import { authorizeDescription, authorizeReferencePage } from "../authorize/authorize.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Answer } from "../respond/answer.ts";
-import { currentAnswer } from "../respond/conditional.ts";
-import { preconditionsOf } from "../validate/preconditions.ts";
+import type { Answer } from "../http/answer.ts";
+import { currentAnswer } from "../http/conditional-requests.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { preconditionsOf } from "../http/preconditions.ts";
 import { type Act, type ActDeps, baseUrl, type SubjectOf } from "./act.ts";
 
 export async function onDescription(

@@ -1,7 +1,8 @@
 // Acts on the value of a root key, at any path: authorize, read and validate, then perform.
 
 import { authorizeDocument, demandReadToo } from "../authorize/authorize.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Answer } from "../http/answer.ts";
+import type { Exchange } from "../http/exchange.ts";
 import {
   type DocumentScene,
   deleteDocument,
@@ -10,7 +11,6 @@ import {
   putDocument,
   readDocument,
 } from "../perform/documents.ts";
-import type { Answer } from "../respond/answer.ts";
 import { isWrite } from "../route/targets.ts";
 import { type Act, type ActDeps, admittedPreconditions, type SubjectOf } from "./act.ts";
 import { admittedBody, noBody, present } from "./sent-body.ts";

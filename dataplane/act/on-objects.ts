@@ -2,7 +2,8 @@
 
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Answer } from "../http/answer.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { listObjects } from "../perform/list-objects.ts";
 import {
   createObject,
@@ -12,7 +13,6 @@ import {
   readObject,
   updateObject,
 } from "../perform/objects.ts";
-import type { Answer } from "../respond/answer.ts";
 import { isWrite } from "../route/targets.ts";
 import { chosenFieldsOf } from "../validate/chosen-fields.ts";
 import { validateList } from "../validate/validate-list.ts";

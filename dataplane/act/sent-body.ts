@@ -2,10 +2,10 @@
 
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
+import { readBody } from "../http/read-body.ts";
 import { idempotencyKeyOf } from "../validate/idempotency-key.ts";
-import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../validate/patch.ts";
-import { readBody } from "../validate/read-body.ts";
 import type { Act, ActDeps } from "./act.ts";
 
 /** What a write says. */

@@ -1,7 +1,7 @@
 // Takes a request's part in its project's share of the replica, and gives it back.
 
 import type { Work } from "../admission/fair-share.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { isWrite } from "../route/targets.ts";
 import { maxObjectBytes } from "../validate/validate-object.ts";
 import type { Act, ActDeps } from "./act.ts";

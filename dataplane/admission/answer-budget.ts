@@ -2,7 +2,7 @@
 // most. Refuses further large reads with `query_busy`; small answers, and those of writes that took place, always go out.
 
 import { Problem } from "../../core/errors/problem.ts";
-import type { Answer } from "../respond/answer.ts";
+import type { Answer } from "../http/answer.ts";
 
 export interface AnswerBudget<Request extends object> {
   /** Counts a large answer until `ended`, and returns it. Throws Problem `query_busy`. */

@@ -4,7 +4,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Caller } from "../authenticate/caller.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../http/exchange.ts";
 
 export interface Ending {
   readonly status: number;

@@ -2,7 +2,7 @@
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../http/exchange.ts";
 import type { Target } from "../route/targets.ts";
 import type { AccessLog, Ending } from "./access-log.ts";
 import type { Metrics } from "./metrics.ts";

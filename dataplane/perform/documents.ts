@@ -7,8 +7,11 @@ import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { type DocumentGrant, demand } from "../authorize/authorize.ts";
-import { type Answer, ok } from "../respond/answer.ts";
-import { currentAnswer, failedPrecondition, writtenAnswer } from "../respond/conditional.ts";
+import { type Answer, ok } from "../http/answer.ts";
+import { currentAnswer, failedPrecondition, writtenAnswer } from "../http/conditional-requests.ts";
+import { type Patch, patched } from "../http/patch.ts";
+import type { Preconditions } from "../http/preconditions.ts";
+import { maxDepth } from "../http/read-body.ts";
 import type {
   DocumentRef,
   DocumentRefusal,
@@ -19,9 +22,6 @@ import type {
   Path,
   ReceiptStore,
 } from "../store/port.ts";
-import { type Patch, patched } from "../validate/patch.ts";
-import type { Preconditions } from "../validate/preconditions.ts";
-import { maxDepth } from "../validate/read-body.ts";
 import { conflict, conflictBudgetMs, pause } from "./contention.ts";
 import { factsOf, receiptOf, replayed } from "./repetitions.ts";
 import type { WriteTurns } from "./write-turns.ts";

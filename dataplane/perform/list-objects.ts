@@ -4,8 +4,8 @@
 import { projectName } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { selected } from "../../core/json/selection.ts";
-import type { Answer } from "../respond/answer.ts";
-import { currentAnswer } from "../respond/conditional.ts";
+import type { Answer } from "../http/answer.ts";
+import { currentAnswer } from "../http/conditional-requests.ts";
 import type { ObjectStore } from "../store/port.ts";
 import type { ListQuery } from "../validate/validate-list.ts";
 import { type Condition, conditionOf } from "./conditions.ts";

@@ -9,11 +9,11 @@ import { type Selection, selected } from "../../core/json/selection.ts";
 import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
 import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
-import { type Answer, noContent } from "../respond/answer.ts";
-import { currentAnswer, demandCollection, demandPreconditions, writtenAnswer } from "../respond/conditional.ts";
+import { type Answer, noContent } from "../http/answer.ts";
+import { currentAnswer, demandCollection, demandPreconditions, writtenAnswer } from "../http/conditional-requests.ts";
+import type { Patch } from "../http/patch.ts";
+import type { Preconditions } from "../http/preconditions.ts";
 import type { CollectionRef, ObjectStore, Owner, ReceiptStore, StoredObject } from "../store/port.ts";
-import type { Patch } from "../validate/patch.ts";
-import type { Preconditions } from "../validate/preconditions.ts";
 import {
   type Metadata,
   metadataOf,

@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
-import type { Answer } from "../respond/answer.ts";
-import { isKnown } from "../respond/conditional.ts";
-import { preconditionsOf } from "../validate/preconditions.ts";
+import type { Answer } from "../http/answer.ts";
+import { isKnown } from "../http/conditional-requests.ts";
+import { preconditionsOf } from "../http/preconditions.ts";
 import { viewerScript } from "./viewer.ts";
 
 export interface PageRequest {

@@ -2,7 +2,7 @@
 
 import type { Caller } from "../authenticate/caller.ts";
 import type { LiveProject } from "../config/directory.ts";
-import { type Answer, created, noContent, ok } from "../respond/answer.ts";
+import { type Answer, created, noContent, ok } from "../http/answer.ts";
 import type { Sessions } from "./create-sessions.ts";
 
 export interface LoginRequest {

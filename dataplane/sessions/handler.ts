@@ -4,8 +4,8 @@ import { type Act, type ActDeps, baseUrl, type SubjectOf } from "../act/act.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { authenticationRequired } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { Exchange } from "../exchange.ts";
-import { type Answer, ok } from "../respond/answer.ts";
+import { type Answer, ok } from "../http/answer.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { endSession, listSessions, login, readSession, refresh } from "./answers.ts";
 
 export async function onSession(

@@ -4,9 +4,9 @@
 import { Problem } from "../../core/errors/problem.ts";
 import { type Selection, selectionOf } from "../../core/json/selection.ts";
 import { type CompiledSchema, resolveField } from "../../core/schema/compile-schema.ts";
+import { maxDepth } from "../http/read-body.ts";
 import { fieldNames, pathOf } from "./field-names.ts";
 import { queryParameters } from "./query-parameters.ts";
-import { maxDepth } from "./read-body.ts";
 
 export const mostFields = 100;
 const ownFields: ReadonlyMap<string, readonly string[]> = new Map(

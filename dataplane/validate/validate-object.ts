@@ -7,8 +7,8 @@ import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { kindOf, type Member, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
 import { depthOf } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
-import { type Patch, patched } from "./patch.ts";
-import { maxDepth } from "./read-body.ts";
+import { type Patch, patched } from "../http/patch.ts";
+import { maxDepth } from "../http/read-body.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
 const owned = new Set(["id", "_metadata"]);

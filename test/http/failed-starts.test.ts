@@ -7,7 +7,7 @@ import { systemClock } from "../../core/clock.ts";
 import { createLogger } from "../../core/log/logger.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
-import { createHttpServer } from "../../dataplane/http-server.ts";
+import { createHttpServer } from "../../dataplane/http/server.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { send } from "../support/http/http-client.ts";
 

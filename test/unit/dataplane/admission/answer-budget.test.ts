@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createAnswerBudget } from "../../../../dataplane/admission/answer-budget.ts";
-import { ok } from "../../../../dataplane/respond/answer.ts";
+import { ok } from "../../../../dataplane/http/answer.ts";
 
 const large = ok("x".repeat(100_000));
 const small = ok("x");

@@ -3,8 +3,8 @@
 
 import { hash } from "node:crypto";
 import { Problem } from "../../core/errors/problem.ts";
-import { judge, type Preconditions, type Verdict } from "../validate/preconditions.ts";
 import type { Answer } from "./answer.ts";
+import { judge, type Preconditions, type Verdict } from "./preconditions.ts";
 
 /** SHA-1: a microsecond for most objects. It tells states apart; nothing is trusted because of it. */
 function entityTag(text: string): string {

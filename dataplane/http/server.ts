@@ -4,17 +4,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { Problem } from "../core/errors/problem.ts";
-import type { Logger } from "../core/log/logger.ts";
-import { rateHeaders } from "./admission/rate-limits.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import type { Logger } from "../../core/log/logger.ts";
+import { rateHeaders } from "../admission/rate-limits.ts";
+import type { Ending } from "../observe/access-log.ts";
+import { preferTargetAuthority } from "../route/host-name.ts";
+import type { Answer } from "./answer.ts";
 import { type Connections, createConnections, type ObserveRefusal } from "./connections.ts";
+import { corsHeaders } from "./cors.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Ending } from "./observe/access-log.ts";
-import type { Answer } from "./respond/answer.ts";
-import { corsHeaders } from "./respond/cors.ts";
-import { problemAnswer } from "./respond/problem.ts";
-import { requestId } from "./respond/request-id.ts";
-import { preferTargetAuthority } from "./route/host-name.ts";
+import { problemAnswer } from "./problem-answer.ts";
+import { requestId } from "./request-id.ts";
 
 export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<Answer>;
