@@ -1,6 +1,6 @@
 // An allowed method on a known target by a known caller: what every kind of target is acted on with.
 
-import type { Permission } from "../../core/config/types.ts";
+import type { Permission, ProjectLimits } from "../../core/config/types.ts";
 import type { Turns } from "../../core/turns.ts";
 import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
 import type { BodyBudgets } from "../admission/body-budget.ts";
@@ -59,6 +59,13 @@ export function admittedPreconditions(exchange: Exchange, act: Act, read: Permis
   const preconditions = preconditionsOf(exchange.request.headers);
   if (preconditions !== undefined) demandReadToo(act.place.project.config, read, act.caller);
   return preconditions;
+}
+
+const usualObjectBytes = 1024 * 1024;
+
+/** How many bytes an object may have. Without a limit of its own, one body at least fits into an object. */
+export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLimits): number {
+  return own ?? Math.max(usualObjectBytes, maxBodyBytes);
 }
 
 /** What links begin with. */

@@ -16,8 +16,7 @@ import {
 import { isWrite } from "../route/targets.ts";
 import { chosenFieldsOf } from "../validate/chosen-fields.ts";
 import { validateList } from "../validate/validate-list.ts";
-import { maxObjectBytes } from "../validate/validate-object.ts";
-import { type Act, type ActDeps, admittedPreconditions, baseUrl, type SubjectOf } from "./act.ts";
+import { type Act, type ActDeps, admittedPreconditions, baseUrl, maxObjectBytes, type SubjectOf } from "./act.ts";
 import { admittedBody, noBody, present, type SentBody } from "./sent-body.ts";
 import { beginWork, endWork } from "./work.ts";
 

@@ -1,7 +1,6 @@
 // Turns a request body into the text of an object to store: checks reserved names and the schema, and merges an update
 // into what is stored. Works on JSON text, so that numbers and member order come through as they were sent.
 
-import type { ProjectLimits } from "../../core/config/types.ts";
 import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { kindOf, type Member, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
@@ -27,13 +26,6 @@ export interface ObjectRules {
   readonly schema: CompiledSchema;
   /** Bytes of the data. An object that is larger already may change, and not grow. */
   readonly maxBytes: number;
-}
-
-const usualObjectBytes = 1024 * 1024;
-
-/** How many bytes an object may have. Without a limit of its own, one body at least fits into an object. */
-export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLimits): number {
-  return own ?? Math.max(usualObjectBytes, maxBodyBytes);
 }
 
 /** The text to store for a new object. Throws `object_required`, `reserved_field`, `document_too_large` or `validation_failed`. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
+import { maxObjectBytes } from "../../../../dataplane/act/act.ts";
 import {
-  maxObjectBytes,
   metadataOf,
   validateNew,
   validatePatch,
