@@ -3,8 +3,6 @@
 // allowed.
 
 import { Problem } from "../core/errors/problem.ts";
-import type { Act, ActDeps } from "./act/act.ts";
-import { whileDataStay } from "./act/demand-data.ts";
 import { onDescription } from "./act/on-description.ts";
 import { onDocument } from "./act/on-document.ts";
 import { onObjects } from "./act/on-objects.ts";
@@ -15,6 +13,8 @@ import type { Answer } from "./http/answer.ts";
 import { preflightHeaders } from "./http/cors.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
+import type { Act, ActDeps } from "./operation/context.ts";
+import { whileDataStay } from "./operation/demand-data.ts";
 import { findProject } from "./route/find-project.ts";
 import { demandHost } from "./route/host-name.ts";
 import { route } from "./route/route.ts";

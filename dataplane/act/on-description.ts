@@ -5,7 +5,7 @@ import type { Answer } from "../http/answer.ts";
 import { currentAnswer } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { preconditionsOf } from "../http/preconditions.ts";
-import { type Act, type ActDeps, baseUrl, type SubjectOf } from "./act.ts";
+import { type Act, type ActDeps, baseUrl, type SubjectOf } from "../operation/context.ts";
 
 export async function onDescription(
   deps: ActDeps,

@@ -3,6 +3,9 @@
 import { authorizeDocument, demandReadToo } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { admittedBody, noBody, present } from "../operation/body.ts";
+import { type Act, type ActDeps, admittedPreconditions, type SubjectOf } from "../operation/context.ts";
+import { beginWork } from "../operation/work.ts";
 import {
   type DocumentScene,
   deleteDocument,
@@ -12,9 +15,6 @@ import {
   readDocument,
 } from "../perform/documents.ts";
 import { isWrite } from "../route/targets.ts";
-import { type Act, type ActDeps, admittedPreconditions, type SubjectOf } from "./act.ts";
-import { admittedBody, noBody, present } from "./sent-body.ts";
-import { beginWork } from "./work.ts";
 
 export async function onDocument(
   deps: ActDeps,

@@ -4,6 +4,16 @@ import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { admittedBody, noBody, present, type SentBody } from "../operation/body.ts";
+import {
+  type Act,
+  type ActDeps,
+  admittedPreconditions,
+  baseUrl,
+  maxObjectBytes,
+  type SubjectOf,
+} from "../operation/context.ts";
+import { beginWork, endWork } from "../operation/work.ts";
 import { listObjects } from "../perform/list-objects.ts";
 import {
   createObject,
@@ -16,9 +26,6 @@ import {
 import { isWrite } from "../route/targets.ts";
 import { chosenFieldsOf } from "../validate/chosen-fields.ts";
 import { validateList } from "../validate/validate-list.ts";
-import { type Act, type ActDeps, admittedPreconditions, baseUrl, maxObjectBytes, type SubjectOf } from "./act.ts";
-import { admittedBody, noBody, present, type SentBody } from "./sent-body.ts";
-import { beginWork, endWork } from "./work.ts";
 
 export async function onObjects(
   deps: ActDeps,

@@ -12,6 +12,8 @@ import { currentAnswer, failedPrecondition, writtenAnswer } from "../http/condit
 import { type Patch, patched } from "../http/patch.ts";
 import type { Preconditions } from "../http/preconditions.ts";
 import { maxDepth } from "../http/read-body.ts";
+import { conflict, conflictBudgetMs, pause } from "../operation/contention.ts";
+import { factsOf, receiptOf, replayed } from "../operation/idempotency.ts";
 import type {
   DocumentRef,
   DocumentRefusal,
@@ -22,8 +24,6 @@ import type {
   Path,
   ReceiptStore,
 } from "../store/port.ts";
-import { conflict, conflictBudgetMs, pause } from "./contention.ts";
-import { factsOf, receiptOf, replayed } from "./repetitions.ts";
 import type { WriteTurns } from "./write-turns.ts";
 
 export interface DocumentDeps {

@@ -13,6 +13,8 @@ import { type Answer, noContent } from "../http/answer.ts";
 import { currentAnswer, demandCollection, demandPreconditions, writtenAnswer } from "../http/conditional-requests.ts";
 import type { Patch } from "../http/patch.ts";
 import type { Preconditions } from "../http/preconditions.ts";
+import { conflict, conflictBudgetMs, pause } from "../operation/contention.ts";
+import { factsOf, receiptKeyOf, receiptOf, replayed } from "../operation/idempotency.ts";
 import type { CollectionRef, ObjectStore, Owner, ReceiptStore, StoredObject } from "../store/port.ts";
 import {
   type Metadata,
@@ -23,9 +25,7 @@ import {
   validatePatch,
   validateUpdate,
 } from "../validate/validate-object.ts";
-import { conflict, conflictBudgetMs, pause } from "./contention.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
-import { factsOf, receiptKeyOf, receiptOf, replayed } from "./repetitions.ts";
 
 export interface ObjectDeps {
   readonly store: ObjectStore & ReceiptStore;

@@ -3,7 +3,7 @@
 // with 503 `write_conflict` who waited too long.
 
 import { createInOrder } from "../../core/in-order.ts";
-import { conflict } from "./contention.ts";
+import { conflict } from "../operation/contention.ts";
 
 export interface WriteTurns {
   /** Carries out `work` when all work at this place that came before has ended. */

@@ -1,11 +1,11 @@
 // Acts on sessions: log in, refresh, look at them, end them; and shows the public keys.
 
-import { type Act, type ActDeps, baseUrl, type SubjectOf } from "../act/act.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { authenticationRequired } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { type Answer, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { type Act, type ActDeps, baseUrl, type SubjectOf } from "../operation/context.ts";
 import { endSession, listSessions, login, readSession, refresh } from "./answers.ts";
 
 export async function onSession(

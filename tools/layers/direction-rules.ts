@@ -47,6 +47,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "admission",
     "authorize",
     "http",
+    "operation",
     "validate",
     "describe",
     "reference",

@@ -1,6 +1,6 @@
 // Processes that are killed while clients write: replicas, and Redis with each kind of durability.
 
-import { receiptSeconds } from "../../../dataplane/perform/repetitions.ts";
+import { receiptSeconds } from "../../../dataplane/operation/idempotency.ts";
 import { oneServer } from "../places.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 import { proxyOf } from "../world-replica.ts";

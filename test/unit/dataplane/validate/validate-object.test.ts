@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
-import { maxObjectBytes } from "../../../../dataplane/act/act.ts";
+import { maxObjectBytes } from "../../../../dataplane/operation/context.ts";
 import {
   metadataOf,
   validateNew,

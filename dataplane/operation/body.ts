@@ -5,8 +5,8 @@ import type { LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
 import { readBody } from "../http/read-body.ts";
-import { idempotencyKeyOf } from "../validate/idempotency-key.ts";
-import type { Act, ActDeps } from "./act.ts";
+import type { Act, ActDeps } from "./context.ts";
+import { idempotencyKeyOf } from "./idempotency-key.ts";
 
 /** What a write says. */
 export interface SentBody {

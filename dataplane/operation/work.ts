@@ -3,7 +3,7 @@
 import type { Work } from "../admission/fair-share.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { isWrite } from "../route/targets.ts";
-import { type Act, type ActDeps, maxObjectBytes } from "./act.ts";
+import { type Act, type ActDeps, maxObjectBytes } from "./context.ts";
 import { demandData } from "./demand-data.ts";
 
 const readUnits = 1;
