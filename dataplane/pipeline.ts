@@ -5,7 +5,6 @@
 import { Problem } from "../core/errors/problem.ts";
 import { onDescription } from "./act/on-description.ts";
 import { onDocument } from "./act/on-document.ts";
-import { onObjects } from "./act/on-objects.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
@@ -13,6 +12,7 @@ import type { Answer } from "./http/answer.ts";
 import { preflightHeaders } from "./http/cors.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
+import { onObjects } from "./objects/handler.ts";
 import type { Act, ActDeps } from "./operation/context.ts";
 import { whileDataStay } from "./operation/demand-data.ts";
 import { findProject } from "./route/find-project.ts";

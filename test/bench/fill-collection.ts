@@ -2,7 +2,7 @@
 // create would store.
 
 import { systemClock } from "../../core/clock.ts";
-import { createObjectIds } from "../../dataplane/perform/object-ids.ts";
+import { createObjectIds } from "../../dataplane/objects/object-ids.ts";
 import type { CollectionRef } from "../../dataplane/store/port.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { bookText } from "./subjects.ts";

@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { createObjectIds } from "../../dataplane/perform/object-ids.ts";
+import { createObjectIds } from "../../dataplane/objects/object-ids.ts";
 import { list, outcome } from "../support/http/api-calls.ts";
 import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
 import { describeServed, type Served } from "../support/http/served.ts";

@@ -9,11 +9,11 @@ import { mostHeld } from "../../dataplane/admission/body-budget.ts";
 import { longestWaitMs, mostWaiting } from "../../dataplane/admission/fair-share.ts";
 import { maxDepth } from "../../dataplane/http/read-body.ts";
 import { maxConnections, maxHeaderBytes } from "../../dataplane/http/server.ts";
-import { scanBytes, scanLimit } from "../../dataplane/perform/scan-objects.ts";
+import { mostFields } from "../../dataplane/objects/list/fields.ts";
+import { mostFilters, mostListed, operators } from "../../dataplane/objects/list/filters.ts";
+import { scanBytes, scanLimit } from "../../dataplane/objects/list/scan.ts";
+import { mostKeys } from "../../dataplane/objects/list/sort.ts";
 import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/split-path.ts";
-import { mostFields } from "../../dataplane/validate/chosen-fields.ts";
-import { mostFilters, mostListed, operators } from "../../dataplane/validate/field-filters.ts";
-import { mostKeys } from "../../dataplane/validate/sort-keys.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
 import { documentationPages } from "./documentation-pages.ts";
 

@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { mostWaiting as answersWaiting } from "../../dataplane/admission/answer-budget.ts";
 import { mostHeld } from "../../dataplane/admission/body-budget.ts";
 import { loneUnits } from "../../dataplane/admission/fair-share.ts";
-import { pageLength } from "../../dataplane/perform/list-request.ts";
-import { scanBytes } from "../../dataplane/perform/scan-objects.ts";
+import { pageLength } from "../../dataplane/objects/list/context.ts";
+import { scanBytes } from "../../dataplane/objects/list/scan.ts";
 import { root } from "../../tools/read-crds.ts";
 import { growsAtMost, memoryLimit } from "../support/fleet/attacked-replica.ts";
 

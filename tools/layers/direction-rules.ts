@@ -48,7 +48,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "authorize",
     "http",
     "operation",
-    "validate",
+    "objects",
     "describe",
     "reference",
     "perform",

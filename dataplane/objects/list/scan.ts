@@ -3,16 +3,16 @@
 // those that read much run at once; who would wait too far back is refused with `query_busy`.
 
 import { setImmediate as othersFirst } from "node:timers/promises";
-import { projectName } from "../../core/config/config-keys.ts";
-import { Problem } from "../../core/errors/problem.ts";
-import { valueAt } from "../../core/json/members.ts";
-import { createTurns, type Turns } from "../../core/turns.ts";
-import { encodeSortValue } from "../store/order.ts";
-import type { CollectionRef, Page } from "../store/port.ts";
-import type { Cursor } from "../validate/cursor.ts";
-import type { Order } from "../validate/sort-keys.ts";
+import { projectName } from "../../../core/config/config-keys.ts";
+import { Problem } from "../../../core/errors/problem.ts";
+import { valueAt } from "../../../core/json/members.ts";
+import { createTurns, type Turns } from "../../../core/turns.ts";
+import { encodeSortValue } from "../../store/order.ts";
+import type { CollectionRef, Page } from "../../store/port.ts";
 import type { Condition } from "./conditions.ts";
-import { createMatches, type Match } from "./kept-matches.ts";
+import type { Cursor } from "./cursor.ts";
+import type { Order } from "./sort.ts";
+import { createMatches, type Match } from "./top-matches.ts";
 
 export const scanLimit = 10_000;
 /** Of a scan. */

@@ -1,9 +1,9 @@
 // Keeps, of the objects that match a query, those that its page may still show, in the query's order; says when that would be more
 // than memory has room for.
 
-import { compareEncoded } from "../store/order.ts";
-import type { Cursor } from "../validate/cursor.ts";
-import type { Order } from "../validate/sort-keys.ts";
+import { compareEncoded } from "../../store/order.ts";
+import type { Cursor } from "./cursor.ts";
+import type { Order } from "./sort.ts";
 
 /** Characters of matches that a scan keeps in memory, of those that the page may still show. Two of 64 MiB ended a replica. */
 const keptLength = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createObjectIds, isObjectId } from "../../../../dataplane/perform/object-ids.ts";
+import { createObjectIds, isObjectId } from "../../../../dataplane/objects/object-ids.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 describe("object ids", () => {

@@ -3,8 +3,8 @@
 // is damaged, or of a list in another order.
 
 import { hash } from "node:crypto";
-import { Problem } from "../../core/errors/problem.ts";
-import type { Order } from "./sort-keys.ts";
+import { Problem } from "../../../core/errors/problem.ts";
+import type { Order } from "./sort.ts";
 
 export interface Cursor {
   /** Encoded values (store/order.ts) of the order's keys. */

@@ -1,9 +1,9 @@
 // Turns filters into conditions: which encoded values can meet one, so that an index finds them, and whether an object does. Both by
 // the same encodings (store/order.ts), so that an index and a scan find the same objects.
 
-import { elementsOf } from "../../core/json/elements.ts";
-import { valueAt } from "../../core/json/members.ts";
-import { encodedStringBytes, encodeSortValue } from "../store/order.ts";
+import { elementsOf } from "../../../core/json/elements.ts";
+import { valueAt } from "../../../core/json/members.ts";
+import { encodedStringBytes, encodeSortValue } from "../../store/order.ts";
 import {
   above,
   absent,
@@ -15,8 +15,8 @@ import {
   present,
   united,
   type ValueRange,
-} from "../store/ranges.ts";
-import type { Filter } from "../validate/field-filters.ts";
+} from "../../store/ranges.ts";
+import type { Filter } from "./filters.ts";
 
 export interface Condition {
   readonly name: string;

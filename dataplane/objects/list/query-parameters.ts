@@ -1,7 +1,7 @@
 // Turns query text into its parameters, decoded; refuses repeated ones and bad encoding with `invalid_parameter`.
 
-import { Problem } from "../../core/errors/problem.ts";
-import { percentDecoded } from "../../core/http/percent-decoded.ts";
+import { Problem } from "../../../core/errors/problem.ts";
+import { percentDecoded } from "../../../core/http/percent-decoded.ts";
 
 export type Parameters = ReadonlyMap<string, string>;
 

@@ -1,14 +1,14 @@
 // Turns `field=value` and `field:operator=value` of a list's query into filters, their values parsed by the property's type.
 // Refuses with `invalid_parameter` what is undeclared or does not fit, saying what is allowed.
 
-import { Problem } from "../../core/errors/problem.ts";
-import { canonicalJson } from "../../core/json/canonical.ts";
+import { Problem } from "../../../core/errors/problem.ts";
+import { canonicalJson } from "../../../core/json/canonical.ts";
 import {
   type CompiledSchema,
   type DeclaredProperty,
   type JsonType,
   resolveField,
-} from "../../core/schema/compile-schema.ts";
+} from "../../../core/schema/compile-schema.ts";
 import { fieldNames } from "./field-names.ts";
 import type { Parameters } from "./query-parameters.ts";
 

@@ -1,8 +1,8 @@
 // Turns `_sort` into the keys that a list is ordered by; refuses fields that no object can have, repeated ones and too many with
 // `invalid_parameter`.
 
-import { Problem } from "../../core/errors/problem.ts";
-import { type CompiledSchema, resolveField } from "../../core/schema/compile-schema.ts";
+import { Problem } from "../../../core/errors/problem.ts";
+import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
 import { fieldNames, pathOf } from "./field-names.ts";
 
 export interface SortKey {

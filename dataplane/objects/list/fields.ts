@@ -1,10 +1,10 @@
 // Turns `_fields` into what is kept of every object that is shown: the fields it names, and always `id`. Refuses with
 // `invalid_parameter` fields that no object can have, and too many.
 
-import { Problem } from "../../core/errors/problem.ts";
-import { type Selection, selectionOf } from "../../core/json/selection.ts";
-import { type CompiledSchema, resolveField } from "../../core/schema/compile-schema.ts";
-import { maxDepth } from "../http/read-body.ts";
+import { Problem } from "../../../core/errors/problem.ts";
+import { type Selection, selectionOf } from "../../../core/json/selection.ts";
+import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
+import { maxDepth } from "../../http/read-body.ts";
 import { fieldNames, pathOf } from "./field-names.ts";
 import { queryParameters } from "./query-parameters.ts";
 

@@ -1,17 +1,17 @@
 // Answers what no index does alone: an index names the few objects that may match, or all that the caller sees are read, up to a
 // bound. Refuses what would read more, naming the index that would make it cheap.
 
-import { projectName } from "../../core/config/config-keys.ts";
-import type { Cursor } from "../validate/cursor.ts";
-import type { Order } from "../validate/sort-keys.ts";
+import { projectName } from "../../../core/config/config-keys.ts";
 import type { Condition } from "./conditions.ts";
-import type { ListPage } from "./list-links.ts";
-import { type Finding, pageLength } from "./list-request.ts";
-import type { IndexUse, Plan } from "./plan-list.ts";
-import { restrictionsOf } from "./plan-list.ts";
-import { indexBuilding, tooExpensive } from "./refuse-list.ts";
-import { scanLimit, scanObjects } from "./scan-objects.ts";
-import { cursorOf } from "./walk-positions.ts";
+import { type Finding, pageLength } from "./context.ts";
+import type { Cursor } from "./cursor.ts";
+import type { ListPage } from "./links.ts";
+import type { IndexUse, Plan } from "./plan.ts";
+import { restrictionsOf } from "./plan.ts";
+import { cursorOf } from "./positions.ts";
+import { indexBuilding, tooExpensive } from "./refusals.ts";
+import { scanLimit, scanObjects } from "./scan.ts";
+import type { Order } from "./sort.ts";
 
 /** Indexes of which a list is asked how much they would find. */
 const mostCounted = 4;

@@ -1,11 +1,11 @@
 // Turns a cursor into the place where an index goes on, and back: a cursor has the values of the keys that the client sorts by, an
 // entry of an index those of the fields that it is of. Pure.
 
-import { betweenValues } from "../store/order.ts";
-import type { Position } from "../store/port.ts";
-import type { Cursor } from "../validate/cursor.ts";
-import type { Order } from "../validate/sort-keys.ts";
-import type { IndexUse, Restrictions } from "./plan-list.ts";
+import { betweenValues } from "../../store/order.ts";
+import type { Position } from "../../store/port.ts";
+import type { Cursor } from "./cursor.ts";
+import type { IndexUse, Restrictions } from "./plan.ts";
+import type { Order } from "./sort.ts";
 
 /** `use` = undefined in order of creation alone. */
 export function positionOf(cursor: Cursor, order: Order, use: IndexUse | undefined, known: Restrictions): Position {

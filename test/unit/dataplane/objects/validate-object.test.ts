@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
-import { maxObjectBytes } from "../../../../dataplane/operation/context.ts";
 import {
   metadataOf,
   validateNew,
   validatePatch,
   validateUpdate,
-} from "../../../../dataplane/validate/validate-object.ts";
+} from "../../../../dataplane/objects/validate-object.ts";
+import { maxObjectBytes } from "../../../../dataplane/operation/context.ts";
 
 function rulesOf(schema: Parameters<typeof compileSchema>[0]) {
   const result = compileSchema(schema);

@@ -1,12 +1,12 @@
 // Lists of a real store in memory whose page would be too long to hold.
 
 import { expect, it } from "vitest";
-import { systemClock } from "../../../../core/clock.ts";
-import { listObjects } from "../../../../dataplane/perform/list-objects.ts";
-import { createObjectIds } from "../../../../dataplane/perform/object-ids.ts";
-import type { ObjectScene } from "../../../../dataplane/perform/objects.ts";
-import { createScanTurns } from "../../../../dataplane/perform/scan-objects.ts";
-import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
+import { systemClock } from "../../../../../core/clock.ts";
+import type { ObjectScene } from "../../../../../dataplane/objects/crud.ts";
+import { listObjects } from "../../../../../dataplane/objects/list/run.ts";
+import { createScanTurns } from "../../../../../dataplane/objects/list/scan.ts";
+import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
+import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
 
 it("refuses a page of more than 16 MiB and says how to ask for less", async () => {
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });

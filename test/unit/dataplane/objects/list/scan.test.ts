@@ -1,13 +1,13 @@
 // Scans of a real store in memory: what several large ones at once may take from everybody else.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../../../core/clock.ts";
-import { Problem } from "../../../../core/errors/problem.ts";
-import { createTurns, type Turns } from "../../../../core/turns.ts";
-import { createObjectIds } from "../../../../dataplane/perform/object-ids.ts";
-import { scanObjects } from "../../../../dataplane/perform/scan-objects.ts";
-import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
-import type { Store } from "../../../../dataplane/store/port.ts";
+import { systemClock } from "../../../../../core/clock.ts";
+import { Problem } from "../../../../../core/errors/problem.ts";
+import { createTurns, type Turns } from "../../../../../core/turns.ts";
+import { scanObjects } from "../../../../../dataplane/objects/list/scan.ts";
+import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
+import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
+import type { Store } from "../../../../../dataplane/store/port.ts";
 
 const project = { namespace: "default", name: "shop" };
 const newId = createObjectIds(systemClock);

@@ -1,8 +1,8 @@
 // The links of a list: absolute URLs of this page and of its neighbours, by offset, or by cursor when the request had one. Pure.
 
-import type { Page } from "../store/port.ts";
-import { type Cursor, cursorText } from "../validate/cursor.ts";
-import type { ListQuery } from "../validate/validate-list.ts";
+import type { Page } from "../../store/port.ts";
+import { type Cursor, cursorText } from "./cursor.ts";
+import type { ListQuery } from "./query.ts";
 
 export interface ListPage extends Page {
   /** Where a walk goes on, when there is more. */

@@ -1,20 +1,20 @@
 // Answers a list: from an index where one fits, else by a scan of bounded size. Refuses what would read too much, naming
 // the index that would make it cheap.
 
-import { projectName } from "../../core/config/config-keys.ts";
-import { Problem } from "../../core/errors/problem.ts";
-import { selected } from "../../core/json/selection.ts";
-import type { Answer } from "../http/answer.ts";
-import { currentAnswer } from "../http/conditional-requests.ts";
-import type { ObjectStore } from "../store/port.ts";
-import type { ListQuery } from "../validate/validate-list.ts";
+import { projectName } from "../../../core/config/config-keys.ts";
+import { Problem } from "../../../core/errors/problem.ts";
+import { selected } from "../../../core/json/selection.ts";
+import type { Answer } from "../../http/answer.ts";
+import { currentAnswer } from "../../http/conditional-requests.ts";
+import type { ObjectStore } from "../../store/port.ts";
+import type { ObjectScene } from "../crud.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
-import { listByScan } from "./list-by-scan.ts";
-import { type ListPage, linksOf } from "./list-links.ts";
-import { type Finding, type ListRequest, rangeOf } from "./list-request.ts";
-import type { ObjectScene } from "./objects.ts";
-import { type IndexUse, planList, restrictionsOf } from "./plan-list.ts";
-import { cursorOf, positionOf } from "./walk-positions.ts";
+import { type Finding, type ListRequest, rangeOf } from "./context.ts";
+import { type ListPage, linksOf } from "./links.ts";
+import { type IndexUse, planList, restrictionsOf } from "./plan.ts";
+import { cursorOf, positionOf } from "./positions.ts";
+import type { ListQuery } from "./query.ts";
+import { listByScan } from "./run-by-scan.ts";
 
 export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
   const { query, scanTurns } = request;

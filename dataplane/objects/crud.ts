@@ -16,6 +16,7 @@ import type { Preconditions } from "../http/preconditions.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/contention.ts";
 import { factsOf, receiptKeyOf, receiptOf, replayed } from "../operation/idempotency.ts";
 import type { CollectionRef, ObjectStore, Owner, ReceiptStore, StoredObject } from "../store/port.ts";
+import { isObjectId, type ObjectIds } from "./object-ids.ts";
 import {
   type Metadata,
   metadataOf,
@@ -24,8 +25,7 @@ import {
   validateNew,
   validatePatch,
   validateUpdate,
-} from "../validate/validate-object.ts";
-import { isObjectId, type ObjectIds } from "./object-ids.ts";
+} from "./validate-object.ts";
 
 export interface ObjectDeps {
   readonly store: ObjectStore & ReceiptStore;

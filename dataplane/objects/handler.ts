@@ -14,18 +14,11 @@ import {
   type SubjectOf,
 } from "../operation/context.ts";
 import { beginWork, endWork } from "../operation/work.ts";
-import { listObjects } from "../perform/list-objects.ts";
-import {
-  createObject,
-  deleteObject,
-  type ObjectChange,
-  type ObjectScene,
-  readObject,
-  updateObject,
-} from "../perform/objects.ts";
 import { isWrite } from "../route/targets.ts";
-import { chosenFieldsOf } from "../validate/chosen-fields.ts";
-import { validateList } from "../validate/validate-list.ts";
+import { createObject, deleteObject, type ObjectChange, type ObjectScene, readObject, updateObject } from "./crud.ts";
+import { chosenFieldsOf } from "./list/fields.ts";
+import { validateList } from "./list/query.ts";
+import { listObjects } from "./list/run.ts";
 
 export async function onObjects(
   deps: ActDeps,

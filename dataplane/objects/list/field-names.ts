@@ -1,6 +1,6 @@
 // Says in refusals which fields a schema has, and whether a path could lead anywhere in its objects.
 
-import { type CompiledSchema, resolveField } from "../../core/schema/compile-schema.ts";
+import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
 
 export function fieldNames(schema: CompiledSchema): string {
   const names = [...schema.properties.keys()];

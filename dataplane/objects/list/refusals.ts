@@ -1,11 +1,11 @@
 // Says why a list would read too much, and which index to declare, or what else to ask, so that it does not. Pure.
 
-import type { IndexField } from "../../core/config/types.ts";
-import { Problem } from "../../core/errors/problem.ts";
-import type { ListQuery } from "../validate/validate-list.ts";
+import type { IndexField } from "../../../core/config/types.ts";
+import { Problem } from "../../../core/errors/problem.ts";
 import type { Condition } from "./conditions.ts";
-import { decidingKeys, fieldsOf, type Restrictions, restrictionsOf } from "./plan-list.ts";
-import { scanLimit } from "./scan-objects.ts";
+import { decidingKeys, fieldsOf, type Restrictions, restrictionsOf } from "./plan.ts";
+import type { ListQuery } from "./query.ts";
+import { scanLimit } from "./scan.ts";
 
 /** Fields that one index can have. */
 const mostFields = 2;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../../core/config/types.ts";
-import { compileSchema } from "../../../../core/schema/compile-schema.ts";
-import { cursorText } from "../../../../dataplane/validate/cursor.ts";
-import { validateList } from "../../../../dataplane/validate/validate-list.ts";
-import { project } from "../../../support/http/projects.ts";
+import type { JsonObject } from "../../../../../core/config/types.ts";
+import { compileSchema } from "../../../../../core/schema/compile-schema.ts";
+import { cursorText } from "../../../../../dataplane/objects/list/cursor.ts";
+import { validateList } from "../../../../../dataplane/objects/list/query.ts";
+import { project } from "../../../../support/http/projects.ts";
 
 const declared: JsonObject = {
   type: "object",

@@ -1,9 +1,9 @@
 // What answering a list goes by: the request, and what it may take of the process.
 
-import type { Turns } from "../../core/turns.ts";
-import type { ObjectStore, PageRange } from "../store/port.ts";
-import type { ListQuery } from "../validate/validate-list.ts";
-import type { ObjectScene } from "./objects.ts";
+import type { Turns } from "../../../core/turns.ts";
+import type { ObjectStore, PageRange } from "../../store/port.ts";
+import type { ObjectScene } from "../crud.ts";
+import type { ListQuery } from "./query.ts";
 
 export interface ListRequest {
   readonly query: ListQuery;
@@ -11,7 +11,7 @@ export interface ListRequest {
   readonly url: string;
   /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */
   readonly onIndexMissing: () => void;
-  /** Of all scans and long pages of this process (scan-objects.ts). */
+  /** Of all scans and long pages of this process (scan.ts). */
   readonly scanTurns: Turns;
   /** Called before a scan, which takes long and has turns of its own. */
   readonly onScan: () => void;

@@ -1,15 +1,15 @@
 // Turns the query text of a list into paging, order, filters and what is shown. Refuses unknown, repeated and malformed parameters
 // with `invalid_parameter`, saying what is allowed.
 
-import type { ProjectConfig } from "../../core/config/types.ts";
-import { Problem } from "../../core/errors/problem.ts";
-import type { Selection } from "../../core/json/selection.ts";
-import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
-import { chosenFields } from "./chosen-fields.ts";
+import type { ProjectConfig } from "../../../core/config/types.ts";
+import { Problem } from "../../../core/errors/problem.ts";
+import type { Selection } from "../../../core/json/selection.ts";
+import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { type Cursor, parseCursor } from "./cursor.ts";
-import { type Filter, fieldFilters } from "./field-filters.ts";
+import { chosenFields } from "./fields.ts";
+import { type Filter, fieldFilters } from "./filters.ts";
 import { type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
-import { type Order, sortOrder } from "./sort-keys.ts";
+import { type Order, sortOrder } from "./sort.ts";
 
 export interface ListQuery {
   readonly limit: number;

@@ -1,12 +1,12 @@
 // Finds what the indexes of a resource can do for a list: give its page and count, or at least name the few objects to look at.
 // Pure.
 
-import type { IndexField } from "../../core/config/types.ts";
-import { betweenValues } from "../store/order.ts";
-import type { FieldQuery } from "../store/port.ts";
-import { common, equalTo, type ValueRange } from "../store/ranges.ts";
-import type { Order, SortKey } from "../validate/sort-keys.ts";
+import type { IndexField } from "../../../core/config/types.ts";
+import { betweenValues } from "../../store/order.ts";
+import type { FieldQuery } from "../../store/port.ts";
+import { common, equalTo, type ValueRange } from "../../store/ranges.ts";
 import type { Condition } from "./conditions.ts";
+import type { Order, SortKey } from "./sort.ts";
 
 export interface Plan {
   /** What an index answers with page and count. */
