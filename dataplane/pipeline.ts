@@ -3,16 +3,16 @@
 // allowed.
 
 import { Problem } from "../core/errors/problem.ts";
-import { onDescription } from "./act/on-description.ts";
-import { onDocument } from "./act/on-document.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
+import { onDocument } from "./documents/handler.ts";
 import type { Answer } from "./http/answer.ts";
 import { preflightHeaders } from "./http/cors.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
 import { onObjects } from "./objects/handler.ts";
+import { onDescription } from "./openapi/handler.ts";
 import type { Act, ActDeps } from "./operation/context.ts";
 import { whileDataStay } from "./operation/demand-data.ts";
 import { findProject } from "./route/find-project.ts";

@@ -7,7 +7,7 @@
 import { chmod, constants, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { viewerOfPackage } from "../dataplane/reference/viewer.ts";
+import { viewerOfPackage } from "../dataplane/openapi/viewer.ts";
 import { lastWords, runCommand } from "./parts/run-command.ts";
 import { readArguments } from "./script-arguments.ts";
 import { ScriptFailed, startScript } from "./start-script.ts";
@@ -46,7 +46,7 @@ async function copyAssets(folder: string): Promise<number> {
 
 /** What is under a licence of others has its text beside it. */
 async function writeViewer(): Promise<void> {
-  const folder = join(dist, "dataplane", "reference", "files");
+  const folder = join(dist, "dataplane", "openapi", "files");
   await writeFile(join(folder, "viewer.js"), await viewerOfPackage(), { flag: "wx" });
   const licence = join(root, "node_modules", "@scalar", "fastify-api-reference", "LICENSE");
   await copyFile(licence, join(folder, "viewer.LICENSE"));

@@ -57,7 +57,7 @@ it("the package brings compiled code, scripts, resource definitions and examples
   expect(packed).toEqual(
     expect.arrayContaining(
       ["page.html", "page.css", "page.js", "viewer.js", "viewer.LICENSE"].map(
-        (name) => `dist/dataplane/reference/files/${name}`,
+        (name) => `dist/dataplane/openapi/files/${name}`,
       ),
     ),
   );

@@ -8,7 +8,7 @@ const maxLines = 400;
 const drawers = /(^|[-_.])(utils?|helpers?|common|misc)([-_.]|$)/;
 const opening = /^(\/\/|\/\*|--|#) ?\S/;
 /** Folders that only judge what they are given (docs/ARCHITECTURE.md). */
-const pure: readonly string[] = ["dataplane/authorize/", "dataplane/describe/", "operator/compile/"];
+const pure: readonly string[] = ["dataplane/authorize/", "dataplane/openapi/describe/", "operator/compile/"];
 const purePackages: ReadonlySet<string> = new Set(["node:crypto", "node:util"]);
 
 const rules: readonly ((source: Source) => readonly Finding[])[] = [

@@ -1,10 +1,10 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../../../core/clock.ts";
-import type { JsonObject, ProjectParts } from "../../../../core/config/types.ts";
-import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
-import { createDescriptions } from "../../../../dataplane/perform/descriptions.ts";
-import { tenantsOf } from "../../../fuzz/tenants.ts";
+import { systemClock } from "../../../../../core/clock.ts";
+import type { JsonObject, ProjectParts } from "../../../../../core/config/types.ts";
+import { createMemoryDirectory } from "../../../../../dataplane/config/memory-directory.ts";
+import { createDescriptions } from "../../../../../dataplane/openapi/descriptions.ts";
+import { tenantsOf } from "../../../../fuzz/tenants.ts";
 import {
   changed,
   project,
@@ -13,7 +13,7 @@ import {
   withResource,
   withRootKey,
   withServing,
-} from "../../../support/http/projects.ts";
+} from "../../../../support/http/projects.ts";
 
 interface Described {
   readonly status?: number;

@@ -6,6 +6,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { admittedBody, noBody, present } from "../operation/body.ts";
 import { type Act, type ActDeps, admittedPreconditions, type SubjectOf } from "../operation/context.ts";
 import { beginWork } from "../operation/work.ts";
+import { isWrite } from "../route/targets.ts";
 import {
   type DocumentScene,
   deleteDocument,
@@ -13,8 +14,7 @@ import {
   patchDocument,
   putDocument,
   readDocument,
-} from "../perform/documents.ts";
-import { isWrite } from "../route/targets.ts";
+} from "./reads-and-writes.ts";
 
 export async function onDocument(
   deps: ActDeps,

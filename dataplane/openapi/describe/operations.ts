@@ -1,7 +1,7 @@
 // Every operation that a project can offer, one entry each: where it is, who may do it, what it takes and answers, and what may go wrong
 // on its way. What a project's policies leave of them, describe-project.ts decides.
 
-import type { JsonObject, Operation } from "../../core/config/types.ts";
+import type { JsonObject, Operation } from "../../../core/config/types.ts";
 import type { ProblemSource } from "./problems.ts";
 
 /** Shapes of bodies and answers; those of a resource are its own. */

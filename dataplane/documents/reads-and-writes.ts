@@ -24,7 +24,7 @@ import type {
   Path,
   ReceiptStore,
 } from "../store/port.ts";
-import type { WriteTurns } from "./write-turns.ts";
+import type { WriteTurns } from "./document-lock.ts";
 
 export interface DocumentDeps {
   readonly store: DocumentStore & ReceiptStore;

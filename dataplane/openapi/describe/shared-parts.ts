@@ -1,8 +1,8 @@
 // The parts that every project's description has: the shapes of problems, sessions and metadata, headers, and how callers show who they
 // are.
 
-import type { JsonObject } from "../../core/config/types.ts";
-import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
+import type { JsonObject } from "../../../core/config/types.ts";
+import { type ErrorCode, errorCatalogue } from "../../../core/errors/catalogue.ts";
 
 const text = { type: "string" } as const;
 const seconds = { type: "integer", description: "Unix time in seconds." } as const;

@@ -1,9 +1,9 @@
 // The query parameters of a list, each one entry: paging, sorting, and a filter for each declared property that has a value to compare.
 // Without examples: viewers send those of a request that a person tries, asked or not.
 
-import type { JsonObject, ProjectLimits } from "../../core/config/types.ts";
-import type { DeclaredProperty, JsonType } from "../../core/schema/compile-schema.ts";
-import type { LiveResource } from "../config/directory.ts";
+import type { JsonObject, ProjectLimits } from "../../../core/config/types.ts";
+import type { DeclaredProperty, JsonType } from "../../../core/schema/compile-schema.ts";
+import type { LiveResource } from "../../config/directory.ts";
 
 /** More declared properties than these can be filtered by as well; a description of each would hide the rest. */
 const mostFilters = 100;

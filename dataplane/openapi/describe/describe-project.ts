@@ -1,9 +1,9 @@
 // Turns a live project into its OpenAPI 3.1 document: the operations that its policies leave, with the schemas of its resources. Pure; the
 // address that it is served at is put in later, because one project has several. A large project takes a while, so it is made in steps.
 
-import type { JsonObject, Operation } from "../../core/config/types.ts";
-import { sampleObject } from "../../core/schema/sample-object.ts";
-import type { LiveProject, LiveResource } from "../config/directory.ts";
+import type { JsonObject, Operation } from "../../../core/config/types.ts";
+import { sampleObject } from "../../../core/schema/sample-object.ts";
+import type { LiveProject, LiveResource } from "../../config/directory.ts";
 import { Components, refTo } from "./components.ts";
 import { fieldsParameter, listParameters } from "./list-parameters.ts";
 import {

@@ -1,8 +1,8 @@
 // Says which problems an operation may answer with, by the stages of the pipeline that it passes: the codes of each stage, and the
 // responses they make, one of a status.
 
-import type { JsonObject } from "../../core/config/types.ts";
-import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
+import type { JsonObject } from "../../../core/config/types.ts";
+import { type ErrorCode, errorCatalogue } from "../../../core/errors/catalogue.ts";
 import type { Components } from "./components.ts";
 
 /** What the stages may refuse with, by what a request has or does. */

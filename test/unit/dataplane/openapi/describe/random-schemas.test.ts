@@ -4,14 +4,14 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { systemClock } from "../../../../core/clock.ts";
-import type { JsonObject } from "../../../../core/config/types.ts";
-import { type CompiledSchema, compileSchema } from "../../../../core/schema/compile-schema.ts";
-import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
-import { createDescriptions } from "../../../../dataplane/perform/descriptions.ts";
-import { randomSchemas } from "../../../fuzz/random-schemas.ts";
-import { project, withResource } from "../../../support/http/projects.ts";
-import { countForTier } from "../../../support/time/test-tier.ts";
+import { systemClock } from "../../../../../core/clock.ts";
+import type { JsonObject } from "../../../../../core/config/types.ts";
+import { type CompiledSchema, compileSchema } from "../../../../../core/schema/compile-schema.ts";
+import { createMemoryDirectory } from "../../../../../dataplane/config/memory-directory.ts";
+import { createDescriptions } from "../../../../../dataplane/openapi/descriptions.ts";
+import { randomSchemas } from "../../../../fuzz/random-schemas.ts";
+import { project, withResource } from "../../../../support/http/projects.ts";
+import { countForTier } from "../../../../support/time/test-tier.ts";
 
 const names = fc.constantFrom("title", "price", "stock", "tags", "author", "a.b", "10", "other");
 const values = fc.oneof(

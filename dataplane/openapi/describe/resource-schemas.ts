@@ -1,9 +1,9 @@
 // Turns a resource's schema into those of its bodies and answers: what is sent, what comes back with `id` and `_metadata`, what an update
 // may name, a page of a list. Where the schema can't be extended safely, the answer's says less rather than something wrong.
 
-import type { Json, JsonObject } from "../../core/config/types.ts";
-import { portableSchema } from "../../core/schema/portable-schema.ts";
-import type { LiveResource } from "../config/directory.ts";
+import type { Json, JsonObject } from "../../../core/config/types.ts";
+import { portableSchema } from "../../../core/schema/portable-schema.ts";
+import type { LiveResource } from "../../config/directory.ts";
 import { type Components, refTo } from "./components.ts";
 
 export interface ResourceSchemas {

@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache";
 import { projectName } from "../../core/config/config-keys.ts";
 import type { Json } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
-import { describeProject } from "../describe/describe-project.ts";
+import { describeProject } from "./describe/describe-project.ts";
 
 export interface Descriptions {
   /** The document as JSON text; `base` is the project's URL as the request named it. */

@@ -1,7 +1,7 @@
 // Turns a project's policies into what an operation's description says of its callers: whether it is offered at all, how they show who
 // they are, what they may be refused with, and a sentence for people.
 
-import type { JsonObject, Operation, OperationAccess, Permission, ProjectConfig } from "../../core/config/types.ts";
+import type { JsonObject, Operation, OperationAccess, Permission, ProjectConfig } from "../../../core/config/types.ts";
 import type { ProblemSource } from "./problems.ts";
 
 /** Whom the policies of one resource or root key let do what. */

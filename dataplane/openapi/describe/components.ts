@@ -1,7 +1,7 @@
 // The shared parts of a description: each has a name of its own, and is referred to. Generators make types and files of the names, so
 // they hold letters, digits, `-`, `_` and `.` only.
 
-import type { Json, JsonObject } from "../../core/config/types.ts";
+import type { Json, JsonObject } from "../../../core/config/types.ts";
 
 export type Section = "schemas" | "responses" | "parameters" | "headers";
 

@@ -1,7 +1,7 @@
 // Work at one place is done in the order in which it came, and none waits for ever.
 
 import { describe, expect, it } from "vitest";
-import { createWriteTurns, longestTurnMs } from "../../../../dataplane/perform/write-turns.ts";
+import { createWriteTurns, longestTurnMs } from "../../../../dataplane/documents/document-lock.ts";
 
 describe("turns", () => {
   it("at one place come in the order of arrival, one at a time, whether work fails or not", async () => {
