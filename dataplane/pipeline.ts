@@ -4,28 +4,34 @@
 
 import { Problem } from "../core/errors/problem.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
+import type { Authentication } from "./authenticate/authentication.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
-import { onDocument } from "./documents/handler.ts";
+import { type DocumentsDeps, onDocument } from "./documents/handler.ts";
 import type { Answer } from "./http/answer.ts";
 import { preflightHeaders } from "./http/cors.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
-import { onObjects } from "./objects/handler.ts";
-import { onDescription } from "./openapi/handler.ts";
-import type { Act, ActDeps } from "./operation/context.ts";
+import { type ObjectsDeps, onObjects } from "./objects/handler.ts";
+import { type OpenapiDeps, onDescription } from "./openapi/handler.ts";
+import type { Act } from "./operation/context.ts";
 import { whileDataStay } from "./operation/demand-data.ts";
+import type { Quotas } from "./quotas/quotas.ts";
 import { findProject } from "./route/find-project.ts";
 import { demandHost } from "./route/host-name.ts";
 import { route } from "./route/route.ts";
 import { splitTarget } from "./route/split-path.ts";
 import { subjectOf } from "./route/subject.ts";
 import { accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
-import { onSession } from "./sessions/handler.ts";
+import { onSession, type SessionRouteDeps } from "./sessions/handler.ts";
+import type { Store } from "./store/port.ts";
 
-export interface PipelineDeps extends ActDeps {
+export interface PipelineDeps extends ObjectsDeps, DocumentsDeps, SessionRouteDeps, OpenapiDeps {
   readonly directory: Directory;
+  readonly store: Store;
+  readonly authentication: Authentication;
   readonly rates: RateLimits;
+  readonly quotas: Quotas;
 }
 
 /** Carries a request out; whatever refuses throws. */
@@ -62,7 +68,7 @@ function authenticate(deps: PipelineDeps, exchange: Exchange, project: LiveProje
   return deps.authentication.authenticate(project, exchange.request.headers.authorization);
 }
 
-function perform(given: ActDeps, exchange: Exchange, act: Act): Promise<Answer> {
+function perform(given: PipelineDeps, exchange: Exchange, act: Act): Promise<Answer> {
   const deps = isWrite(act.rule) ? underQuota(given, act.place.project) : given;
   switch (act.subject.kind) {
     case "objects":
@@ -77,7 +83,7 @@ function perform(given: ActDeps, exchange: Exchange, act: Act): Promise<Answer> 
 }
 
 /** Writes of a project with a quota go through a store that keeps it. */
-function underQuota(deps: ActDeps, project: LiveProject): ActDeps {
+function underQuota(deps: PipelineDeps, project: LiveProject): PipelineDeps {
   return project.config.limits.quota === undefined ? deps : { ...deps, store: deps.quotas.storeFor(project) };
 }
 

@@ -2,11 +2,15 @@
 // most. Refuses further large reads with `query_busy`; small answers, and those of writes that took place, always go out.
 
 import { Problem } from "../../core/errors/problem.ts";
-import type { Answer } from "../http/answer.ts";
+
+/** What is sent, as far as it matters here. */
+interface Lengthy {
+  readonly text?: string;
+}
 
 export interface AnswerBudget<Request extends object> {
   /** Counts a large answer until `ended`, and returns it. Throws Problem `query_busy`. */
-  admit(request: Request, method: string, answer: Answer): Answer;
+  admit<Answer extends Lengthy>(request: Request, method: string, answer: Answer): Answer;
   /** The request's answer was handed over, or its client left. */
   ended(request: Request): void;
 }

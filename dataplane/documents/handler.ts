@@ -4,10 +4,11 @@ import { authorizeDocument, demandReadToo } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { admittedBody, noBody, present } from "../operation/body.ts";
-import { type Act, type ActDeps, admittedPreconditions, type SubjectOf } from "../operation/context.ts";
+import { type Act, admittedPreconditions, type OperationDeps, type SubjectOf } from "../operation/context.ts";
 import { beginWork } from "../operation/work.ts";
 import { isWrite } from "../route/targets.ts";
 import {
+  type DocumentDeps,
   type DocumentScene,
   deleteDocument,
   insertDocument,
@@ -16,8 +17,10 @@ import {
   readDocument,
 } from "./reads-and-writes.ts";
 
+export type DocumentsDeps = OperationDeps & DocumentDeps;
+
 export async function onDocument(
-  deps: ActDeps,
+  deps: DocumentsDeps,
   exchange: Exchange,
   act: Act,
   { target, rootKey }: SubjectOf<"document">,

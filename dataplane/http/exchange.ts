@@ -29,3 +29,11 @@ export interface Exchange {
   /** What the project's rates leave to this caller; absent in projects without any. */
   rates?: readonly SharedBucket[] | undefined;
 }
+
+/** How it ended. */
+export interface Ending {
+  readonly status: number;
+  /** Code of the problem, when it was one. */
+  readonly code: string | undefined;
+  readonly seconds: number;
+}

@@ -7,12 +7,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Problem } from "../../core/errors/problem.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { rateHeaders } from "../admission/rate-limits.ts";
-import type { Ending } from "../observe/access-log.ts";
 import { preferTargetAuthority } from "../route/host-name.ts";
 import type { Answer } from "./answer.ts";
 import { type Connections, createConnections, type ObserveRefusal } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Ending, Exchange } from "./exchange.ts";
 import { problemAnswer } from "./problem-answer.ts";
 import { requestId } from "./request-id.ts";
 

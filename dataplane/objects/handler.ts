@@ -1,27 +1,43 @@
 // Acts on the objects of a resource: authorize, read and validate, then perform.
 
 import { WritesRefused } from "../../core/errors/store-errors.ts";
+import type { Turns } from "../../core/turns.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { admittedBody, noBody, present, type SentBody } from "../operation/body.ts";
 import {
   type Act,
-  type ActDeps,
   admittedPreconditions,
   baseUrl,
+  type LinkDeps,
   maxObjectBytes,
+  type OperationDeps,
   type SubjectOf,
 } from "../operation/context.ts";
 import { beginWork, endWork } from "../operation/work.ts";
 import { isWrite } from "../route/targets.ts";
-import { createObject, deleteObject, type ObjectChange, type ObjectScene, readObject, updateObject } from "./crud.ts";
+import {
+  createObject,
+  deleteObject,
+  type ObjectChange,
+  type ObjectDeps,
+  type ObjectScene,
+  readObject,
+  updateObject,
+} from "./crud.ts";
 import { chosenFieldsOf } from "./list/fields.ts";
 import { validateList } from "./list/query.ts";
 import { listObjects } from "./list/run.ts";
+import type { CollectionPreparer } from "./prepare-collection.ts";
+
+export interface ObjectsDeps extends OperationDeps, LinkDeps, ObjectDeps {
+  readonly preparer: CollectionPreparer;
+  readonly scanTurns: Turns;
+}
 
 export async function onObjects(
-  deps: ActDeps,
+  deps: ObjectsDeps,
   exchange: Exchange,
   act: Act,
   { target, resource }: SubjectOf<"objects">,
@@ -59,7 +75,7 @@ export async function onObjects(
 
 /** While the store takes no writes, what it has is read by the indexes that it has. */
 function prepare(
-  { preparer }: ActDeps,
+  { preparer }: ObjectsDeps,
   { rule }: Act,
   { resource, collection }: ObjectScene,
 ): Promise<void> | undefined {

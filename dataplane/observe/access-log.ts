@@ -4,14 +4,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Caller } from "../authenticate/caller.ts";
-import type { Exchange } from "../http/exchange.ts";
-
-export interface Ending {
-  readonly status: number;
-  /** Code of the problem, when it was one. */
-  readonly code: string | undefined;
-  readonly seconds: number;
-}
+import type { Ending, Exchange } from "../http/exchange.ts";
 
 export interface AccessLog {
   request(exchange: Exchange, ending: Ending): void;

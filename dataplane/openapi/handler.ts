@@ -5,10 +5,17 @@ import type { Answer } from "../http/answer.ts";
 import { currentAnswer } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { preconditionsOf } from "../http/preconditions.ts";
-import { type Act, type ActDeps, baseUrl, type SubjectOf } from "../operation/context.ts";
+import { type Act, baseUrl, type LinkDeps, type SubjectOf } from "../operation/context.ts";
+import type { Descriptions } from "./descriptions.ts";
+import type { ReferencePage } from "./reference-page.ts";
+
+export interface OpenapiDeps extends LinkDeps {
+  readonly descriptions: Descriptions;
+  readonly referencePage: ReferencePage;
+}
 
 export async function onDescription(
-  deps: ActDeps,
+  deps: OpenapiDeps,
   exchange: Exchange,
   act: Act,
   target: SubjectOf<"description">["target"],

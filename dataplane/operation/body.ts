@@ -5,7 +5,7 @@ import type { LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
 import { readBody } from "../http/read-body.ts";
-import type { Act, ActDeps } from "./context.ts";
+import type { Act, OperationDeps } from "./context.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 
 /** What a write says. */
@@ -19,7 +19,7 @@ export interface SentBody {
 export const noBody: SentBody = Object.freeze({});
 
 /** The body of a write that has one, once the write is admitted. */
-export async function admittedBody(deps: ActDeps, exchange: Exchange, act: Act): Promise<SentBody> {
+export async function admittedBody(deps: OperationDeps, exchange: Exchange, act: Act): Promise<SentBody> {
   const { project } = act.place;
   if (act.caller.kind === "anonymous") {
     await deps.anonymousWrites.demand(project.config, exchange.request.ip);
@@ -31,7 +31,7 @@ export async function admittedBody(deps: ActDeps, exchange: Exchange, act: Act):
   return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
 }
 
-function bodyOf(deps: ActDeps, exchange: Exchange, project: LiveProject, depth: number): Promise<CanonicalJson> {
+function bodyOf(deps: OperationDeps, exchange: Exchange, project: LiveProject, depth: number): Promise<CanonicalJson> {
   const body = {
     budget: deps.bodies.of(project),
     message: exchange.request.raw,

@@ -1,45 +1,30 @@
 // An allowed method on a known target by a known caller: what every kind of target is acted on with.
 
 import type { Permission, ProjectLimits } from "../../core/config/types.ts";
-import type { Turns } from "../../core/turns.ts";
 import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
 import type { BodyBudgets } from "../admission/body-budget.ts";
 import type { ProjectShares } from "../admission/fair-share.ts";
-import type { Authentication } from "../authenticate/authentication.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { demandReadToo } from "../authorize/authorize.ts";
 import type { Directory } from "../config/directory.ts";
-import type { WriteTurns } from "../documents/document-lock.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { type Preconditions, preconditionsOf } from "../http/preconditions.ts";
 import { requestOrigin } from "../http/request-base.ts";
-import type { ObjectDeps } from "../objects/crud.ts";
-import type { CollectionPreparer } from "../objects/prepare-collection.ts";
-import type { Descriptions } from "../openapi/descriptions.ts";
-import type { ReferencePage } from "../openapi/reference-page.ts";
-import type { Quotas } from "../quotas/quotas.ts";
 import type { Place } from "../route/find-project.ts";
 import type { PublicAddress } from "../route/public-address.ts";
 import type { Subject } from "../route/subject.ts";
 import type { AccessRule } from "../route/targets.ts";
-import type { Sessions } from "../sessions/create-sessions.ts";
-import type { Store } from "../store/port.ts";
 
-export interface ActDeps extends ObjectDeps {
+/** What every operation on stored data asks of the program. */
+export interface OperationDeps {
   readonly directory: Pick<Directory, "dataLost">;
-  readonly store: Store;
-  readonly authentication: Authentication;
-  readonly sessions: Sessions;
   readonly anonymousWrites: AnonymousWrites;
-  readonly preparer: CollectionPreparer;
-  readonly scanTurns: Turns;
   readonly shares: ProjectShares;
-  readonly turns: WriteTurns;
   readonly bodies: BodyBudgets;
-  readonly descriptions: Descriptions;
-  readonly quotas: Quotas;
-  readonly referencePage: ReferencePage;
-  /** Its origin is that of links when a request names no host. */
+}
+
+/** Whose origin is that of links when a request names no host. */
+export interface LinkDeps {
   readonly address: PublicAddress;
 }
 
@@ -69,6 +54,6 @@ export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLim
 }
 
 /** What links begin with. */
-export function baseUrl(deps: ActDeps, exchange: Exchange, place: Place): string {
+export function baseUrl(deps: LinkDeps, exchange: Exchange, place: Place): string {
   return requestOrigin(exchange.request, deps.address.origin) + place.base;
 }

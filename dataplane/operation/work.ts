@@ -3,7 +3,7 @@
 import type { Work } from "../admission/fair-share.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { isWrite } from "../route/targets.ts";
-import { type Act, type ActDeps, maxObjectBytes } from "./context.ts";
+import { type Act, maxObjectBytes, type OperationDeps } from "./context.ts";
 import { demandData } from "./demand-data.ts";
 
 const readUnits = 1;
@@ -16,7 +16,7 @@ const usualBytes = 1024 * 1024;
  * is known already.
  */
 export function beginWork(
-  deps: ActDeps,
+  deps: OperationDeps,
   exchange: Exchange,
   act: Act,
   answerLength?: number,

@@ -1,15 +1,22 @@
 // Acts on sessions: log in, refresh, look at them, end them; and shows the public keys.
 
+import type { Authentication } from "../authenticate/authentication.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { authenticationRequired } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { type Answer, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { type Act, type ActDeps, baseUrl, type SubjectOf } from "../operation/context.ts";
+import { type Act, baseUrl, type LinkDeps, type SubjectOf } from "../operation/context.ts";
 import { endSession, listSessions, login, readSession, refresh } from "./answers.ts";
+import type { Sessions } from "./create-sessions.ts";
+
+export interface SessionRouteDeps extends LinkDeps {
+  readonly authentication: Pick<Authentication, "jwks">;
+  readonly sessions: Sessions;
+}
 
 export async function onSession(
-  deps: ActDeps,
+  deps: SessionRouteDeps,
   exchange: Exchange,
   act: Act,
   target: SubjectOf<"session">["target"],

@@ -4,7 +4,6 @@
 // in NUL, so that it holds an entry exactly when it holds the entry's encoding alone.
 
 import { compareEncoded } from "./order.ts";
-import type { FieldQuery } from "./port.ts";
 
 export interface ValueRange {
   readonly from: string;
@@ -25,8 +24,13 @@ export function equalTo(encoded: string): ValueRange {
   return { from: encoded, to: encoded + behind };
 }
 
+interface RangesOrValue {
+  readonly ranges?: readonly ValueRange[];
+  readonly equals?: string;
+}
+
 /** What a query of an index reads: its ranges, its one value, or everything. */
-export function rangesOf({ ranges, equals }: Pick<FieldQuery, "ranges" | "equals">): readonly ValueRange[] {
+export function rangesOf({ ranges, equals }: RangesOrValue): readonly ValueRange[] {
   return ranges ?? (equals === undefined ? everything : [equalTo(equals)]);
 }
 
