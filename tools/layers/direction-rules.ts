@@ -15,8 +15,9 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The stages of each program. A stage may use the values of those before it, and the types of all: what a later stage does is
- * none of its business. A new folder is named here, at its place.
+ * The stages of each program. A stage may use those before it, and, but for the programs in countingTypes, the types of all: what a
+ * later stage does is none of its business. In the data plane features stand behind the stages of every request. A new folder is named
+ * here, at its place.
  */
 const stages: Readonly<Record<string, readonly string[]>> = {
   operator: [
@@ -39,8 +40,8 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "runtime",
   ],
   dataplane: [
-    "config",
     "store",
+    "config",
     "route",
     "authenticate",
     "admission",
@@ -55,6 +56,14 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "observe",
   ],
 };
+
+/** Rooms of one feature each, which know nothing of each other. */
+const features: Readonly<Record<string, readonly string[]>> = {
+  dataplane: ["quotas", "objects", "documents", "sessions", "openapi"],
+};
+
+/** Programs in which a type is imported by the rules for values: no arrow back up, and no cycle. */
+const countingTypes: ReadonlySet<string> = new Set(["dataplane"]);
 
 /** Files straight in a program's folder that join stages; a stage never imports them. */
 const joiners: ReadonlySet<string> = new Set(["pipeline.ts", "app.ts"]);
@@ -101,12 +110,9 @@ function stage(path: string, target: string, imported: Import): string | undefin
   if (to === undefined)
     return joinsStages(target) ? `a stage must not import ${target}, which joins the stages` : undefined;
   if (from === to) return undefined;
-  const step = { order, from, to, target };
-  return (
-    unknownStage(program, [from, to]) ??
-    joinMessage(program, step) ??
-    (imported.typesOnly ? undefined : valueMessage(step))
-  );
+  const step = { program, order, from, to, target };
+  const lenient = imported.typesOnly && !countingTypes.has(program);
+  return unknownStage(program, [from, to]) ?? joinMessage(step) ?? (lenient ? undefined : stepMessage(step));
 }
 
 function unknownStage(program: string, folders: readonly string[]): string | undefined {
@@ -117,27 +123,34 @@ function unknownStage(program: string, folders: readonly string[]): string | und
 }
 
 interface Step {
+  readonly program: string;
   readonly order: readonly string[];
   readonly from: string;
   readonly to: string;
   readonly target: string;
 }
 
-function joinMessage(program: string, { order, from, to, target }: Step): string | undefined {
+function joinMessage({ program, order, from, to, target }: Step): string | undefined {
   if (!joiningFolders.has(`${program}/${to}`) || order.indexOf(to) < order.indexOf(from)) return undefined;
   return `${from} runs before ${to}, which joins the stages: it must not import ${target}`;
 }
 
-function valueMessage(step: Step): string | undefined {
-  const { order, from, to, target } = step;
-  if (order.indexOf(to) > order.indexOf(from))
-    return `${from} runs before ${to}: it may import types of ${target}, not values`;
+function stepMessage(step: Step): string | undefined {
+  const { program, order, from, to, target } = step;
+  if (order.indexOf(to) > order.indexOf(from)) {
+    return countingTypes.has(program)
+      ? `${from} stands before ${to}: it must not import ${target}`
+      : `${from} runs before ${to}: it may import types of ${target}, not values`;
+  }
+  const apart = features[program] ?? [];
+  if (apart.includes(from) && apart.includes(to))
+    return `${from} and ${to} are features, which know nothing of each other: it must not import ${target}`;
   if (to === "store" && target.split("/").length > 3)
     return `only app.ts chooses a store: import the port, not ${target}`;
   return undefined;
 }
 
-/** Imports of values that lead back to where they start; types leave nothing behind at run time. Each cycle is told once. */
+/** Imports that lead back to where they start, those of values alone where types don't count. Each cycle is told once. */
 function cycleFindings(sources: readonly Source[]): readonly Finding[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const done = new Set<string>();
@@ -150,8 +163,9 @@ function cycleFindings(sources: readonly Source[]): readonly Finding[] {
     }
     if (done.has(path)) return;
     for (const imported of byPath.get(path)?.imports ?? []) {
-      const { target, typesOnly } = imported;
-      if (!typesOnly && target !== undefined && byPath.has(target)) visit(target, [...trail, path]);
+      const { target } = imported;
+      const counts = !imported.typesOnly || countingTypes.has(topFolder(path));
+      if (counts && target !== undefined && byPath.has(target)) visit(target, [...trail, path]);
     }
     done.add(path);
   };

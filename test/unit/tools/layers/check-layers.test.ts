@@ -91,20 +91,35 @@ describe("import direction", () => {
 describe("stages", () => {
   it("lets a stage use values of those before it, and types of those after it", async () => {
     const found = await findingsOf({
-      "dataplane/route/a.ts": leaf,
-      "dataplane/respond/b.ts": use("../route/a.ts"),
-      "dataplane/authenticate/c.ts": useType("../respond/b.ts").replaceAll("A", "b"),
+      "operator/watch/a.ts": leaf,
+      "operator/publish/b.ts": use("../watch/a.ts"),
+      "operator/compile/c.ts": useType("../publish/b.ts").replaceAll("A", "b"),
     });
     expect(found).toEqual([]);
   });
 
-  it("refuses a stage that uses values of a later one", async () => {
+  it("refuses a stage of the data plane that uses a type of a later one", async () => {
+    const found = await findingsOf({ "dataplane/http/a.ts": leaf, "dataplane/route/b.ts": useType("../http/a.ts") });
+    expect(found).toEqual(["dataplane/route/b.ts:2  route stands before http: it must not import dataplane/http/a.ts"]);
+  });
+
+  it("refuses a feature that uses another one, even a type", async () => {
     const found = await findingsOf({
-      "dataplane/respond/a.ts": leaf,
-      "dataplane/route/b.ts": use("../respond/a.ts"),
+      "dataplane/objects/a.ts": leaf,
+      "dataplane/documents/b.ts": useType("../objects/a.ts"),
     });
     expect(found).toEqual([
-      "dataplane/route/b.ts:2  route runs before respond: it may import types of dataplane/respond/a.ts, not values",
+      "dataplane/documents/b.ts:2  documents and objects are features, which know nothing of each other: it must not import dataplane/objects/a.ts",
+    ]);
+  });
+
+  it("refuses a stage that uses values of a later one", async () => {
+    const found = await findingsOf({
+      "operator/publish/a.ts": leaf,
+      "operator/watch/b.ts": use("../publish/a.ts"),
+    });
+    expect(found).toEqual([
+      "operator/watch/b.ts:2  watch runs before publish: it may import types of operator/publish/a.ts, not values",
     ]);
   });
 
@@ -132,10 +147,10 @@ describe("stages", () => {
     const files = {
       "dataplane/store/redis/redis-store.ts": leaf,
       "dataplane/app.ts": use("./store/redis/redis-store.ts"),
-      "dataplane/perform/a.ts": use("../store/redis/redis-store.ts"),
+      "dataplane/objects/a.ts": use("../store/redis/redis-store.ts"),
     };
     expect(await findingsOf(files)).toEqual([
-      "dataplane/perform/a.ts:2  only app.ts chooses a store: import the port, not dataplane/store/redis/redis-store.ts",
+      "dataplane/objects/a.ts:2  only app.ts chooses a store: import the port, not dataplane/store/redis/redis-store.ts",
     ]);
   });
 
@@ -158,7 +173,15 @@ describe("cycles", () => {
     expect(found).toEqual(["core/a.ts:1  import cycle: core/a.ts → core/b.ts → core/c.ts → core/a.ts"]);
   });
 
-  it("takes no cycle from types, which are gone at run time", async () => {
+  it("counts types in the data plane", async () => {
+    const found = await findingsOf({
+      "dataplane/http/a.ts": use("./b.ts"),
+      "dataplane/http/b.ts": `${useType("./a.ts")}${leaf}`,
+    });
+    expect(found.join()).toContain("import cycle: dataplane/http/a.ts → dataplane/http/b.ts → dataplane/http/a.ts");
+  });
+
+  it("takes no cycle from types elsewhere, which are gone at run time", async () => {
     const found = await findingsOf({ "core/a.ts": use("./b.ts"), "core/b.ts": `${useType("./a.ts")}${leaf}` });
     expect(found).toEqual([]);
   });
