@@ -4,8 +4,8 @@
 
 import { Problem } from "../core/errors/problem.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
-import type { Authentication } from "./authenticate/authentication.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
+import type { Authentication } from "./authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { type DocumentsDeps, onDocument } from "./documents/handler.ts";
 import type { Answer } from "./http/answer.ts";

@@ -7,7 +7,7 @@
 import { chmod, constants, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { viewerOfPackage } from "../dataplane/openapi/viewer.ts";
+import { viewerOfPackage } from "../dataplane/openapi/reference-page.ts";
 import { lastWords, runCommand } from "./parts/run-command.ts";
 import { readArguments } from "./script-arguments.ts";
 import { ScriptFailed, startScript } from "./start-script.ts";

@@ -4,15 +4,30 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import type { Authentication } from "./authentication.ts";
 import { anonymous, type Caller } from "./caller.ts";
-import { createEndedSessions } from "./ended-sessions.ts";
+import { createEndedSessions, type EndedSessions } from "./ended-sessions.ts";
 import { createKeyRings, publicKeySet } from "./key-rings.ts";
 import { maxAuthorizationLength, parseAuthorization } from "./parse-authorization.ts";
 import { invalidCredentials } from "./refusals.ts";
-import { createTokens } from "./tokens.ts";
+import { createTokens, type Tokens } from "./tokens.ts";
 import { createAccessTokenVerifier } from "./verify-access-token.ts";
 import { createKeyVerifier } from "./verify-key.ts";
+
+/** Every method throws Problem with the code that CONTRACT.md names. */
+export interface Authentication {
+  /**
+   * The caller that an Authorization header proves. No header: anonymous. A bad `apikey` or `bearer` always throws; with
+   * policy Disabled other schemes count as no header. Answers without a promise when the credential is cached.
+   */
+  authenticate(project: LiveProject, header: string | undefined): Caller | Promise<Caller>;
+  /** RFC 7517 key set of the public keys. */
+  jwks(project: LiveProject): { readonly keys: readonly Readonly<Record<string, string>>[] };
+  /** Makes the tokens that it verifies. */
+  readonly tokens: Tokens;
+  /** Whose access tokens it refuses. */
+  readonly ended: EndedSessions;
+  close(): Promise<void>;
+}
 
 export interface AuthenticationDeps {
   readonly directory: Directory;

@@ -3,8 +3,8 @@
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { requestId } from "./exchange.ts";
 import { type ProblemAnswer, problemAnswer } from "./problem-answer.ts";
-import { requestId } from "./request-id.ts";
 
 export interface Connections {
   /** Remembers the request that a connection carries now. The promise resolves when the rest of its body is refused. */

@@ -1,6 +1,7 @@
 // One request on its way: what came in, and what the stages found out so far. Observation reads it when the answer is sent,
 // however far the request got.
 
+import { randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Work } from "../admission/fair-share.ts";
 import type { SharedBucket } from "../admission/shared-bucket.ts";
@@ -36,4 +37,17 @@ export interface Ending {
   /** Code of the problem, when it was one. */
   readonly code: string | undefined;
   readonly seconds: number;
+}
+
+const harmless = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** What a request is known by in its answer and in the log: the client's own id when it is harmless, else a new one. */
+export function requestId(sent: string | string[] | undefined): string {
+  return typeof sent === "string" && harmless.test(sent) ? sent : randomUUID();
+}
+
+/** The scheme and host that a request used, for absolute links; behind proxies only as trusted ones say. `http(s)://host[:port]`, without a trailing slash. The host has passed demandHost. */
+export function requestOrigin(request: FastifyRequest, fallback: string): string {
+  const { host } = request;
+  return host ? `${request.protocol === "https" ? "https" : "http"}://${host}` : fallback;
 }

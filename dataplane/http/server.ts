@@ -11,9 +11,8 @@ import { preferTargetAuthority } from "../route/host-name.ts";
 import type { Answer } from "./answer.ts";
 import { type Connections, createConnections, type ObserveRefusal } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
-import type { Ending, Exchange } from "./exchange.ts";
+import { type Ending, type Exchange, requestId } from "./exchange.ts";
 import { problemAnswer } from "./problem-answer.ts";
-import { requestId } from "./request-id.ts";
 
 export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<Answer>;

@@ -10,9 +10,14 @@ import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
 import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
 import { type Answer, noContent } from "../http/answer.ts";
-import { currentAnswer, demandCollection, demandPreconditions, writtenAnswer } from "../http/conditional-requests.ts";
+import {
+  currentAnswer,
+  demandCollection,
+  demandPreconditions,
+  type Preconditions,
+  writtenAnswer,
+} from "../http/conditional-requests.ts";
 import type { Patch } from "../http/patch.ts";
-import type { Preconditions } from "../http/preconditions.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/contention.ts";
 import { factsOf, receiptKeyOf, receiptOf, replayed } from "../operation/idempotency.ts";
 import type { CollectionRef, ObjectStore, Owner, ReceiptStore, StoredObject } from "../store/port.ts";

@@ -2,9 +2,8 @@
 
 import { authorizeDescription, authorizeReferencePage } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
-import { currentAnswer } from "../http/conditional-requests.ts";
+import { currentAnswer, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { preconditionsOf } from "../http/preconditions.ts";
 import { type Act, baseUrl, type LinkDeps, type SubjectOf } from "../operation/context.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { ReferencePage } from "./reference-page.ts";

@@ -6,12 +6,11 @@ import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import Fastify from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Answer } from "../http/answer.ts";
-import { isKnown } from "../http/conditional-requests.ts";
-import { preconditionsOf } from "../http/preconditions.ts";
-import { viewerScript } from "./viewer.ts";
+import { isKnown, preconditionsOf } from "../http/conditional-requests.ts";
 
 export interface PageRequest {
   /** Absent for the page itself. */
@@ -100,4 +99,30 @@ async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
 async function assetOf(bytes: Buffer, type: string): Promise<Asset> {
   const version = createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
   return { bytes, compressed: await promisify(gzip)(bytes, { level: 9 }), type, version };
+}
+
+const built = new URL("files/viewer.js", import.meta.url);
+
+/**
+ * The script that shows an OpenAPI document: Scalar's, as its package for fastify serves it. A build has it as a file; out of a clone it is
+ * taken from the package, by the way that the package offers it.
+ */
+export async function viewerScript(): Promise<Buffer> {
+  try {
+    return await readFile(built);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    return await viewerOfPackage();
+  }
+}
+
+/** What a build writes. */
+export async function viewerOfPackage(): Promise<Buffer> {
+  const { default: plugin } = await import("@scalar/fastify-api-reference");
+  const app = Fastify();
+  await app.register(plugin, { routePrefix: "/reference", configuration: { content: { openapi: "3.1.0" } } });
+  const { statusCode, rawPayload } = await app.inject("/reference/js/scalar.js");
+  await app.close();
+  if (statusCode !== 200) throw new Error("The viewer's package does not serve its script");
+  return rawPayload;
 }

@@ -6,7 +6,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
 import { readBody } from "../http/read-body.ts";
 import type { Act, OperationDeps } from "./context.ts";
-import { idempotencyKeyOf } from "./idempotency-key.ts";
+import { idempotencyKeyOf } from "./idempotency.ts";
 
 /** What a write says. */
 export interface SentBody {

@@ -1,13 +1,30 @@
-// Tells the repetition of a POST from a new one by its Idempotency-Key. A write leaves a receipt in the same atomic step, so that its
-// repetition finds out what was done, on any replica and whoever crashed in between. Refuses with 422 a key that was used for another
-// body.
+// Tells the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves a
+// receipt in the same atomic step, so that its repetition finds out what was done, on any replica and whoever crashed in between.
+// Refuses with `invalid_header` what is no key, and with 422 a key that was used for another body.
 
 import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import type { ProjectConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import type { Path, Receipt } from "../store/port.ts";
+
+const quoted = /^"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"$/;
+const bare = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/;
+
+/** The key without its quotes, which many clients leave out; undefined when there is none. */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const sent = headers["idempotency-key"];
+  if (sent === undefined) return undefined;
+  // Two headers are joined by a comma, and would pass for one key.
+  const key = typeof sent === "string" ? (quoted.exec(sent)?.[1] ?? bare.exec(sent)?.[0]) : undefined;
+  if (key !== undefined) return key;
+  throw new Problem(
+    "invalid_header",
+    'Idempotency-Key is one string of 1 to 255 printable ASCII characters other than " and \\, in double quotes or without spaces',
+  );
+}
 
 /** How long a repetition is known as one. */
 export const receiptSeconds = 24 * 60 * 60;

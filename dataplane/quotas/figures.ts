@@ -1,6 +1,9 @@
-// What a quota counts, and sums of it. Pure.
+// What a quota counts, sums of it, and what a project's resources and root keys hold of it together, as the store keeps it.
 
 import type { QuotaKind } from "../../core/config/quota-uses.ts";
+import type { ProjectConfig } from "../../core/config/types.ts";
+import type { LiveProject } from "../config/directory.ts";
+import type { CollectionFigures, CollectionRef, FiguresStore } from "../store/port.ts";
 
 export type Figures = Readonly<Record<QuotaKind, number>>;
 export type SomeFigures = Readonly<Partial<Figures>>;
@@ -15,4 +18,54 @@ export function plus(figures: Figures, change: SomeFigures, times: 1 | -1 = 1): 
     bytes: figures.bytes + times * bytes,
     documentKeys: figures.documentKeys + times * documentKeys,
   };
+}
+
+export interface ReadFigures {
+  readonly figures: Figures;
+  /** Collections of which not all bytes are counted yet; what is counted is in the figures. */
+  readonly uncounted: readonly CollectionRef[];
+}
+
+type Figured = Pick<FiguresStore, "collectionFigures" | "documentFigures">;
+
+/** Of what is served. */
+export function readFigures(store: Figured, { config, resources, rootKeys }: LiveProject): Promise<ReadFigures> {
+  const names = { resources: [...resources.keys()], rootKeys: [...rootKeys.keys()], areWritten: true };
+  return readFiguresOf(store, config, names);
+}
+
+export interface StoredNames {
+  readonly resources: readonly string[];
+  readonly rootKeys: readonly string[];
+  /** False where nobody writes any more: then a collection that holds nothing has nothing to be counted. */
+  readonly areWritten: boolean;
+}
+
+export async function readFiguresOf(
+  store: Figured,
+  config: ProjectConfig,
+  { resources, rootKeys, areWritten }: StoredNames,
+): Promise<ReadFigures> {
+  const { objects, bytes, documentKeys } = config.limits.quota ?? {};
+  const refs = resources.map((resource): CollectionRef => ({ project: config, resource }));
+  const asked = objects === undefined && bytes === undefined ? [] : refs;
+  const documents = bytes === undefined && documentKeys === undefined ? [] : rootKeys;
+  const [collections, values] = await Promise.all([
+    Promise.all(asked.map((collection) => store.collectionFigures(collection))),
+    Promise.all(documents.map((rootKey) => store.documentFigures({ project: config, rootKey }))),
+  ]);
+  const isUncounted = (each: CollectionFigures | undefined): boolean =>
+    each?.isCounted === false && (areWritten || each.objects > 0);
+  return {
+    figures: {
+      objects: sum(collections.map((each) => each.objects)),
+      bytes: sum([...collections, ...values].map((each) => each.bytes)),
+      documentKeys: sum(values.map((each) => each.members)),
+    },
+    uncounted: bytes === undefined ? [] : asked.filter((_, at) => isUncounted(collections[at])),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }

@@ -2,12 +2,24 @@
 // what the write did not use. Whatever writes, it can't be gone round. Refuses with 403 `quota_exceeded`.
 
 import type { ProjectQuota } from "../../core/config/types.ts";
+import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
+import { createInOrder } from "../../core/in-order.ts";
 import { membersIn } from "../../core/json/members.ts";
-import type { CollectionRef, DocumentRef, DocumentWrite, NewObject, Path, Store, StoredObject } from "../store/port.ts";
+import type {
+  CollectionRef,
+  DocumentRef,
+  DocumentWrite,
+  NewObject,
+  Path,
+  Receipt,
+  ReceiptStore,
+  Repeated,
+  Store,
+  StoredObject,
+} from "../store/port.ts";
 import type { SomeFigures } from "./figures.ts";
 import type { Held, ProjectUsage, Want } from "./project-usage.ts";
-import { createRepeatableWrite } from "./repeated-writes.ts";
 
 export function guardedStore(store: Store, usage: ProjectUsage, quota: ProjectQuota): Store {
   const guard = { store, usage, quota };
@@ -165,4 +177,34 @@ async function settled<T>(
     held.settle(error instanceof OutcomeUnknown ? most : {});
     throw error;
   }
+}
+
+/**
+ * Carries out `write`, which may refuse with 403 `quota_exceeded`. A repetition never hears that a quota is full because of what its first
+ * request wrote: it waits for the first when both are under way in this replica, and before it is refused it looks for the receipt that
+ * the first left, wherever that was written.
+ */
+export type RepeatableWrite = <T>(
+  of: CollectionRef | DocumentRef,
+  receipt: Receipt | undefined,
+  write: () => Promise<T>,
+) => Promise<T | Repeated>;
+
+export function createRepeatableWrite(store: ReceiptStore): RepeatableWrite {
+  /** By the receipt's key. */
+  const inOrder = createInOrder();
+  return async (of, receipt, write) => {
+    if (receipt === undefined) return write();
+    try {
+      return await inOrder.take(receipt.key, write);
+    } catch (error) {
+      const first = isFull(error) ? await store.receipt(of, receipt.key) : undefined;
+      if (first === undefined) throw error;
+      return { outcome: "repeated", receipt: first };
+    }
+  };
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Problem && error.code === "quota_exceeded";
 }

@@ -8,10 +8,9 @@ import type { ProjectQuota, ProjectRef } from "../../core/config/types.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Store } from "../store/port.ts";
 import { createByteCounter } from "./count-bytes.ts";
-import { type Figures, plus } from "./figures.ts";
+import { type Figures, plus, readFigures } from "./figures.ts";
 import { guardedStore } from "./guarded-store.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
-import { readFigures } from "./read-figures.ts";
 import { createUnservedFigures } from "./unserved-figures.ts";
 
 export interface UsageReport {

@@ -5,8 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { UnservedData } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { CollectionRef, FiguresStore } from "../store/port.ts";
-import { type Figures, noFigures, plus } from "./figures.ts";
-import { type ReadFigures, readFiguresOf } from "./read-figures.ts";
+import { type Figures, noFigures, plus, type ReadFigures, readFiguresOf } from "./figures.ts";
 
 export type UnservedFigures = (project: LiveProject) => Promise<ReadFigures>;
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
 import { createThrottle } from "../admission/login-throttle.ts";
-import type { Authentication } from "../authenticate/authentication.ts";
+import type { Authentication } from "../authenticate/create-authentication.ts";
 import type { Directory } from "../config/directory.ts";
 import type { CounterStore } from "../store/port.ts";
 import type { SessionStore } from "../store/session-store.ts";

@@ -1,8 +1,9 @@
 // What answering a list goes by: the request, and what it may take of the process.
 
 import type { Turns } from "../../../core/turns.ts";
-import type { ObjectStore, PageRange } from "../../store/port.ts";
+import type { ObjectStore, Page, PageRange } from "../../store/port.ts";
 import type { ObjectScene } from "../crud.ts";
+import type { Cursor } from "./cursor.ts";
 import type { ListQuery } from "./query.ts";
 
 export interface ListRequest {
@@ -29,6 +30,11 @@ export interface Finding {
   readonly request: ListRequest;
   /** Awaited once before a long page is read to its end. */
   readonly beforeMore: () => Promise<void>;
+}
+
+export interface ListPage extends Page {
+  /** Where a walk goes on, when there is more. */
+  readonly next?: Cursor;
 }
 
 export function rangeOf({ request, beforeMore }: Finding): PageRange {

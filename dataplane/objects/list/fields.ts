@@ -5,7 +5,6 @@ import { Problem } from "../../../core/errors/problem.ts";
 import { type Selection, selectionOf } from "../../../core/json/selection.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
 import { maxDepth } from "../../http/read-body.ts";
-import { fieldNames, pathOf } from "./field-names.ts";
 import { queryParameters } from "./query-parameters.ts";
 
 export const mostFields = 100;
@@ -50,4 +49,23 @@ function pathOfChosen(name: string, schema: CompiledSchema): readonly string[] {
     "invalid_parameter",
     `\`_fields\`: the schema has no field \`${name}\`; it has id, _metadata and ${fieldNames(schema)}`,
   );
+}
+
+export function fieldNames(schema: CompiledSchema): string {
+  const names = [...schema.properties.keys()];
+  if (names.length === 0) return "no fields";
+  return names.length > 40 ? `${names.slice(0, 40).join(", ")} and more` : names.join(", ");
+}
+
+/** Where the field stands; undefined when no object of the schema can have it. A property literally named `a.b` wins. */
+export function pathOf(name: string, schema: CompiledSchema): readonly string[] | undefined {
+  const declared = resolveField(schema, name);
+  if (declared !== undefined) return declared.path;
+  return schema.closed && !reachesOpenMember(name, schema) ? undefined : name.split(".");
+}
+
+/** `meta.colour` of a closed schema whose `meta` is declared, but whose members are not. */
+function reachesOpenMember(name: string, schema: CompiledSchema): boolean {
+  const dot = name.indexOf(".");
+  return dot > 0 && resolveField(schema, name.slice(0, dot)) !== undefined;
 }

@@ -9,7 +9,7 @@ import {
   type JsonType,
   resolveField,
 } from "../../../core/schema/compile-schema.ts";
-import { fieldNames } from "./field-names.ts";
+import { fieldNames } from "./fields.ts";
 import type { Parameters } from "./query-parameters.ts";
 
 /** Those that are written behind a colon. */

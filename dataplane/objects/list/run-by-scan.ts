@@ -3,12 +3,9 @@
 
 import { projectName } from "../../../core/config/config-keys.ts";
 import type { Condition } from "./conditions.ts";
-import { type Finding, pageLength } from "./context.ts";
-import type { Cursor } from "./cursor.ts";
-import type { ListPage } from "./links.ts";
-import type { IndexUse, Plan } from "./plan.ts";
-import { restrictionsOf } from "./plan.ts";
-import { cursorOf } from "./positions.ts";
+import { type Finding, type ListPage, pageLength } from "./context.ts";
+import { type Cursor, cursorOf } from "./cursor.ts";
+import { type IndexUse, type Plan, restrictionsOf } from "./plan.ts";
 import { indexBuilding, tooExpensive } from "./refusals.ts";
 import { scanLimit, scanObjects } from "./scan.ts";
 import type { Order } from "./sort.ts";

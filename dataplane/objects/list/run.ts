@@ -9,10 +9,9 @@ import { currentAnswer } from "../../http/conditional-requests.ts";
 import type { ObjectStore } from "../../store/port.ts";
 import type { ObjectScene } from "../crud.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
-import { type Finding, type ListRequest, rangeOf } from "./context.ts";
-import { type ListPage, linksOf } from "./links.ts";
+import { type Finding, type ListPage, type ListRequest, rangeOf } from "./context.ts";
+import { cursorOf, cursorText, positionOf } from "./cursor.ts";
 import { type IndexUse, planList, restrictionsOf } from "./plan.ts";
-import { cursorOf, positionOf } from "./positions.ts";
 import type { ListQuery } from "./query.ts";
 import { listByScan } from "./run-by-scan.ts";
 
@@ -90,4 +89,39 @@ function pageTooLong(): Problem {
     "query_too_expensive",
     "The objects of this page are more than 16 MiB: ask for fewer with a smaller `_limit`",
   );
+}
+
+/** Absolute URLs of this page and of its neighbours, by offset, or by cursor when the request had one. */
+function linksOf(query: ListQuery, page: ListPage, url: string): string {
+  return JSON.stringify(query.cursor === undefined ? byOffset(query, page.count, url) : byCursor(query, page, url));
+}
+
+interface Links {
+  self: string;
+  next?: string;
+  prev?: string;
+}
+
+function byOffset(query: ListQuery, count: number, url: string): Links {
+  const { limit, offset, suffix } = query;
+  const at = (from: number) => `${url}?_limit=${limit}&_offset=${from}${suffix}`;
+  const links: Links = { self: at(offset) };
+  if (offset + limit < count) links.next = at(offset + limit);
+  if (offset > 0) links.prev = at(previousOffset(query, count));
+  return links;
+}
+
+/** A walk goes one way: who wants to go back has the links of the pages before. */
+function byCursor({ limit, cursor, order, suffix }: ListQuery, { next }: ListPage, url: string): Links {
+  const at = (text: string) => `${url}?_limit=${limit}&_cursor=${text}${suffix}`;
+  const links: Links = { self: at(cursor?.text ?? "") };
+  if (next !== undefined) links.next = at(cursorText(order, next));
+  return links;
+}
+
+/** One page back; from past the end so many pages that there is something on it. */
+function previousOffset({ offset, limit }: ListQuery, count: number): number {
+  const back = offset - limit;
+  const emptyPages = Math.max(0, Math.ceil((back + 1 - count) / limit));
+  return Math.max(0, back - emptyPages * limit);
 }

@@ -3,8 +3,7 @@
 
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type { Problem } from "../../../core/errors/problem.ts";
-import type { Authentication } from "../../../dataplane/authenticate/authentication.ts";
-import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
+import { type Authentication, createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "../../../dataplane/config/directory.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
 import { createSessions, type Sessions } from "../../../dataplane/sessions/create-sessions.ts";
