@@ -1,5 +1,5 @@
-// What happens to a request, in order: route → authenticate → limit, then what its target asks for (act/): authorize → read and
-// validate → perform. Every stage may refuse by throwing a Problem; nothing of the body is read before the caller is known to be
+// What happens to a request, in order: route → authenticate → rates, then the handler of its target's feature: authorize → read and
+// validate → ask the store. Every step may refuse by throwing a Problem; nothing of the body is read before the caller is known to be
 // allowed.
 
 import { Problem } from "../core/errors/problem.ts";
@@ -7,14 +7,14 @@ import type { RateLimits } from "./admission/rate-limits.ts";
 import { anonymous, type Caller } from "./authenticate/caller.ts";
 import type { Authentication } from "./authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
-import { type DocumentsDeps, onDocument } from "./documents/handler.ts";
+import { type DocumentsDeps, handleDocument } from "./documents/handler.ts";
 import type { Answer } from "./http/answer.ts";
 import { preflightHeaders } from "./http/cors.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
-import { type ObjectsDeps, onObjects } from "./objects/handler.ts";
-import { type OpenapiDeps, onDescription } from "./openapi/handler.ts";
-import type { Act } from "./operation/context.ts";
+import { handleObjects, type ObjectsDeps } from "./objects/handler.ts";
+import { handleDescription, type OpenapiDeps } from "./openapi/handler.ts";
+import type { OperationContext } from "./operation/context.ts";
 import { whileDataStay } from "./operation/demand-data.ts";
 import type { Quotas } from "./quotas/quotas.ts";
 import { findProject } from "./route/find-project.ts";
@@ -23,7 +23,7 @@ import { route } from "./route/route.ts";
 import { splitTarget } from "./route/split-path.ts";
 import { subjectOf } from "./route/subject.ts";
 import { accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
-import { onSession, type SessionRouteDeps } from "./sessions/handler.ts";
+import { handleSession, type SessionRouteDeps } from "./sessions/handler.ts";
 import type { Store } from "./store/port.ts";
 
 export interface PipelineDeps extends ObjectsDeps, DocumentsDeps, SessionRouteDeps, OpenapiDeps {
@@ -38,47 +38,47 @@ export interface PipelineDeps extends ObjectsDeps, DocumentsDeps, SessionRouteDe
 export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
   const split = splitTarget(exchange.rawUrl);
   const host = demandHost(exchange.request);
-  const place = await findProject(deps, host, split.segments);
-  exchange.project = place.project;
-  const target = route(place.segments);
+  const resolved = await findProject(deps, host, split.segments);
+  exchange.project = resolved.project;
+  const target = route(resolved.segments);
   exchange.target = target;
   if (split.fault) throw split.fault;
-  demandServing(place.project);
-  const subject = subjectOf(place.project, target);
+  demandServing(resolved.project);
+  const subject = subjectOf(resolved.project, target);
 
   const { method } = exchange.request;
-  if (method === "OPTIONS") return options(place.project, target, exchange.request.headers.origin);
+  if (method === "OPTIONS") return options(resolved.project, target, exchange.request.headers.origin);
   const rule = accessRule(target, method);
   if (rule === undefined) throw methodNotAllowed(method, target);
 
-  const caller = rule === "public" ? anonymous : await authenticate(deps, exchange, place.project);
+  const caller = rule === "public" ? anonymous : await authenticate(deps, exchange, resolved.project);
   exchange.caller = caller;
-  const { config } = place.project;
+  const { config } = resolved.project;
   if (config.limits.rate !== undefined) {
     exchange.rates = deps.rates.of(config, config.limits.rate, { caller, address: exchange.request.ip });
     await deps.rates.demand(config, exchange.rates);
   }
-  if (isWrite(rule)) demandWritable(place.project);
-  const act = { place, subject, rule, caller, query: split.query };
-  if (subject.kind !== "objects" && subject.kind !== "document") return perform(deps, exchange, act);
-  return whileDataStay(deps.directory, place.project, () => perform(deps, exchange, act));
+  if (isWrite(rule)) demandWritable(resolved.project);
+  const operation = { resolved, subject, rule, caller, query: split.query };
+  if (subject.kind !== "objects" && subject.kind !== "document") return handle(deps, exchange, operation);
+  return whileDataStay(deps.directory, resolved.project, () => handle(deps, exchange, operation));
 }
 
 function authenticate(deps: PipelineDeps, exchange: Exchange, project: LiveProject): Caller | Promise<Caller> {
   return deps.authentication.authenticate(project, exchange.request.headers.authorization);
 }
 
-function perform(given: PipelineDeps, exchange: Exchange, act: Act): Promise<Answer> {
-  const deps = isWrite(act.rule) ? underQuota(given, act.place.project) : given;
-  switch (act.subject.kind) {
+function handle(given: PipelineDeps, exchange: Exchange, operation: OperationContext): Promise<Answer> {
+  const deps = isWrite(operation.rule) ? underQuota(given, operation.resolved.project) : given;
+  switch (operation.subject.kind) {
     case "objects":
-      return onObjects(deps, exchange, act, act.subject);
+      return handleObjects(deps, exchange, operation, operation.subject);
     case "document":
-      return onDocument(deps, exchange, act, act.subject);
+      return handleDocument(deps, exchange, operation, operation.subject);
     case "session":
-      return onSession(deps, exchange, act, act.subject.target);
+      return handleSession(deps, exchange, operation, operation.subject.target);
     case "description":
-      return onDescription(deps, exchange, act, act.subject.target);
+      return handleDescription(deps, exchange, operation, operation.subject.target);
   }
 }
 

@@ -1,4 +1,4 @@
-// Acts on the objects of a resource: authorize, read and validate, then perform.
+// Handles requests for the objects of a resource: authorize, read and validate, then ask the store.
 
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Turns } from "../../core/turns.ts";
@@ -7,11 +7,11 @@ import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { admittedBody, noBody, present, type SentBody } from "../operation/body.ts";
 import {
-  type Act,
   admittedPreconditions,
   baseUrl,
   type LinkDeps,
   maxObjectBytes,
+  type OperationContext,
   type OperationDeps,
   type SubjectOf,
 } from "../operation/context.ts";
@@ -36,47 +36,48 @@ export interface ObjectsDeps extends OperationDeps, LinkDeps, ObjectDeps {
   readonly scanTurns: Turns;
 }
 
-export async function onObjects(
+export async function handleObjects(
   deps: ObjectsDeps,
   exchange: Exchange,
-  act: Act,
+  operation: OperationContext,
   { target, resource }: SubjectOf<"objects">,
 ): Promise<Answer> {
-  const { project } = act.place;
-  if (act.rule === "own" || act.rule === "public") throw new Error("An object route has no operation");
-  const grant = authorizeObjects(project.config, resource.config, act.rule, act.caller);
-  const preconditions = admittedPreconditions(exchange, act, resource.config.access.read);
+  const { project } = operation.resolved;
+  if (operation.rule === "own" || operation.rule === "public") throw new Error("An object route has no operation");
+  const grant = authorizeObjects(project.config, resource.config, operation.rule, operation.caller);
+  const preconditions = admittedPreconditions(exchange, operation, resource.config.access.read);
   const collection = { project: project.config, resource: target.resource };
   const maxBytes = maxObjectBytes(project.config.limits);
   const scene: ObjectScene = { collection, resource, maxBytes, grant, preconditions };
   const query =
-    target.kind === "collection" && act.rule === "read"
-      ? validateList(act.query, resource.schema, project.config)
+    target.kind === "collection" && operation.rule === "read"
+      ? validateList(operation.query, resource.schema, project.config)
       : undefined;
-  const sent = isWrite(act.rule) ? await admittedBody(deps, exchange, act) : noBody;
-  const waiting = beginWork(deps, exchange, act);
+  const sent = isWrite(operation.rule) ? await admittedBody(deps, exchange, operation) : noBody;
+  const waiting = beginWork(deps, exchange, operation);
   if (waiting !== undefined) await waiting;
-  const preparing = prepare(deps, act, scene);
+  const preparing = prepare(deps, operation, scene);
   if (preparing !== undefined) await preparing;
 
   if (target.kind === "collection") {
-    const url = `${baseUrl(deps, exchange, act.place)}/api/${target.resource}`;
+    const url = `${baseUrl(deps, exchange, operation.resolved)}/api/${target.resource}`;
     const onIndexMissing = () => deps.preparer.forget(resource);
     const onScan = () => endWork(exchange, undefined);
     const { store, scanTurns } = deps;
     if (query) return listObjects(store, scene, { query, url, onIndexMissing, scanTurns, onScan });
-    const creation = { project: project.config, caller: act.caller, body: present(sent.body), base: url };
+    const creation = { project: project.config, caller: operation.caller, body: present(sent.body), base: url };
     return createObject(deps, scene, { ...creation, idempotencyKey: sent.idempotencyKey });
   }
-  if (act.rule === "read") return readObject(deps.store, scene, target.id, chosenFieldsOf(act.query, resource.schema));
-  if (act.rule === "delete") return deleteObject(deps, scene, target.id);
+  if (operation.rule === "read")
+    return readObject(deps.store, scene, target.id, chosenFieldsOf(operation.query, resource.schema));
+  if (operation.rule === "delete") return deleteObject(deps, scene, target.id);
   return updateObject(deps, scene, target.id, changeOf(sent));
 }
 
 /** While the store takes no writes, what it has is read by the indexes that it has. */
 function prepare(
   { preparer }: ObjectsDeps,
-  { rule }: Act,
+  { rule }: OperationContext,
   { resource, collection }: ObjectScene,
 ): Promise<void> | undefined {
   const preparing = preparer.prepare(resource, collection);

@@ -1,10 +1,10 @@
-// Shows what a project says of itself: its OpenAPI document and the page to read it on.
+// Handles requests for what a project says of itself: its OpenAPI document and the page to read it on.
 
 import { authorizeDescription, authorizeReferencePage } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import { currentAnswer, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { type Act, baseUrl, type LinkDeps, type SubjectOf } from "../operation/context.ts";
+import { baseUrl, type LinkDeps, type OperationContext, type SubjectOf } from "../operation/context.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { ReferencePage } from "./reference-page.ts";
 
@@ -13,19 +13,19 @@ export interface OpenapiDeps extends LinkDeps {
   readonly referencePage: ReferencePage;
 }
 
-export async function onDescription(
+export async function handleDescription(
   deps: OpenapiDeps,
   exchange: Exchange,
-  act: Act,
+  operation: OperationContext,
   target: SubjectOf<"description">["target"],
 ): Promise<Answer> {
-  const { project } = act.place;
+  const { project } = operation.resolved;
   if (target.kind === "docs") {
-    authorizeReferencePage(project.config, act.caller);
+    authorizeReferencePage(project.config, operation.caller);
     const { headers } = exchange.request;
     return deps.referencePage({ file: target.file, target: exchange.rawUrl, headers });
   }
-  authorizeDescription(project.config, act.caller);
-  const text = await deps.descriptions.textOf(project, baseUrl(deps, exchange, act.place));
+  authorizeDescription(project.config, operation.caller);
+  const text = await deps.descriptions.textOf(project, baseUrl(deps, exchange, operation.resolved));
   return currentAnswer(text, preconditionsOf(exchange.request.headers));
 }

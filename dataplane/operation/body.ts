@@ -5,7 +5,7 @@ import type { LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
 import { readBody } from "../http/read-body.ts";
-import type { Act, OperationDeps } from "./context.ts";
+import type { OperationContext, OperationDeps } from "./context.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
 
 /** What a write says. */
@@ -19,14 +19,18 @@ export interface SentBody {
 export const noBody: SentBody = Object.freeze({});
 
 /** The body of a write that has one, once the write is admitted. */
-export async function admittedBody(deps: OperationDeps, exchange: Exchange, act: Act): Promise<SentBody> {
-  const { project } = act.place;
-  if (act.caller.kind === "anonymous") {
+export async function admittedBody(
+  deps: OperationDeps,
+  exchange: Exchange,
+  operation: OperationContext,
+): Promise<SentBody> {
+  const { project } = operation.resolved;
+  if (operation.caller.kind === "anonymous") {
     await deps.anonymousWrites.demand(project.config, exchange.request.ip);
   }
-  if (act.rule === "delete") return noBody;
+  if (operation.rule === "delete") return noBody;
   const format = patchFormatOf(exchange.request.raw);
-  const idempotencyKey = act.rule === "create" ? idempotencyKeyOf(exchange.request.headers) : undefined;
+  const idempotencyKey = operation.rule === "create" ? idempotencyKeyOf(exchange.request.headers) : undefined;
   const body = await bodyOf(deps, exchange, project, bodyDepth(format));
   return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
 }

@@ -1,4 +1,4 @@
-// An allowed method on a known target by a known caller: what every kind of target is acted on with.
+// An allowed method on a known target by a known caller: what every handler gets, and what several of them do with it.
 
 import type { Permission, ProjectLimits } from "../../core/config/types.ts";
 import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
@@ -9,7 +9,7 @@ import { demandReadToo } from "../authorize/authorize.ts";
 import type { Directory } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import { type Exchange, requestOrigin } from "../http/exchange.ts";
-import type { Place } from "../route/find-project.ts";
+import type { ResolvedProject } from "../route/find-project.ts";
 import type { PublicAddress } from "../route/public-address.ts";
 import type { Subject } from "../route/subject.ts";
 import type { AccessRule } from "../route/targets.ts";
@@ -27,21 +27,25 @@ export interface LinkDeps {
   readonly address: PublicAddress;
 }
 
-export interface Act {
-  readonly place: Place;
+export interface OperationContext {
+  readonly resolved: ResolvedProject;
   readonly subject: Subject;
   readonly rule: AccessRule;
   readonly caller: Caller;
   readonly query: string;
 }
 
-/** The part of a subject that one kind of act is about. */
+/** The part of a subject that one handler is about. */
 export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { kind: K }>;
 
 /** What the request says of the state that it wants to find; who may not read must not find that out by guessing. */
-export function admittedPreconditions(exchange: Exchange, act: Act, read: Permission): Preconditions | undefined {
+export function admittedPreconditions(
+  exchange: Exchange,
+  operation: OperationContext,
+  read: Permission,
+): Preconditions | undefined {
   const preconditions = preconditionsOf(exchange.request.headers);
-  if (preconditions !== undefined) demandReadToo(act.place.project.config, read, act.caller);
+  if (preconditions !== undefined) demandReadToo(operation.resolved.project.config, read, operation.caller);
   return preconditions;
 }
 
@@ -53,6 +57,6 @@ export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLim
 }
 
 /** What links begin with. */
-export function baseUrl(deps: LinkDeps, exchange: Exchange, place: Place): string {
-  return requestOrigin(exchange.request, deps.address.origin) + place.base;
+export function baseUrl(deps: LinkDeps, exchange: Exchange, resolved: ResolvedProject): string {
+  return requestOrigin(exchange.request, deps.address.origin) + resolved.base;
 }

@@ -3,7 +3,7 @@
 import type { Work } from "../admission/fair-share.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { isWrite } from "../route/targets.ts";
-import { type Act, maxObjectBytes, type OperationDeps } from "./context.ts";
+import { maxObjectBytes, type OperationContext, type OperationDeps } from "./context.ts";
 import { demandData } from "./demand-data.ts";
 
 const readUnits = 1;
@@ -18,19 +18,19 @@ const usualBytes = 1024 * 1024;
 export function beginWork(
   deps: OperationDeps,
   exchange: Exchange,
-  act: Act,
+  operation: OperationContext,
   answerLength?: number,
 ): Promise<void> | undefined {
   const begun = (work: Work): void => {
     exchange.work = work;
     // They may have been lost while the body arrived, for as long as the client likes, or while this waited for its share.
-    demandData(deps.directory, act.place.project);
+    demandData(deps.directory, operation.resolved.project);
   };
-  const { limits } = act.place.project.config;
+  const { limits } = operation.resolved.project.config;
   // Where values may be larger than usual, fewer are under way before their sizes are known.
   const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes, maxObjectBytes(limits));
-  const units = (isWrite(act.rule) ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes));
-  const work = deps.shares.of(act.place.project).begin(units, answerLength);
+  const units = (isWrite(operation.rule) ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes));
+  const work = deps.shares.of(operation.resolved.project).begin(units, answerLength);
   if (work instanceof Promise) return work.then(begun);
   begun(work);
   return undefined;

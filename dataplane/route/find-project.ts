@@ -6,7 +6,7 @@ import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
 import { hostName } from "./host-name.ts";
 import { belowPublicPath, type PublicAddress } from "./public-address.ts";
 
-export interface Place {
+export interface ResolvedProject {
   readonly project: LiveProject;
   /**
    * What links put between the origin and the path below: the public path and `/<namespace>/<project>`, or nothing on a claimed
@@ -26,7 +26,7 @@ export async function findProject(
   { directory, address }: ProjectSources,
   host: string,
   segments: readonly string[],
-): Promise<Place> {
+): Promise<ResolvedProject> {
   const claimed = directory.host(hostName(host));
   const byHost = claimed instanceof Promise ? await claimed : claimed;
   if (byHost.outcome === "found") return { project: byHost.value, base: "", segments };

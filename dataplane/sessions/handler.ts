@@ -1,4 +1,4 @@
-// Acts on sessions: log in, refresh, look at them, end them; and shows the public keys.
+// Handles requests for sessions: log in, refresh, show and end them; and shows the public keys.
 
 import type { Caller } from "../authenticate/caller.ts";
 import type { Authentication } from "../authenticate/create-authentication.ts";
@@ -6,7 +6,7 @@ import { authenticationRequired } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { type Answer, created, noContent, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { type Act, baseUrl, type LinkDeps, type SubjectOf } from "../operation/context.ts";
+import { baseUrl, type LinkDeps, type OperationContext, type SubjectOf } from "../operation/context.ts";
 import type { Sessions } from "./create-sessions.ts";
 
 export interface SessionRouteDeps extends LinkDeps {
@@ -14,14 +14,14 @@ export interface SessionRouteDeps extends LinkDeps {
   readonly sessions: Sessions;
 }
 
-export async function onSession(
+export async function handleSession(
   deps: SessionRouteDeps,
   exchange: Exchange,
-  act: Act,
+  operation: OperationContext,
   target: SubjectOf<"session">["target"],
 ): Promise<Answer> {
   const { authentication, sessions } = deps;
-  const { project } = act.place;
+  const { project } = operation.resolved;
   const { headers, ip } = exchange.request;
   switch (target.kind) {
     case "keys":
@@ -29,14 +29,14 @@ export async function onSession(
     case "refresh":
       return refresh(sessions, project, headers.authorization);
     case "sessions": {
-      const url = `${baseUrl(deps, exchange, act.place)}/sessions`;
-      if (act.rule === "public") {
+      const url = `${baseUrl(deps, exchange, operation.resolved)}/sessions`;
+      if (operation.rule === "public") {
         return login(sessions, project, { authorization: headers.authorization, address: ip, url });
       }
-      return listSessions(sessions, project, known(project, act.caller));
+      return listSessions(sessions, project, known(project, operation.caller));
     }
     case "session": {
-      const caller = known(project, act.caller);
+      const caller = known(project, operation.caller);
       const ends = exchange.request.method === "DELETE";
       return (ends ? endSession : readSession)(sessions, project, caller, target.id);
     }
