@@ -13,8 +13,8 @@ import {
 import { beginWork } from "../operation/work.ts";
 import { isWrite } from "../route/targets.ts";
 import {
+  type DocumentContext,
   type DocumentDeps,
-  type DocumentScene,
   deleteDocument,
   insertDocument,
   patchDocument,
@@ -36,7 +36,7 @@ export async function handleDocument(
   const document = { project: config, rootKey: rootKey.key };
   const preconditions = admittedPreconditions(exchange, operation, rootKey.access.read);
   const { path } = target;
-  const scene: DocumentScene = {
+  const context: DocumentContext = {
     project: config,
     rootKey,
     document,
@@ -54,9 +54,9 @@ export async function handleDocument(
   const answerLength = operation.rule === "read" || patch ? undefined : (body?.text.length ?? 0);
   const waiting = beginWork(deps, exchange, operation, answerLength);
   if (waiting !== undefined) await waiting;
-  if (operation.rule === "read") return readDocument(deps.store, scene);
-  if (operation.rule === "delete") return deleteDocument(deps, scene);
-  if (patch) return patchDocument(deps, scene, patch);
-  if (operation.rule === "create") return insertDocument(deps, scene, present(body), idempotencyKey);
-  return putDocument(deps, scene, present(body));
+  if (operation.rule === "read") return readDocument(deps.store, context);
+  if (operation.rule === "delete") return deleteDocument(deps, context);
+  if (patch) return patchDocument(deps, context, patch);
+  if (operation.rule === "create") return insertDocument(deps, context, present(body), idempotencyKey);
+  return putDocument(deps, context, present(body));
 }

@@ -30,7 +30,7 @@ export interface DocumentDeps {
   readonly turns: WriteTurns;
 }
 
-export interface DocumentScene {
+export interface DocumentContext {
   readonly project: ProjectConfig;
   readonly rootKey: RootKeyConfig;
   readonly document: DocumentRef;
@@ -40,32 +40,32 @@ export interface DocumentScene {
   readonly preconditions: Preconditions | undefined;
 }
 
-export async function readDocument(store: DocumentStore, scene: DocumentScene): Promise<Answer> {
-  const text = await currentText(store, scene);
+export async function readDocument(store: DocumentStore, context: DocumentContext): Promise<Answer> {
+  const text = await currentText(store, context);
   if (text === undefined) throw nothingThere();
-  return currentAnswer(text, scene.preconditions);
+  return currentAnswer(text, context.preconditions);
 }
 
 export async function insertDocument(
   deps: DocumentDeps,
-  scene: DocumentScene,
+  context: DocumentContext,
   body: CanonicalJson,
   idempotencyKey: string | undefined,
 ): Promise<Answer> {
   const { store } = deps;
-  const limits = { maxBytes: scene.project.limits.maxDocumentBytes };
+  const limits = { maxBytes: context.project.limits.maxDocumentBytes };
   const receipt =
     idempotencyKey === undefined
       ? undefined
-      : receiptOf({ ...scene, uid: scene.rootKey.uid, key: idempotencyKey, body }, []);
+      : receiptOf({ ...context, uid: context.rootKey.uid, key: idempotencyKey, body }, []);
   if (receipt) {
-    const before = await store.receipt(scene.document, receipt.key);
+    const before = await store.receipt(context.document, receipt.key);
     if (before !== undefined) return insertedBefore(before, body);
   }
-  const result = await conditioned(deps, scene, (expecting) =>
-    store.insertAt(scene.document, scene.path, body.text, { ...limits, ...expecting, ...(receipt && { receipt }) }),
+  const result = await conditioned(deps, context, (expecting) =>
+    store.insertAt(context.document, context.path, body.text, { ...limits, ...expecting, ...(receipt && { receipt }) }),
   );
-  return result.outcome === "repeated" ? insertedBefore(result.receipt, body) : written(result, scene);
+  return result.outcome === "repeated" ? insertedBefore(result.receipt, body) : written(result, context);
 }
 
 /** What the first of several equal requests was answered with: its own value. */
@@ -74,33 +74,33 @@ function insertedBefore(receipt: string, body: CanonicalJson): Answer {
   return writtenAnswer(201, body.text, replayed);
 }
 
-export async function putDocument(deps: DocumentDeps, scene: DocumentScene, body: CanonicalJson): Promise<Answer> {
-  const limits = { maxBytes: scene.project.limits.maxDocumentBytes, mayCreate: scene.grant.mayCreate };
-  const result = await conditioned(deps, scene, (expecting) =>
-    deps.store.putAt(scene.document, scene.path, body.text, { ...limits, ...expecting }),
+export async function putDocument(deps: DocumentDeps, context: DocumentContext, body: CanonicalJson): Promise<Answer> {
+  const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
+  const result = await conditioned(deps, context, (expecting) =>
+    deps.store.putAt(context.document, context.path, body.text, { ...limits, ...expecting }),
   );
-  return written(result, scene);
+  return written(result, context);
 }
 
-export async function patchDocument(deps: DocumentDeps, scene: DocumentScene, patch: Patch): Promise<Answer> {
-  const limits = { maxBytes: scene.project.limits.maxDocumentBytes, mayCreate: scene.grant.mayCreate };
-  const result = await comparedAndSet<DocumentWrite>(deps, scene, async ({ expected }, text) => {
+export async function patchDocument(deps: DocumentDeps, context: DocumentContext, patch: Patch): Promise<Answer> {
+  const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
+  const result = await comparedAndSet<DocumentWrite>(deps, context, async ({ expected }, text) => {
     // Operations need a value; a merge patch makes one, as PUT adds a key.
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     // What never takes place needs no value.
     const value = expected === "never" ? "null" : patched(patch, text ?? "null");
     if (value === text) return { outcome: "replaced", text };
-    return deps.store.putAt(scene.document, scene.path, value, { ...limits, ...(expected && { expected }) });
+    return deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
   });
-  return written(result, scene);
+  return written(result, context);
 }
 
-export async function deleteDocument(deps: DocumentDeps, scene: DocumentScene): Promise<Answer> {
-  if (leadsTooDeep(scene.path)) throw nothingThere();
-  const result = await conditioned(deps, scene, (expecting) =>
-    deps.store.removeAt(scene.document, scene.path, expecting),
+export async function deleteDocument(deps: DocumentDeps, context: DocumentContext): Promise<Answer> {
+  if (leadsTooDeep(context.path)) throw nothingThere();
+  const result = await conditioned(deps, context, (expecting) =>
+    deps.store.removeAt(context.document, context.path, expecting),
   );
-  if (result.outcome !== "removed") throw refused(result, scene);
+  if (result.outcome !== "removed") throw refused(result, context);
   return ok("{}");
 }
 
@@ -116,37 +116,37 @@ function nothingThere(): Problem {
 /** Carries a write out under the request's preconditions, if it has any: they hold in the very step that writes. */
 function conditioned<T extends { readonly outcome: string }>(
   deps: DocumentDeps,
-  scene: DocumentScene,
+  context: DocumentContext,
   write: (expecting: Expecting) => Promise<T>,
 ): Promise<T> {
-  return scene.preconditions === undefined
-    ? seeded(deps.store, scene, () => write({}))
-    : comparedAndSet(deps, scene, write);
+  return context.preconditions === undefined
+    ? seeded(deps.store, context, () => write({}))
+    : comparedAndSet(deps, context, write);
 }
 
 /** Reads what is at the path, judges it by the preconditions, and has `write` write as long as it is still there. */
 function comparedAndSet<T extends { readonly outcome: string }>(
   { store, turns }: DocumentDeps,
-  scene: DocumentScene,
+  context: DocumentContext,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,
 ): Promise<T> {
-  const { project, rootKey, path } = scene;
+  const { project, rootKey, path } = context;
   const place = [project.namespace, project.name, rootKey.key, ...path];
-  return turns.take(place, () => repeated(store, scene, write));
+  return turns.take(place, () => repeated(store, context, write));
 }
 
 async function repeated<T extends { readonly outcome: string }>(
   store: DocumentStore,
-  scene: DocumentScene,
+  context: DocumentContext,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,
 ): Promise<T> {
   const deadline = performance.now() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
-    const text = await currentText(store, scene);
-    const failure = failedPrecondition(scene.preconditions, text);
+    const text = await currentText(store, context);
+    const failure = failedPrecondition(context.preconditions, text);
     // RFC 9110 §13.2.1: what would be refused anyway is refused as if there were no preconditions, and only the store knows.
     const expected = failure ? "never" : asExpectation(text);
-    const result = await seeded(store, scene, () => write({ expected }, text));
+    const result = await seeded(store, context, () => write({ expected }, text));
     if (result.outcome !== "changed") return result;
     if (failure) throw failure;
     if (performance.now() >= deadline) throw conflict("value");
@@ -159,32 +159,32 @@ function asExpectation(text: string | undefined): Expected {
 }
 
 /** What is at the path; undefined = nothing. */
-async function currentText(store: DocumentStore, scene: DocumentScene): Promise<string | undefined> {
-  if (leadsTooDeep(scene.path)) return undefined;
-  const result = await store.readAt(scene.document, scene.path);
+async function currentText(store: DocumentStore, context: DocumentContext): Promise<string | undefined> {
+  if (leadsTooDeep(context.path)) return undefined;
+  const result = await store.readAt(context.document, context.path);
   // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
-  const found = result.outcome === "missing_document" ? readAt(scene.rootKey.initialValue, scene.path) : result;
+  const found = result.outcome === "missing_document" ? readAt(context.rootKey.initialValue, context.path) : result;
   return found.outcome === "found" ? found.text : undefined;
 }
 
 /** Repeats `write` once after storing the initial value, when the store says that it wrote nothing for want of one. */
 async function seeded<T extends { readonly outcome: string }>(
   store: DocumentStore,
-  scene: DocumentScene,
+  context: DocumentContext,
   write: () => Promise<T>,
 ): Promise<T> {
   const first = await write();
   if (first.outcome !== "missing_document") return first;
-  await store.initialise(scene.document, scene.rootKey.initialValue);
+  await store.initialise(context.document, context.rootKey.initialValue);
   return write();
 }
 
-function written(result: DocumentWrite, scene: DocumentScene): Answer {
-  if (!("text" in result)) throw refused(result, scene);
+function written(result: DocumentWrite, context: DocumentContext): Answer {
+  if (!("text" in result)) throw refused(result, context);
   return writtenAnswer(result.outcome === "created" ? 201 : 200, result.text);
 }
 
-function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
+function refused(refusal: DocumentRefusal, context: DocumentContext): Problem {
   switch (refusal.outcome) {
     case "parent_not_found":
       return new Problem("parent_not_found", "A segment before the last leads nowhere; create the parent first");
@@ -198,14 +198,14 @@ function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
     case "index_out_of_range":
       return new Problem(
         "index_out_of_range",
-        scene.grant.mayRead
+        context.grant.mayRead
           ? `The array's length is ${refusal.length}; insert at 0 to ${refusal.length}, or at -`
           : "The index is greater than the array's length; insert at the end with -",
       );
     case "index_not_found":
       return new Problem(
         "index_not_found",
-        scene.grant.mayRead
+        context.grant.mayRead
           ? `The array's length is ${refusal.length}; indices start at 0`
           : "The array has no element at this index; indices start at 0",
       );
@@ -214,7 +214,7 @@ function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
     case "document_too_large":
       return new Problem(
         "document_too_large",
-        `The root key's whole value has at most ${scene.project.limits.maxDocumentBytes} bytes`,
+        `The root key's whole value has at most ${context.project.limits.maxDocumentBytes} bytes`,
       );
     case "quota_exceeded":
       return new Problem("quota_exceeded", "The project's quota of bytes has no room for this; delete some first");
@@ -222,7 +222,7 @@ function refused(refusal: DocumentRefusal, scene: DocumentScene): Problem {
       return new Problem("too_deep", `A root key's value nests at most ${maxDepth} levels`);
     case "create_refused":
       // Only the store could see that this PUT adds a key; say what a plain create would have heard.
-      demand(scene.project, scene.rootKey.access.create, "create", scene.caller);
+      demand(context.project, context.rootKey.access.create, "create", context.caller);
       return new Problem("insufficient_access", "The caller may replace values here and may not add keys");
     case "not_found":
       return new Problem("not_found", "The root key's value has nothing at this path");

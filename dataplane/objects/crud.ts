@@ -38,7 +38,7 @@ export interface ObjectDeps {
   readonly newId: ObjectIds;
 }
 
-export interface ObjectScene {
+export interface ObjectContext {
   readonly collection: CollectionRef;
   readonly resource: LiveResource;
   /** Of the data of an object. */
@@ -59,24 +59,24 @@ export interface Creation {
   readonly idempotencyKey: string | undefined;
 }
 
-export async function createObject(deps: ObjectDeps, scene: ObjectScene, creation: Creation): Promise<Answer> {
+export async function createObject(deps: ObjectDeps, context: ObjectContext, creation: Creation): Promise<Answer> {
   const { caller, body, base, idempotencyKey } = creation;
   const post =
     idempotencyKey === undefined
       ? undefined
-      : { ...creation, uid: scene.resource.config.uid, path: [], key: idempotencyKey };
+      : { ...creation, uid: context.resource.config.uid, path: [], key: idempotencyKey };
   if (post) {
     // Before anything else: since the first request the schema may have changed, or the collection may be full.
-    const receipt = await deps.store.receipt(scene.collection, receiptKeyOf(post));
+    const receipt = await deps.store.receipt(context.collection, receiptKeyOf(post));
     if (receipt !== undefined) return createdBefore(creation, receipt);
   }
-  demandCollection(scene.preconditions);
+  demandCollection(context.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
-  const text = validateNew(rulesOf(scene), body, id, metadataBy(caller, created));
-  const { maxObjects } = scene.resource.config;
+  const text = validateNew(rulesOf(context), body, id, metadataBy(caller, created));
+  const { maxObjects } = context.resource.config;
   const object = { id, owner: ownerOf(caller), text, ...(post && { receipt: receiptOf(post, [id, created]) }) };
-  const result = await deps.store.create(scene.collection, object, maxObjects);
+  const result = await deps.store.create(context.collection, object, maxObjects);
   if (result.outcome === "repeated") return createdBefore(creation, result.receipt);
   if (result.outcome === "quota_exceeded") {
     throw new Problem("quota_exceeded", `The resource holds at most ${maxObjects} objects; delete some first`);
@@ -97,12 +97,12 @@ function metadataBy(caller: Caller, created: number): Metadata {
 
 export async function readObject(
   store: ObjectStore,
-  scene: ObjectScene,
+  context: ObjectContext,
   id: string,
   fields?: Selection,
 ): Promise<Answer> {
   // The tag is the whole object's, whatever is shown of it, so that a write may name it in If-Match.
-  const answer = currentAnswer((await mustRead(store, scene, id)).text, scene.preconditions);
+  const answer = currentAnswer((await mustRead(store, context, id)).text, context.preconditions);
   return fields === undefined || answer.text === undefined
     ? answer
     : { ...answer, text: selected(answer.text, fields) };
@@ -110,18 +110,18 @@ export async function readObject(
 
 export async function updateObject(
   deps: ObjectDeps,
-  scene: ObjectScene,
+  context: ObjectContext,
   id: string,
   change: ObjectChange,
 ): Promise<Answer> {
   const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
-    const stored = await mustRead(deps.store, scene, id);
-    const owner = demandYours(scene, stored);
-    demandPreconditions(scene.preconditions, stored.text);
-    const text = changedText(scene, change, stored.text);
+    const stored = await mustRead(deps.store, context, id);
+    const owner = demandYours(context, stored);
+    demandPreconditions(context.preconditions, stored.text);
+    const text = changedText(context, change, stored.text);
     if (text === stored.text) return writtenAnswer(200, text);
-    const result = await deps.store.replace(scene.collection, { id, owner, text }, stored);
+    const result = await deps.store.replace(context.collection, { id, owner, text }, stored);
     if (result.outcome === "replaced") return writtenAnswer(200, result.text);
     if (result.outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw conflict("object");
@@ -129,32 +129,34 @@ export async function updateObject(
   }
 }
 
-function changedText(scene: ObjectScene, change: ObjectChange, stored: string): string {
-  const rules = rulesOf(scene);
+function changedText(context: ObjectContext, change: ObjectChange, stored: string): string {
+  const rules = rulesOf(context);
   return "patch" in change ? validatePatch(rules, change.patch, stored) : validateUpdate(rules, change.fields, stored);
 }
 
-function rulesOf({ resource, maxBytes }: ObjectScene): ObjectRules {
+function rulesOf({ resource, maxBytes }: ObjectContext): ObjectRules {
   return { schema: resource.schema, maxBytes };
 }
 
-export async function deleteObject(deps: ObjectDeps, scene: ObjectScene, id: string): Promise<Answer> {
+export async function deleteObject(deps: ObjectDeps, context: ObjectContext, id: string): Promise<Answer> {
   const { store } = deps;
   if (!isObjectId(id)) throw missing();
-  if (scene.preconditions !== undefined) return deleteConditionally(deps, scene, id);
-  if (await store.remove(scene.collection, id, scene.grant.writable)) return noContent;
+  if (context.preconditions !== undefined) return deleteConditionally(deps, context, id);
+  if (await store.remove(context.collection, id, context.grant.writable)) return noContent;
   const seen =
-    scene.grant.writable.owner === undefined ? undefined : await store.read(scene.collection, id, scene.grant.visible);
+    context.grant.writable.owner === undefined
+      ? undefined
+      : await store.read(context.collection, id, context.grant.visible);
   throw seen ? notYours() : missing();
 }
 
-async function deleteConditionally(deps: ObjectDeps, scene: ObjectScene, id: string): Promise<Answer> {
+async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id: string): Promise<Answer> {
   const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
-    const stored = await mustRead(deps.store, scene, id);
-    demandYours(scene, stored);
-    demandPreconditions(scene.preconditions, stored.text);
-    const outcome = await deps.store.removeUnchanged(scene.collection, id, stored);
+    const stored = await mustRead(deps.store, context, id);
+    demandYours(context, stored);
+    demandPreconditions(context.preconditions, stored.text);
+    const outcome = await deps.store.removeUnchanged(context.collection, id, stored);
     if (outcome === "removed") return noContent;
     if (outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw conflict("object");
@@ -162,14 +164,14 @@ async function deleteConditionally(deps: ObjectDeps, scene: ObjectScene, id: str
   }
 }
 
-async function mustRead(store: ObjectStore, scene: ObjectScene, id: string): Promise<StoredObject> {
-  const stored = isObjectId(id) ? await store.read(scene.collection, id, scene.grant.visible) : undefined;
+async function mustRead(store: ObjectStore, context: ObjectContext, id: string): Promise<StoredObject> {
+  const stored = isObjectId(id) ? await store.read(context.collection, id, context.grant.visible) : undefined;
   if (!stored) throw missing();
   return stored;
 }
 
 /** The owner of an object that the caller may change. */
-function demandYours({ grant }: ObjectScene, stored: StoredObject): Owner {
+function demandYours({ grant }: ObjectContext, stored: StoredObject): Owner {
   const { creator, creator_type } = metadataOf(stored.text);
   const owner = `${creator_type}:${creator}`;
   if (grant.writable.owner !== undefined && grant.writable.owner !== owner) throw notYours();

@@ -21,8 +21,8 @@ import {
   createObject,
   deleteObject,
   type ObjectChange,
+  type ObjectContext,
   type ObjectDeps,
-  type ObjectScene,
   readObject,
   updateObject,
 } from "./crud.ts";
@@ -48,7 +48,7 @@ export async function handleObjects(
   const preconditions = admittedPreconditions(exchange, operation, resource.config.access.read);
   const collection = { project: project.config, resource: target.resource };
   const maxBytes = maxObjectBytes(project.config.limits);
-  const scene: ObjectScene = { collection, resource, maxBytes, grant, preconditions };
+  const context: ObjectContext = { collection, resource, maxBytes, grant, preconditions };
   const query =
     target.kind === "collection" && operation.rule === "read"
       ? validateList(operation.query, resource.schema, project.config)
@@ -56,7 +56,7 @@ export async function handleObjects(
   const sent = isWrite(operation.rule) ? await admittedBody(deps, exchange, operation) : noBody;
   const waiting = beginWork(deps, exchange, operation);
   if (waiting !== undefined) await waiting;
-  const preparing = prepare(deps, operation, scene);
+  const preparing = prepare(deps, operation, context);
   if (preparing !== undefined) await preparing;
 
   if (target.kind === "collection") {
@@ -64,21 +64,21 @@ export async function handleObjects(
     const onIndexMissing = () => deps.preparer.forget(resource);
     const onScan = () => endWork(exchange, undefined);
     const { store, scanTurns } = deps;
-    if (query) return listObjects(store, scene, { query, url, onIndexMissing, scanTurns, onScan });
+    if (query) return listObjects(store, context, { query, url, onIndexMissing, scanTurns, onScan });
     const creation = { project: project.config, caller: operation.caller, body: present(sent.body), base: url };
-    return createObject(deps, scene, { ...creation, idempotencyKey: sent.idempotencyKey });
+    return createObject(deps, context, { ...creation, idempotencyKey: sent.idempotencyKey });
   }
   if (operation.rule === "read")
-    return readObject(deps.store, scene, target.id, chosenFieldsOf(operation.query, resource.schema));
-  if (operation.rule === "delete") return deleteObject(deps, scene, target.id);
-  return updateObject(deps, scene, target.id, changeOf(sent));
+    return readObject(deps.store, context, target.id, chosenFieldsOf(operation.query, resource.schema));
+  if (operation.rule === "delete") return deleteObject(deps, context, target.id);
+  return updateObject(deps, context, target.id, changeOf(sent));
 }
 
 /** While the store takes no writes, what it has is read by the indexes that it has. */
 function prepare(
   { preparer }: ObjectsDeps,
   { rule }: OperationContext,
-  { resource, collection }: ObjectScene,
+  { resource, collection }: ObjectContext,
 ): Promise<void> | undefined {
   const preparing = preparer.prepare(resource, collection);
   if (preparing === undefined || isWrite(rule)) return preparing;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import type { IndexField } from "../../core/config/types.ts";
 import { compileSchema } from "../../core/schema/compile-schema.ts";
-import type { ObjectScene } from "../../dataplane/objects/crud.ts";
+import type { ObjectContext } from "../../dataplane/objects/crud.ts";
 import { validateList } from "../../dataplane/objects/list/query.ts";
 import { listObjects } from "../../dataplane/objects/list/run.ts";
 import { createScanTurns } from "../../dataplane/objects/list/scan.ts";
@@ -268,13 +268,13 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
     expected: readonly string[],
     fields: readonly IndexField[],
   ): Promise<void> {
-    const scene = {
+    const context = {
       collection,
       resource: { config: { indexes: fields } },
       grant: { visible: query.owner === undefined ? {} : { owner: query.owner } },
-    } as unknown as ObjectScene;
+    } as unknown as ObjectContext;
     const get = async (text: string): Promise<Shown> => {
-      const answer = await listObjects(store, scene, {
+      const answer = await listObjects(store, context, {
         query: validateList(text, schema, config),
         url: "",
         onIndexMissing: () => undefined,

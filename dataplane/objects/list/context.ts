@@ -2,7 +2,7 @@
 
 import type { Turns } from "../../../core/turns.ts";
 import type { ObjectStore, Page, PageRange } from "../../store/port.ts";
-import type { ObjectScene } from "../crud.ts";
+import type { ObjectContext } from "../crud.ts";
 import type { Cursor } from "./cursor.ts";
 import type { ListQuery } from "./query.ts";
 
@@ -24,9 +24,9 @@ export interface ListRequest {
  */
 export const pageLength = 16 * 1024 * 1024;
 
-export interface Finding {
+export interface ListContext {
   readonly store: ObjectStore;
-  readonly scene: ObjectScene;
+  readonly context: ObjectContext;
   readonly request: ListRequest;
   /** Awaited once before a long page is read to its end. */
   readonly beforeMore: () => Promise<void>;
@@ -37,7 +37,7 @@ export interface ListPage extends Page {
   readonly next?: Cursor;
 }
 
-export function rangeOf({ request, beforeMore }: Finding): PageRange {
+export function rangeOf({ request, beforeMore }: ListContext): PageRange {
   const { offset, limit, order } = request.query;
   return { offset, limit, descending: order.descending, maxLength: pageLength, beforeMore };
 }

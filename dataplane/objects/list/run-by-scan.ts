@@ -3,7 +3,7 @@
 
 import { projectName } from "../../../core/config/config-keys.ts";
 import type { Condition } from "./conditions.ts";
-import { type Finding, type ListPage, pageLength } from "./context.ts";
+import { type ListContext, type ListPage, pageLength } from "./context.ts";
 import { type Cursor, cursorOf } from "./cursor.ts";
 import { type IndexUse, type Plan, restrictionsOf } from "./plan.ts";
 import { indexBuilding, tooExpensive } from "./refusals.ts";
@@ -18,33 +18,37 @@ const freeCandidates = 2_000;
 /** Characters of a page that are read without a turn, as pages by an index have it. */
 const freeLength = 1024 * 1024;
 
-export async function listByScan(finding: Finding, plan: Plan, conditions: readonly Condition[]): Promise<ListPage> {
-  const { store, scene, request } = finding;
-  const found = await candidates(finding, plan.narrowings);
+export async function listByScan(list: ListContext, plan: Plan, conditions: readonly Condition[]): Promise<ListPage> {
+  const { store, context, request } = list;
+  const found = await candidates(list, plan.narrowings);
   if (found.ids !== undefined && found.isEach && plan.isByCreation) {
-    return pageOfIds(finding, found.ids, conditions);
+    return pageOfIds(list, found.ids, conditions);
   }
   request.onScan();
-  const texts = found.ids === undefined ? await everything(finding) : store.readObjects(scene.collection, found.ids);
-  const page = texts && (await scan(finding, texts, conditions));
+  const texts = found.ids === undefined ? await everything(list) : store.readObjects(context.collection, found.ids);
+  const page = texts && (await scan(list, texts, conditions));
   if (page !== undefined) return page;
   const waiting = plan.answer?.query.index ?? found.waiting;
   if (waiting !== undefined) throw indexBuilding(waiting);
-  throw tooExpensive(request.query, conditions, scene.resource.config.indexes);
+  throw tooExpensive(request.query, conditions, context.resource.config.indexes);
 }
 
-function scan({ scene, request }: Finding, texts: AsyncIterable<readonly string[]>, conditions: readonly Condition[]) {
+function scan(
+  { context, request }: ListContext,
+  texts: AsyncIterable<readonly string[]>,
+  conditions: readonly Condition[],
+) {
   const { order, offset, limit, cursor, counted } = request.query;
   const after = cursor?.after;
-  const { collection } = scene;
+  const { collection } = context;
   const turns = request.scanTurns;
   return scanObjects({ collection, texts, conditions, order, offset, limit, counted, turns, ...(after && { after }) });
 }
 
-async function everything({ store, scene }: Finding): Promise<AsyncIterable<readonly string[]> | undefined> {
-  const { visible } = scene.grant;
-  const isWithinBound = (await store.count(scene.collection, visible)) <= scanLimit;
-  return isWithinBound ? store.scan(scene.collection, visible) : undefined;
+async function everything({ store, context }: ListContext): Promise<AsyncIterable<readonly string[]> | undefined> {
+  const { visible } = context.grant;
+  const isWithinBound = (await store.count(context.collection, visible)) <= scanLimit;
+  return isWithinBound ? store.scan(context.collection, visible) : undefined;
 }
 
 interface Candidates {
@@ -57,20 +61,20 @@ interface Candidates {
 }
 
 /** The smallest set that an index names. */
-async function candidates(finding: Finding, narrowings: readonly IndexUse[]): Promise<Candidates> {
-  const { store, scene } = finding;
-  const { best, count, waiting } = await smallest(finding, narrowings);
+async function candidates(list: ListContext, narrowings: readonly IndexUse[]): Promise<Candidates> {
+  const { store, context } = list;
+  const { best, count, waiting } = await smallest(list, narrowings);
   if (best === undefined) return waiting === undefined ? {} : { waiting };
-  const { visible } = scene.grant;
-  const read = () => store.candidates(scene.collection, visible, best.query, scanLimit);
-  const found = count > freeCandidates ? await inTurn(finding, read) : await read();
-  if (found.outcome === "not_ready") return notReady(finding, best.query.index);
+  const { visible } = context.grant;
+  const read = () => store.candidates(context.collection, visible, best.query, scanLimit);
+  const found = count > freeCandidates ? await inTurn(list, read) : await read();
+  if (found.outcome === "not_ready") return notReady(list, best.query.index);
   return found.outcome === "found" ? { ids: found.ids.toSorted(), isEach: best.isComplete } : {};
 }
 
 /** Naming ten thousand holds Redis for some four milliseconds, as reading a mebibyte does. */
-async function inTurn<T>({ scene, request }: Finding, read: () => Promise<T>): Promise<T> {
-  await request.scanTurns.take(projectName(scene.collection.project));
+async function inTurn<T>({ context, request }: ListContext, read: () => Promise<T>): Promise<T> {
+  await request.scanTurns.take(projectName(context.collection.project));
   try {
     return await read();
   } finally {
@@ -78,7 +82,7 @@ async function inTurn<T>({ scene, request }: Finding, read: () => Promise<T>): P
   }
 }
 
-function notReady({ request }: Finding, index: string | undefined): Candidates {
+function notReady({ request }: ListContext, index: string | undefined): Candidates {
   request.onIndexMissing();
   return index === undefined ? {} : { waiting: index };
 }
@@ -90,12 +94,12 @@ interface Smallest {
   readonly waiting?: string;
 }
 
-async function smallest(finding: Finding, narrowings: readonly IndexUse[]): Promise<Smallest> {
-  const { store, scene } = finding;
+async function smallest(list: ListContext, narrowings: readonly IndexUse[]): Promise<Smallest> {
+  const { store, context } = list;
   let chosen: Smallest = { count: scanLimit + 1 };
   for (const use of narrowings.slice(0, mostCounted)) {
-    const page = await store.pageByField(scene.collection, scene.grant.visible, use.query, onlyCount);
-    if (page.outcome === "not_ready") chosen = { ...chosen, ...notReady(finding, use.query.index) };
+    const page = await store.pageByField(context.collection, context.grant.visible, use.query, onlyCount);
+    if (page.outcome === "not_ready") chosen = { ...chosen, ...notReady(list, use.query.index) };
     else if (page.count < chosen.count) chosen = { ...chosen, best: use, count: page.count };
   }
   return chosen;
@@ -103,15 +107,15 @@ async function smallest(finding: Finding, narrowings: readonly IndexUse[]): Prom
 
 /** Where the index found exactly what matches, only the page itself is read. */
 async function pageOfIds(
-  finding: Finding,
+  list: ListContext,
   ids: readonly string[],
   conditions: readonly Condition[],
 ): Promise<ListPage> {
-  const { order, offset, limit, cursor } = finding.request.query;
+  const { order, offset, limit, cursor } = list.request.query;
   const ordered = order.descending ? ids.toReversed() : ids;
   const start = offset + passed(ordered, cursor?.after, order);
   const shown = ordered.slice(start, start + limit);
-  const { texts, isCut } = await readPage(finding, shown);
+  const { texts, isCut } = await readPage(list, shown);
   // What was changed since the index was read may match no longer.
   const matching = texts.filter((text) => conditions.every((condition) => condition.holds(text)));
   const page: ListPage = { count: ids.length, texts: matching, isCut };
@@ -127,11 +131,11 @@ function passed(ordered: readonly string[], after: Cursor | undefined, { descend
   return first < 0 ? ordered.length : first;
 }
 
-async function readPage({ store, scene, beforeMore }: Finding, ids: readonly string[]) {
+async function readPage({ store, context, beforeMore }: ListContext, ids: readonly string[]) {
   const texts: string[] = [];
   let length = 0;
   let hasTurn = false;
-  for await (const batch of store.readObjects(scene.collection, ids)) {
+  for await (const batch of store.readObjects(context.collection, ids)) {
     texts.push(...batch);
     length += batch.reduce((sum, text) => sum + text.length, 0);
     if (length > pageLength) break;

@@ -7,26 +7,26 @@ import { selected } from "../../../core/json/selection.ts";
 import type { Answer } from "../../http/answer.ts";
 import { currentAnswer } from "../../http/conditional-requests.ts";
 import type { ObjectStore } from "../../store/port.ts";
-import type { ObjectScene } from "../crud.ts";
+import type { ObjectContext } from "../crud.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
-import { type Finding, type ListPage, type ListRequest, rangeOf } from "./context.ts";
+import { type ListContext, type ListPage, type ListRequest, rangeOf } from "./context.ts";
 import { cursorOf, cursorText, positionOf } from "./cursor.ts";
 import { type IndexUse, planList, restrictionsOf } from "./plan.ts";
 import type { ListQuery } from "./query.ts";
 import { listByScan } from "./run-by-scan.ts";
 
-export async function listObjects(store: ObjectStore, scene: ObjectScene, request: ListRequest): Promise<Answer> {
+export async function listObjects(store: ObjectStore, context: ObjectContext, request: ListRequest): Promise<Answer> {
   const { query, scanTurns } = request;
   let hasTurn = false;
   // What is long has turns, as scans have: a project that is alone may have 64 pages under way.
   const beforeMore = async (): Promise<void> => {
-    await scanTurns.take(projectName(scene.collection.project));
+    await scanTurns.take(projectName(context.collection.project));
     hasTurn = true;
   };
   try {
-    const page = await findPage({ store, scene, request, beforeMore });
+    const page = await findPage({ store, context, request, beforeMore });
     if (page.isCut) throw pageTooLong();
-    return currentAnswer(envelope(query, page, request.url), scene.preconditions);
+    return currentAnswer(envelope(query, page, request.url), context.preconditions);
   } finally {
     if (hasTurn) scanTurns.give();
   }
@@ -39,46 +39,46 @@ function envelope(query: ListQuery, page: ListPage, url: string): string {
   return `{${count}"items":[${texts.join(",")}],"links":${linksOf(query, page, url)}}`;
 }
 
-async function findPage(finding: Finding): Promise<ListPage> {
-  const { scene, request } = finding;
+async function findPage(list: ListContext): Promise<ListPage> {
+  const { context, request } = list;
   const { query } = request;
-  if (query.filters.length === 0 && query.order.keys.length === 0) return inOrderOfCreation(finding);
+  if (query.filters.length === 0 && query.order.keys.length === 0) return inOrderOfCreation(list);
   const conditions = query.filters.map(conditionOf);
-  const plan = planList(conditions, query.order, scene.resource.config.indexes);
+  const plan = planList(conditions, query.order, context.resource.config.indexes);
   if (plan.answer !== undefined) {
-    const indexed = await fromIndex(finding, plan.answer, conditions);
+    const indexed = await fromIndex(list, plan.answer, conditions);
     if (indexed.outcome === "page") return indexed;
     request.onIndexMissing();
   }
-  return listByScan(finding, plan, conditions);
+  return listByScan(list, plan, conditions);
 }
 
-async function inOrderOfCreation(finding: Finding): Promise<ListPage> {
-  const { store, scene, request } = finding;
+async function inOrderOfCreation(list: ListContext): Promise<ListPage> {
+  const { store, context, request } = list;
   if (request.query.cursor === undefined) {
-    return store.pageByCreation(scene.collection, scene.grant.visible, rangeOf(finding));
+    return store.pageByCreation(context.collection, context.grant.visible, rangeOf(list));
   }
-  const page = await fromIndex(finding, undefined, []);
+  const page = await fromIndex(list, undefined, []);
   if (page.outcome === "page") return page;
   throw new Error("The order of creation is always there");
 }
 
 /** `use` = undefined in order of creation alone. */
 async function fromIndex(
-  finding: Finding,
+  list: ListContext,
   use: IndexUse | undefined,
   conditions: readonly Condition[],
 ): Promise<({ readonly outcome: "page" } & ListPage) | { readonly outcome: "not_ready" }> {
-  const { store, scene, request } = finding;
+  const { store, context, request } = list;
   const { cursor, order, counted } = request.query;
-  const { visible } = scene.grant;
+  const { visible } = context.grant;
   if (cursor === undefined && use !== undefined) {
-    return store.pageByField(scene.collection, visible, use.query, rangeOf(finding));
+    return store.pageByField(context.collection, visible, use.query, rangeOf(list));
   }
   const known = restrictionsOf(conditions);
   const after = cursor?.after && positionOf(cursor.after, order, use, known);
-  const range = { ...rangeOf(finding), counted, ...(after && { after }) };
-  const walked = await store.walk(scene.collection, visible, use?.query, range);
+  const range = { ...rangeOf(list), counted, ...(after && { after }) };
+  const walked = await store.walk(context.collection, visible, use?.query, range);
   if (walked.outcome === "not_ready") return walked;
   const { next, ...page } = walked;
   return next === undefined ? page : { ...page, next: cursorOf(next, order, use, known) };

@@ -53,10 +53,10 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
   for (const rootKey of byName(project.rootKeys)) {
     tags.push({ name: `json/${rootKey.key}`, description: "A JSON value of any shape, read and changed by paths." });
     const policies = { project: project.config, access: rootKey.access, hasReadOnlyObjects: false };
-    const scene = { components, policies, tag: `json/${rootKey.key}`, id: `json.${rootKey.key}`, shapes: {} };
+    const context = { components, policies, tag: `json/${rootKey.key}`, id: `json.${rootKey.key}`, shapes: {} };
     const path = `/json/${rootKey.key}`;
-    put(paths, path, pathItem(rootOperations, scene));
-    put(paths, `${path}/{path}`, pathItem(partOperations, { ...scene, parameters: ["Path"] }));
+    put(paths, path, pathItem(rootOperations, context));
+    put(paths, `${path}/{path}`, pathItem(partOperations, { ...context, parameters: ["Path"] }));
     yield;
   }
   tags.push({ name: "sessions", description: "Log in, stay logged in, log out." });
@@ -88,7 +88,7 @@ interface Draft {
   readonly paths: Map<string, JsonObject>;
 }
 
-interface Scene {
+interface PathContext {
   readonly components: Components;
   readonly policies: Policies;
   readonly tag: string;
@@ -112,7 +112,7 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
     access,
     hasReadOnlyObjects: isScoped && scope.write === "Own" && scope.read === "All",
   };
-  const scene: Scene = {
+  const context: PathContext = {
     components,
     policies,
     tag: `api/${name}`,
@@ -123,16 +123,16 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
     ...(isScoped && { note: scopeNote(scope) }),
   };
   const path = `/api/${name}`;
-  put(paths, path, pathItem(collectionOperations, scene));
-  put(paths, `${path}/{id}`, pathItem(objectOperations, { ...scene, parameters: ["Id"] }));
+  put(paths, path, pathItem(collectionOperations, context));
+  put(paths, `${path}/{id}`, pathItem(objectOperations, { ...context, parameters: ["Id"] }));
 }
 
 function describeFixed(project: LiveProject, { components, paths }: Draft): void {
   const problems = rateProblems(project.config);
   for (const { path, security, parameters = [], ...entry } of fixedOperations) {
-    const scene = { components, tag: "sessions", id: "sessions", shapes: {} };
+    const context = { components, tag: "sessions", id: "sessions", shapes: {} };
     const described = {
-      ...operation(entry, scene, { security, problems, sentence: "", isForUsers: false }),
+      ...operation(entry, context, { security, problems, sentence: "", isForUsers: false }),
       security,
     };
     const before = paths.get(path) ?? { ...parameterList(parameters) };
@@ -141,45 +141,45 @@ function describeFixed(project: LiveProject, { components, paths }: Draft): void
 }
 
 /** The operations that somebody may do; undefined when there is none. */
-function pathItem(entries: readonly OperationEntry[], scene: Scene): JsonObject | undefined {
+function pathItem(entries: readonly OperationEntry[], context: PathContext): JsonObject | undefined {
   const offered = entries.flatMap((entry): [string, JsonObject][] => {
     if (entry.operation === undefined) return [];
-    const terms = callerTerms(scene.policies, entry.operation, entry.needs ?? []);
-    return terms === undefined ? [] : [[entry.method, operation(entry, scene, terms)]];
+    const terms = callerTerms(context.policies, entry.operation, entry.needs ?? []);
+    return terms === undefined ? [] : [[entry.method, operation(entry, context, terms)]];
   });
   if (offered.length === 0) return undefined;
-  return { ...parameterList(scene.parameters ?? []), ...Object.fromEntries(offered) };
+  return { ...parameterList(context.parameters ?? []), ...Object.fromEntries(offered) };
 }
 
-type Surroundings = Omit<Scene, "policies"> & { readonly policies?: Policies };
+type SectionContext = Omit<PathContext, "policies"> & { readonly policies?: Policies };
 
-function operation(entry: OperationEntry, scene: Surroundings, terms: CallerTerms): JsonObject {
+function operation(entry: OperationEntry, context: SectionContext, terms: CallerTerms): JsonObject {
   const isAllowed = (needed: Operation | undefined): boolean =>
-    needed === undefined || scene.policies === undefined || permissionOf(scene.policies, needed) !== "Nobody";
+    needed === undefined || context.policies === undefined || permissionOf(context.policies, needed) !== "Nobody";
   const answers = entry.answers.filter(({ needs }) => isAllowed(needs));
   const addsByRight = answers.some(({ needs }) => needs !== undefined);
-  const mayLackRights = addsByRight && scene.policies?.project.authentication === "Enabled";
+  const mayLackRights = addsByRight && context.policies?.project.authentication === "Enabled";
   const sources: ProblemSource[] = ["everyRequest", ...entry.problems, ...terms.problems];
   if (entry.body !== undefined) sources.push("body");
-  if (scene.policies !== undefined && entry.takes?.includes("IfMatch") && entry.operation !== undefined) {
-    sources.push(...preconditionProblems(scene.policies, entry.operation));
+  if (context.policies !== undefined && entry.takes?.includes("IfMatch") && entry.operation !== undefined) {
+    sources.push(...preconditionProblems(context.policies, entry.operation));
   }
   // A PUT that adds a key needs the right to create, which the caller may lack.
   if (mayLackRights) sources.push("anonymousCaller", "weakCaller");
   const headers = (entry.takes ?? []).map((name) => refTo("parameters", name));
-  const parameters = [...(entry.queries === undefined ? [] : (scene.queries?.[entry.queries] ?? [])), ...headers];
-  const note = terms.isForUsers ? scene.note : undefined;
+  const parameters = [...(entry.queries === undefined ? [] : (context.queries?.[entry.queries] ?? [])), ...headers];
+  const note = terms.isForUsers ? context.note : undefined;
   const description = [entry.description, terms.sentence, note].filter(Boolean).join("\n\n");
   return {
-    operationId: `${scene.id}.${entry.name}`,
+    operationId: `${context.id}.${entry.name}`,
     summary: entry.summary,
     ...(description !== "" && { description }),
-    tags: [scene.tag],
+    tags: [context.tag],
     ...(parameters.length > 0 && { parameters }),
-    ...(entry.body !== undefined && { requestBody: { required: true, content: content(entry.body, scene) } }),
+    ...(entry.body !== undefined && { requestBody: { required: true, content: content(entry.body, context) } }),
     responses: {
-      ...Object.fromEntries(answers.map((answer) => [String(answer.status), success(answer, scene, sources)])),
-      ...problemResponses(scene.components, sources),
+      ...Object.fromEntries(answers.map((answer) => [String(answer.status), success(answer, context, sources)])),
+      ...problemResponses(context.components, sources),
     },
     security: terms.security,
   };
@@ -187,7 +187,7 @@ function operation(entry: OperationEntry, scene: Surroundings, terms: CallerTerm
 
 function success(
   { description, shape, headers = [] }: SuccessAnswer,
-  scene: Surroundings,
+  context: SectionContext,
   sources: readonly ProblemSource[],
 ): JsonObject {
   const named = headers.map((name) => [name, refTo("headers", name)]);
@@ -198,11 +198,11 @@ function success(
       ...Object.fromEntries(named),
       ...(sources.includes("rates") && rateHeaders),
     },
-    ...(shape !== undefined && { content: content({ [json]: shape }, scene) }),
+    ...(shape !== undefined && { content: content({ [json]: shape }, context) }),
   };
 }
 
-function content(byType: Readonly<Record<string, Shape>>, { shapes, examples }: Surroundings): JsonObject {
+function content(byType: Readonly<Record<string, Shape>>, { shapes, examples }: SectionContext): JsonObject {
   return Object.fromEntries(
     Object.entries(byType).map(([type, shape]) => {
       const empty = { type: "object", maxProperties: 0 };

@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
-import type { ObjectScene } from "../../../../../dataplane/objects/crud.ts";
+import type { ObjectContext } from "../../../../../dataplane/objects/crud.ts";
 import { listObjects } from "../../../../../dataplane/objects/list/run.ts";
 import { createScanTurns } from "../../../../../dataplane/objects/list/scan.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
@@ -17,9 +17,9 @@ it("refuses a page of more than 16 MiB and says how to ask for less", async () =
     const { id } = newId();
     await store.create(collection, { id, owner: "apikey:ci", text: `{"id":"${id}","pad":"${pad}"}` }, 100);
   }
-  const scene = { collection, grant: { visible: {}, writable: {} } } as unknown as ObjectScene;
+  const context = { collection, grant: { visible: {}, writable: {} } } as unknown as ObjectContext;
   const ask = (limit: number) =>
-    listObjects(store, scene, {
+    listObjects(store, context, {
       query: { limit, offset: 0, order: { keys: [], descending: false }, filters: [], counted: true, suffix: "" },
       url: "http://127.0.0.1/api/films",
       onIndexMissing: () => undefined,
