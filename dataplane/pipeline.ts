@@ -15,10 +15,10 @@ import { acceptPatch } from "./http/patch.ts";
 import { handleObjects, type ObjectsDeps } from "./objects/handler.ts";
 import { handleDescription, type OpenapiDeps } from "./openapi/handler.ts";
 import type { OperationContext } from "./operation/context.ts";
-import { whileDataStay } from "./operation/demand-data.ts";
+import { whileDataStay } from "./operation/data-loss.ts";
 import type { Quotas } from "./quotas/quotas.ts";
 import { findProject } from "./route/find-project.ts";
-import { demandHost } from "./route/host-name.ts";
+import { requireHost } from "./route/host-name.ts";
 import { route } from "./route/route.ts";
 import { splitTarget } from "./route/split-path.ts";
 import { subjectOf } from "./route/subject.ts";
@@ -37,13 +37,13 @@ export interface PipelineDeps extends ObjectsDeps, DocumentsDeps, SessionRouteDe
 /** Carries a request out; whatever refuses throws. */
 export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
   const split = splitTarget(exchange.rawUrl);
-  const host = demandHost(exchange.request);
+  const host = requireHost(exchange.request);
   const resolved = await findProject(deps, host, split.segments);
   exchange.project = resolved.project;
   const target = route(resolved.segments);
   exchange.target = target;
   if (split.fault) throw split.fault;
-  demandServing(resolved.project);
+  requireServing(resolved.project);
   const subject = subjectOf(resolved.project, target);
 
   const { method } = exchange.request;
@@ -56,9 +56,9 @@ export async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Ans
   const { config } = resolved.project;
   if (config.limits.rate !== undefined) {
     exchange.rates = deps.rates.of(config, config.limits.rate, { caller, address: exchange.request.ip });
-    await deps.rates.demand(config, exchange.rates);
+    await deps.rates.take(config, exchange.rates);
   }
-  if (isWrite(rule)) demandWritable(resolved.project);
+  if (isWrite(rule)) requireWritable(resolved.project);
   const operation = { resolved, subject, rule, caller, query: split.query };
   if (subject.kind !== "objects" && subject.kind !== "document") return handle(deps, exchange, operation);
   return whileDataStay(deps.directory, resolved.project, () => handle(deps, exchange, operation));
@@ -87,11 +87,11 @@ function underQuota(deps: PipelineDeps, project: LiveProject): PipelineDeps {
   return project.config.limits.quota === undefined ? deps : { ...deps, store: deps.quotas.storeFor(project) };
 }
 
-function demandServing(project: LiveProject): void {
+function requireServing(project: LiveProject): void {
   if (project.config.serving === "Off") throw new Problem("project_off", "The project's owner switched it off");
 }
 
-function demandWritable(project: LiveProject): void {
+function requireWritable(project: LiveProject): void {
   if (project.config.serving === "ReadOnly") {
     throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
   }

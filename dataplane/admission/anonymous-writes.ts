@@ -7,14 +7,14 @@ import type { LocalBuckets } from "./local-buckets.ts";
 
 export interface AnonymousWrites {
   /** Throws Problem `write_throttled`. */
-  demand(project: ProjectConfig, address: string): Promise<void>;
+  spend(project: ProjectConfig, address: string): Promise<void>;
 }
 
 const windowSeconds = 60;
 
 export function createAnonymousWrites(buckets: Pick<LocalBuckets, "spend">): AnonymousWrites {
   return {
-    async demand(project, address) {
+    async spend(project, address) {
       // With authentication Disabled everyone is anonymous, and the platform's own limits apply.
       if (project.authentication === "Disabled") return;
       const limit = project.limits.anonymousWritesPerMinute;

@@ -16,7 +16,7 @@ export interface RateLimits {
   /** The buckets that a request takes from, the caller's first. */
   of(project: ProjectRef, rates: ProjectRates, asking: Asking): readonly SharedBucket[];
   /** Takes from each. Throws Problem `rate_limited`, or what the store raises, and has taken from none then. */
-  demand(project: ProjectRef, buckets: readonly SharedBucket[]): Promise<void>;
+  take(project: ProjectRef, buckets: readonly SharedBucket[]): Promise<void>;
 }
 
 export interface Asking {
@@ -54,7 +54,7 @@ export function createRateLimits(buckets: BucketStore, clock: Clock, observe: Ob
         ...(rates.project ? [bucketOf("project", `rate:${place}`, rates.project)] : []),
       ];
     },
-    async demand(project, buckets) {
+    async take(project, buckets) {
       const refusal = await takeFromAll(buckets);
       if (refusal === undefined) return;
       observe(project, refusal.bucket.policy.name);

@@ -37,9 +37,9 @@ export function authorizeObjects(
   operation: Operation,
   caller: Caller,
 ): ObjectGrant {
-  demand(project, resource.access[operation], operation, caller);
+  requirePermission(project, resource.access[operation], operation, caller);
   // An update answers with the object, so whoever may not read can't update.
-  if (operation === "update") demand(project, resource.access.read, "read", caller);
+  if (operation === "update") requirePermission(project, resource.access.read, "read", caller);
   if (project.authentication === "Disabled" || isAdministrator(caller)) return unlimited;
   const writable = within(resource.scope.write, caller);
   // Whoever may delete and not read must not learn from a 403 which ids are others' objects.
@@ -53,30 +53,35 @@ export function authorizeDocument(
   operation: Operation,
   caller: Caller,
 ): DocumentGrant {
-  demand(project, rootKey.access[operation], operation, caller);
+  requirePermission(project, rootKey.access[operation], operation, caller);
   const may = (other: Operation) => refusal(project, rootKey.access[other], other, caller) === undefined;
   return { mayCreate: may("create"), mayRead: may("read") };
 }
 
 /** Whether a caller may read what describes the project. */
 export function authorizeDescription(project: ProjectConfig, caller: Caller): void {
-  demand(project, project.openapi, "read", caller);
+  requirePermission(project, project.openapi, "read", caller);
 }
 
 /** Whether anybody may have the page that asks for the description, and for the credentials that it takes. */
 export function authorizeReferencePage(project: ProjectConfig, caller: Caller): void {
-  if (project.openapi === "Nobody") demand(project, "Nobody", "read", caller);
+  if (project.openapi === "Nobody") requirePermission(project, "Nobody", "read", caller);
 }
 
 /** Throws what a caller hears who may not do `operation`; used as well when only the store found out that it was needed. */
-export function demand(project: ProjectConfig, permission: Permission, operation: Operation, caller: Caller): void {
+export function requirePermission(
+  project: ProjectConfig,
+  permission: Permission,
+  operation: Operation,
+  caller: Caller,
+): void {
   const problem = refusal(project, permission, operation, caller);
   if (problem) throw problem;
 }
 
 /** For a write that tells what is stored: whose answer shows it, or whose precondition guesses at it. */
-export function demandReadToo(project: ProjectConfig, read: Permission, caller: Caller): void {
-  demand(project, read, "read", caller);
+export function requireReadToo(project: ProjectConfig, read: Permission, caller: Caller): void {
+  requirePermission(project, read, "read", caller);
 }
 
 function within(reach: Reach, caller: Caller): Visibility {

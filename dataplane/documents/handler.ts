@@ -1,6 +1,6 @@
 // Handles requests for the value of a root key, at any path: authorize, read and validate, then ask the store.
 
-import { authorizeDocument, demandReadToo } from "../authorize/authorize.ts";
+import { authorizeDocument, requireReadToo } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { admittedBody, noBody, present } from "../operation/body.ts";
@@ -46,7 +46,7 @@ export async function handleDocument(
     preconditions,
   };
   // A patch tells what is there: by its answer, and by its tests.
-  if (exchange.request.method === "PATCH") demandReadToo(config, rootKey.access.read, operation.caller);
+  if (exchange.request.method === "PATCH") requireReadToo(config, rootKey.access.read, operation.caller);
   const { body, patch, idempotencyKey } = isWrite(operation.rule)
     ? await admittedBody(deps, exchange, operation)
     : noBody;

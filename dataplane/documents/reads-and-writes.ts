@@ -6,7 +6,7 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
 import type { Caller } from "../authenticate/caller.ts";
-import { type DocumentGrant, demand } from "../authorize/authorize.ts";
+import { type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import { type Answer, ok } from "../http/answer.ts";
 import { currentAnswer, failedPrecondition, type Preconditions, writtenAnswer } from "../http/conditional-requests.ts";
 import { type Patch, patched } from "../http/patch.ts";
@@ -222,7 +222,7 @@ function refused(refusal: DocumentRefusal, context: DocumentContext): Problem {
       return new Problem("too_deep", `A root key's value nests at most ${maxDepth} levels`);
     case "create_refused":
       // Only the store could see that this PUT adds a key; say what a plain create would have heard.
-      demand(context.project, context.rootKey.access.create, "create", context.caller);
+      requirePermission(context.project, context.rootKey.access.create, "create", context.caller);
       return new Problem("insufficient_access", "The caller may replace values here and may not add keys");
     case "not_found":
       return new Problem("not_found", "The root key's value has nothing at this path");

@@ -95,7 +95,7 @@ export function writtenAnswer(status: 200 | 201, text: string, headers: Readonly
 }
 
 /** Throws `precondition_failed` unless a write may go on from `text`; undefined = nothing is there. */
-export function demandPreconditions(preconditions: Preconditions | undefined, text: string | undefined): void {
+export function requirePreconditions(preconditions: Preconditions | undefined, text: string | undefined): void {
   const failure = failedPrecondition(preconditions, text);
   if (failure) throw failure;
 }
@@ -112,7 +112,7 @@ export function failedPrecondition(
 }
 
 /** Throws `precondition_failed` unless a POST to a collection may go on: it is there, and has as many tags as pages. */
-export function demandCollection(preconditions: Preconditions | undefined): void {
+export function requireCollectionPreconditions(preconditions: Preconditions | undefined): void {
   const verdict = preconditions && judge(preconditions, noTag);
   if (verdict === undefined || verdict === "holds") return;
   throw new Problem(

@@ -46,7 +46,7 @@ export function requestId(sent: string | string[] | undefined): string {
   return typeof sent === "string" && harmless.test(sent) ? sent : randomUUID();
 }
 
-/** The scheme and host that a request used, for absolute links; behind proxies only as trusted ones say. `http(s)://host[:port]`, without a trailing slash. The host has passed demandHost. */
+/** The scheme and host that a request used, for absolute links; behind proxies only as trusted ones say. `http(s)://host[:port]`, without a trailing slash. The host has passed requireHost. */
 export function requestOrigin(request: FastifyRequest, fallback: string): string {
   const { host } = request;
   return host ? `${request.protocol === "https" ? "https" : "http"}://${host}` : fallback;

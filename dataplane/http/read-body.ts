@@ -15,7 +15,7 @@ const jsonType = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]*\+json)$/;
 const readAsJson = new Set(["application/x-www-form-urlencoded", "text/plain"]);
 
 /** Throws `unsupported_media_type` unless the content type is one that is read as JSON. */
-export function demandJson(contentType: string | undefined): void {
+export function requireJson(contentType: string | undefined): void {
   if (contentType === undefined || contentType === "") return;
   const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
   if (jsonType.test(type) || readAsJson.has(type)) return;
@@ -26,7 +26,7 @@ export function demandJson(contentType: string | undefined): void {
  * Throws `transfer_coding_not_supported` (RFC 9112 §6.1) or `unsupported_media_type` (RFC 9110 §8.4) unless the bytes of a body are the
  * text itself: read as JSON, what is coded would only be malformed.
  */
-function demandPlain({
+function requirePlain({
   "transfer-encoding": transfer = "",
   "content-encoding": content = "",
 }: IncomingHttpHeaders): void {
@@ -57,8 +57,8 @@ export interface ArrivingBody {
 
 export async function readBody(maxBytes: number, body: ArrivingBody, depth = maxDepth): Promise<CanonicalJson> {
   const { headers } = body.message;
-  demandPlain(headers);
-  demandJson(headers["content-type"]);
+  requirePlain(headers);
+  requireJson(headers["content-type"]);
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   body.invite();
   const bytes = await collect(body, maxBytes);

@@ -12,9 +12,9 @@ import type { LiveResource } from "../config/directory.ts";
 import { type Answer, noContent } from "../http/answer.ts";
 import {
   currentAnswer,
-  demandCollection,
-  demandPreconditions,
   type Preconditions,
+  requireCollectionPreconditions,
+  requirePreconditions,
   writtenAnswer,
 } from "../http/conditional-requests.ts";
 import type { Patch } from "../http/patch.ts";
@@ -70,7 +70,7 @@ export async function createObject(deps: ObjectDeps, context: ObjectContext, cre
     const receipt = await deps.store.receipt(context.collection, receiptKeyOf(post));
     if (receipt !== undefined) return createdBefore(creation, receipt);
   }
-  demandCollection(context.preconditions);
+  requireCollectionPreconditions(context.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
   const text = validateNew(rulesOf(context), body, id, metadataBy(caller, created));
@@ -117,8 +117,8 @@ export async function updateObject(
   const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const stored = await mustRead(deps.store, context, id);
-    const owner = demandYours(context, stored);
-    demandPreconditions(context.preconditions, stored.text);
+    const owner = requireOwner(context, stored);
+    requirePreconditions(context.preconditions, stored.text);
     const text = changedText(context, change, stored.text);
     if (text === stored.text) return writtenAnswer(200, text);
     const result = await deps.store.replace(context.collection, { id, owner, text }, stored);
@@ -154,8 +154,8 @@ async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id:
   const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const stored = await mustRead(deps.store, context, id);
-    demandYours(context, stored);
-    demandPreconditions(context.preconditions, stored.text);
+    requireOwner(context, stored);
+    requirePreconditions(context.preconditions, stored.text);
     const outcome = await deps.store.removeUnchanged(context.collection, id, stored);
     if (outcome === "removed") return noContent;
     if (outcome === "not_found") throw missing();
@@ -171,7 +171,7 @@ async function mustRead(store: ObjectStore, context: ObjectContext, id: string):
 }
 
 /** The owner of an object that the caller may change. */
-function demandYours({ grant }: ObjectContext, stored: StoredObject): Owner {
+function requireOwner({ grant }: ObjectContext, stored: StoredObject): Owner {
   const { creator, creator_type } = metadataOf(stored.text);
   const owner = `${creator_type}:${creator}`;
   if (grant.writable.owner !== undefined && grant.writable.owner !== owner) throw notYours();

@@ -30,11 +30,11 @@ export interface ObjectRules {
 
 /** The text to store for a new object. Throws `object_required`, `reserved_field`, `document_too_large` or `validation_failed`. */
 export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string, metadata: Metadata): string {
-  demandObject(body);
+  requireObject(body);
   for (const { name } of membersOf(body.text)) {
     if (owned.has(name) || parameters.has(name)) throw reserved(name, "leave it out");
   }
-  demandStorable(rules, body.text, "{}");
+  requireStorable(rules, body.text, "{}");
   return newObjectText(body, id, metadata);
 }
 
@@ -49,20 +49,20 @@ export function newObjectText({ text }: CanonicalJson, id: string, metadata: Met
  * when nothing changes. Throws as validateNew does; `id` and `_metadata` may be sent back unchanged.
  */
 export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: string): string {
-  demandObject(body);
+  requireObject(body);
   const storedMembers = membersOf(stored);
   const changes = new Map<string, string>();
   for (const member of membersOf(body.text)) {
     const value = body.text.slice(member.valueStart, member.valueEnd);
     if (parameters.has(member.name)) throw reserved(member.name, "leave it out");
-    if (owned.has(member.name)) demandUnchanged(member.name, value, memberText(stored, storedMembers, member.name));
+    if (owned.has(member.name)) requireUnchanged(member.name, value, memberText(stored, storedMembers, member.name));
     else changes.set(member.name, value);
   }
   if (changes.size === 0) return stored;
   const { data, id, metadata } = separate(stored, storedMembers);
   const merged = mergeMembers(data, changes);
   // Also when the values are the stored ones: since they were stored the schema may have changed.
-  demandStorable(rules, merged, data);
+  requireStorable(rules, merged, data);
   if (merged === data) return stored;
   return `{"id":${id},${merged === "{}" ? "" : `${merged.slice(1, -1)},`}"_metadata":${metadata}}`;
 }
@@ -73,14 +73,14 @@ export function validatePatch(rules: ObjectRules, patch: Patch, stored: string):
   const { data, id, metadata } = separate(stored, members);
   const changed = patch.format === "merge-patch" ? merged(patch.text, stored, data) : operated(patch, stored);
   if (changed === data) return stored;
-  demandReadable(changed);
-  demandStorable(rules, changed, data);
+  requireReadable(changed);
+  requireStorable(rules, changed, data);
   return `{"id":${id},${changed === "{}" ? "" : `${changed.slice(1, -1)},`}"_metadata":${metadata}}`;
 }
 
 function merged(patch: string, stored: string, data: string): string {
   if (kindOf(patch) !== "object") throw notObject(kindOf(patch));
-  demandOwnedUnchanged(patch, stored);
+  requireOwnedUnchanged(patch, stored);
   return patched({ format: "merge-patch", text: withoutMembers(patch, owned) }, data);
 }
 
@@ -95,25 +95,25 @@ function operated(patch: Patch & { readonly format: "json-patch" }, stored: stri
   const changed = patched(patch, stored);
   if (kindOf(changed) !== "object") throw notObject(kindOf(changed));
   // Of a value that replaces the whole object; else they are there as they were.
-  demandOwnedUnchanged(changed, stored);
+  requireOwnedUnchanged(changed, stored);
   return withoutMembers(changed, owned);
 }
 
-function demandOwnedUnchanged(text: string, stored: string): void {
+function requireOwnedUnchanged(text: string, stored: string): void {
   const members = membersOf(stored);
   for (const { name, valueStart, valueEnd } of membersOf(text)) {
-    if (owned.has(name)) demandUnchanged(name, text.slice(valueStart, valueEnd), memberText(stored, members, name));
+    if (owned.has(name)) requireUnchanged(name, text.slice(valueStart, valueEnd), memberText(stored, members, name));
   }
 }
 
 /** What POST and PUT are refused for while their body is read. */
-function demandReadable(data: string): void {
+function requireReadable(data: string): void {
   for (const { name } of membersOf(data)) if (parameters.has(name)) throw reserved(name, "leave it out");
   if (depthOf(data) > maxDepth) throw new Problem("too_deep", `An object nests at most ${maxDepth} levels`);
 }
 
 /** The size first: how much work the schema is goes by it. */
-function demandStorable({ schema, maxBytes }: ObjectRules, data: string, before: string): void {
+function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before: string): void {
   const bytes = Buffer.byteLength(data);
   if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
     throw new Problem("document_too_large", `An object has at most ${maxBytes} bytes, and would have ${bytes}`);
@@ -143,7 +143,7 @@ function memberText(text: string, members: readonly Member[], name: string): str
   return member && text.slice(member.valueStart, member.valueEnd);
 }
 
-function demandObject(body: CanonicalJson): void {
+function requireObject(body: CanonicalJson): void {
   if (body.kind !== "object") throw notObject(body.kind);
 }
 
@@ -161,7 +161,7 @@ function summary(errors: readonly ProblemItem[]): string {
   return `${first?.pointer || "The object"}: ${first?.message}${more}`;
 }
 
-function demandUnchanged(name: string, sent: string, stored: string | undefined): void {
+function requireUnchanged(name: string, sent: string, stored: string | undefined): void {
   if (stored !== undefined && (sent === stored || sorted(sent) === sorted(stored))) return;
   throw reserved(name, "leave it out, or send it back as it was read");
 }

@@ -26,7 +26,7 @@ export async function admittedBody(
 ): Promise<SentBody> {
   const { project } = operation.resolved;
   if (operation.caller.kind === "anonymous") {
-    await deps.anonymousWrites.demand(project.config, exchange.request.ip);
+    await deps.anonymousWrites.spend(project.config, exchange.request.ip);
   }
   if (operation.rule === "delete") return noBody;
   const format = patchFormatOf(exchange.request.raw);

@@ -5,7 +5,7 @@ import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
 import type { BodyBudgets } from "../admission/body-budget.ts";
 import type { ProjectShares } from "../admission/fair-share.ts";
 import type { Caller } from "../authenticate/caller.ts";
-import { demandReadToo } from "../authorize/authorize.ts";
+import { requireReadToo } from "../authorize/authorize.ts";
 import type { Directory } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import { type Exchange, requestOrigin } from "../http/exchange.ts";
@@ -45,7 +45,7 @@ export function admittedPreconditions(
   read: Permission,
 ): Preconditions | undefined {
   const preconditions = preconditionsOf(exchange.request.headers);
-  if (preconditions !== undefined) demandReadToo(operation.resolved.project.config, read, operation.caller);
+  if (preconditions !== undefined) requireReadToo(operation.resolved.project.config, read, operation.caller);
   return preconditions;
 }
 

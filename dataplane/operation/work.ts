@@ -4,7 +4,7 @@ import type { Work } from "../admission/fair-share.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { isWrite } from "../route/targets.ts";
 import { maxObjectBytes, type OperationContext, type OperationDeps } from "./context.ts";
-import { demandData } from "./demand-data.ts";
+import { requireData } from "./data-loss.ts";
 
 const readUnits = 1;
 const writeUnits = 2;
@@ -24,7 +24,7 @@ export function beginWork(
   const begun = (work: Work): void => {
     exchange.work = work;
     // They may have been lost while the body arrived, for as long as the client likes, or while this waited for its share.
-    demandData(deps.directory, operation.resolved.project);
+    requireData(deps.directory, operation.resolved.project);
   };
   const { limits } = operation.resolved.project.config;
   // Where values may be larger than usual, fewer are under way before their sizes are known.

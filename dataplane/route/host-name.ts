@@ -11,7 +11,7 @@ const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
  * The target's authority, the Host header, or what a trusted proxy says in their place; empty only before HTTP/1.1 or when it was sent
  * empty.
  */
-export function demandHost({ host, raw }: FastifyRequest): string {
+export function requireHost({ host, raw }: FastifyRequest): string {
   if (hostPattern.test(host)) return host;
   if (host === "" && (raw.headers.host !== undefined || raw.httpVersion === "1.0")) return host;
   throw new Problem("invalid_request", "The request needs one Host header: a host name with an optional port");

@@ -22,7 +22,7 @@ import { createMetrics } from "../../dataplane/observe/metrics.ts";
 import { createRequestObserver } from "../../dataplane/observe/observe-request.ts";
 import { createUsage } from "../../dataplane/observe/usage.ts";
 import { findProject } from "../../dataplane/route/find-project.ts";
-import { demandHost } from "../../dataplane/route/host-name.ts";
+import { requireHost } from "../../dataplane/route/host-name.ts";
 import { publicAddress } from "../../dataplane/route/public-address.ts";
 import { route } from "../../dataplane/route/route.ts";
 import { splitTarget } from "../../dataplane/route/split-path.ts";
@@ -136,7 +136,7 @@ async function costsOf(kind: Kind): Promise<Partial<Record<StageName, number>>> 
   return {
     router: await costOf(async (at) => {
       const { request, rawUrl } = exchangeAt(at);
-      const place = await findProject(sources, demandHost(request), splitTarget(rawUrl).segments);
+      const place = await findProject(sources, requireHost(request), splitTarget(rawUrl).segments);
       const target = route(place.segments);
       return [subjectOf(place.project, target), accessRule(target, kind.method)];
     }),

@@ -69,7 +69,7 @@ export const accessMutations: readonly Mutation[] = [
     name: "update-without-read",
     harm: "Whoever may update and not read is shown the object",
     file: authorize,
-    find: `if (operation === "update") demand(project, resource.access.read, "read", caller);\n`,
+    find: `if (operation === "update") requirePermission(project, resource.access.read, "read", caller);\n`,
     replace: "",
     caughtBy: [authorizeTests],
   },

@@ -39,7 +39,7 @@ export const lossMutations: readonly Mutation[] = [
     name: "slow-body-written-after-a-loss",
     harm: "A write whose body was on its way when Redis was emptied is stored there, and confirmed, half a minute after the loss is known",
     file: "dataplane/operation/work.ts",
-    find: "    demandData(deps.directory, act.place.project);\n",
+    find: "    requireData(deps.directory, operation.resolved.project);\n",
     replace: "",
     caughtBy: ["test/process/lost-data.test.ts"],
   },

@@ -13,7 +13,7 @@ it("a draw whose outcome nobody knows refuses a request that did nothing as unav
   const store = { drawTokens: () => Promise.reject(new OutcomeUnknown("No answer came")) };
   const limits = createRateLimits(store, manualClock(), () => undefined);
   const buckets = limits.of(shop, { project: { requestsPerSecond: 1, burst: 1 } }, asking);
-  await expect(limits.demand(shop, buckets)).rejects.toBeInstanceOf(StoreUnavailable);
+  await expect(limits.take(shop, buckets)).rejects.toBeInstanceOf(StoreUnavailable);
 });
 
 it("a request that fails at the project's bucket takes nothing from the caller's", async () => {
@@ -30,9 +30,9 @@ it("a request that fails at the project's bucket takes nothing from the caller's
   const rates = { caller: { requestsPerSecond: 1, burst: 1 }, project: { requestsPerSecond: 1, burst: 10 } };
   const buckets = limits.of(shop, rates, asking);
   for (let n = 0; n < 3; n += 1) {
-    await expect(limits.demand(shop, buckets)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(limits.take(shop, buckets)).rejects.toBeInstanceOf(StoreUnavailable);
   }
   isAway = false;
-  await limits.demand(shop, buckets);
-  await expect(limits.demand(shop, buckets)).rejects.toMatchObject({ code: "rate_limited" });
+  await limits.take(shop, buckets);
+  await expect(limits.take(shop, buckets)).rejects.toMatchObject({ code: "rate_limited" });
 });

@@ -6,7 +6,7 @@ import type { Directory, LiveProject } from "../config/directory.ts";
 
 type Losses = Pick<Directory, "dataLost">;
 
-export function demandData(directory: Losses, { config }: LiveProject): void {
+export function requireData(directory: Losses, { config }: LiveProject): void {
   if (directory.dataLost(config)) throw dataLost("The store no longer holds the data that it held; nothing was done.");
 }
 
@@ -19,19 +19,19 @@ export async function whileDataStay<T>(
   project: LiveProject,
   carryOut: () => Promise<T>,
 ): Promise<T> {
-  demandData(directory, project);
+  requireData(directory, project);
   try {
     const done = await carryOut();
-    demandNoLoss(directory, project);
+    requireNoLoss(directory, project);
     return done;
   } catch (error) {
     // What says that the store failed is true of it, lost data or not.
-    if (!isStoreFailure(error)) demandNoLoss(directory, project);
+    if (!isStoreFailure(error)) requireNoLoss(directory, project);
     throw error;
   }
 }
 
-function demandNoLoss(directory: Losses, { config }: LiveProject): void {
+function requireNoLoss(directory: Losses, { config }: LiveProject): void {
   if (directory.dataLost(config)) {
     throw dataLost(
       "The store lost the data that it held while the request was carried out, and what was done with them.",
