@@ -16,10 +16,10 @@ import { withLocalBuckets } from "./admission/local-buckets.ts";
 import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
-import { createWriteTurns } from "./documents/document-lock.ts";
+import { createDocumentLock } from "./documents/document-lock.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createScanTurns } from "./objects/list/scan.ts";
+import { createScanSemaphore } from "./objects/list/scan.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
 import { createCollectionPreparer } from "./objects/prepare-collection.ts";
 import { createAccessLog } from "./observe/access-log.ts";
@@ -121,9 +121,9 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     sessions,
     ...createLimits(store, clock, metrics.observeLimited),
     preparer,
-    scanTurns: createScanTurns(),
+    scanSemaphore: createScanSemaphore(),
     shares: createProjectShares(clock),
-    turns: createWriteTurns(),
+    lock: createDocumentLock(),
     bodies: createBodyBudgets(),
     descriptions: createDescriptions(),
     quotas,

@@ -23,11 +23,11 @@ import type {
   Path,
   ReceiptStore,
 } from "../store/port.ts";
-import type { WriteTurns } from "./document-lock.ts";
+import type { DocumentLock } from "./document-lock.ts";
 
 export interface DocumentDeps {
   readonly store: DocumentStore & ReceiptStore;
-  readonly turns: WriteTurns;
+  readonly lock: DocumentLock;
 }
 
 export interface DocumentContext {
@@ -126,13 +126,13 @@ function conditioned<T extends { readonly outcome: string }>(
 
 /** Reads what is at the path, judges it by the preconditions, and has `write` write as long as it is still there. */
 function comparedAndSet<T extends { readonly outcome: string }>(
-  { store, turns }: DocumentDeps,
+  { store, lock }: DocumentDeps,
   context: DocumentContext,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,
 ): Promise<T> {
   const { project, rootKey, path } = context;
   const place = [project.namespace, project.name, rootKey.key, ...path];
-  return turns.take(place, () => repeated(store, context, write));
+  return lock.hold(place, () => repeated(store, context, write));
 }
 
 async function repeated<T extends { readonly outcome: string }>(

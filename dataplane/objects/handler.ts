@@ -1,7 +1,7 @@
 // Handles requests for the objects of a resource: authorize, read and validate, then ask the store.
 
 import { WritesRefused } from "../../core/errors/store-errors.ts";
-import type { Turns } from "../../core/turns.ts";
+import type { Semaphore } from "../../core/semaphore.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -33,7 +33,7 @@ import type { CollectionPreparer } from "./prepare-collection.ts";
 
 export interface ObjectsDeps extends OperationDeps, LinkDeps, ObjectDeps {
   readonly preparer: CollectionPreparer;
-  readonly scanTurns: Turns;
+  readonly scanSemaphore: Semaphore;
 }
 
 export async function handleObjects(
@@ -63,8 +63,8 @@ export async function handleObjects(
     const url = `${baseUrl(deps, exchange, operation.resolved)}/api/${target.resource}`;
     const onIndexMissing = () => deps.preparer.forget(resource);
     const onScan = () => endWork(exchange, undefined);
-    const { store, scanTurns } = deps;
-    if (query) return listObjects(store, context, { query, url, onIndexMissing, scanTurns, onScan });
+    const { store, scanSemaphore } = deps;
+    if (query) return listObjects(store, context, { query, url, onIndexMissing, scanSemaphore, onScan });
     const creation = { project: project.config, caller: operation.caller, body: present(sent.body), base: url };
     return createObject(deps, context, { ...creation, idempotencyKey: sent.idempotencyKey });
   }

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { verify as argon2Verify } from "argon2";
 import { hashPassword, type PasswordCost, passwordCost } from "../../core/password/hash-password.ts";
-import { createTurns, type TurnsState } from "../../core/turns.ts";
+import { createSemaphore, type SemaphoreState } from "../../core/semaphore.ts";
 import { loginBusy } from "../authenticate/refusals.ts";
 
 /** True when the password is the one of the hash; undefined stands for an unknown user: as much work, then false. */
@@ -27,7 +27,7 @@ export interface PasswordVerifierOptions {
   readonly observe?: (queue: PasswordQueue) => void;
 }
 
-export type PasswordQueue = TurnsState;
+export type PasswordQueue = SemaphoreState;
 
 /** Hashes the password of nobody once, for the comparisons that must fail. */
 export async function createPasswordVerifier(options: PasswordVerifierOptions): Promise<PasswordVerifier> {
@@ -37,14 +37,14 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
     const same = await verify(hash ?? nobody, password);
     return same && hash !== undefined;
   };
-  const turns = createTurns({ ...options, refusal: loginBusy });
+  const semaphore = createSemaphore({ ...options, refusal: loginBusy });
   return {
     async inTurn(project, attempt) {
-      await turns.take(project);
+      await semaphore.acquire(project);
       try {
         return await attempt(compare);
       } finally {
-        turns.give();
+        semaphore.release();
       }
     },
   };

@@ -9,7 +9,7 @@ import { compileSchema } from "../../core/schema/compile-schema.ts";
 import type { ObjectContext } from "../../dataplane/objects/crud.ts";
 import { validateList } from "../../dataplane/objects/list/query.ts";
 import { listObjects } from "../../dataplane/objects/list/run.ts";
-import { createScanTurns } from "../../dataplane/objects/list/scan.ts";
+import { createScanSemaphore } from "../../dataplane/objects/list/scan.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { CollectionRef, Store } from "../../dataplane/store/port.ts";
 import { project } from "../support/http/projects.ts";
@@ -278,7 +278,7 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
         query: validateList(text, schema, config),
         url: "",
         onIndexMissing: () => undefined,
-        scanTurns: createScanTurns(),
+        scanSemaphore: createScanSemaphore(),
         onScan: () => undefined,
       });
       return JSON.parse(answer.text ?? "") as Shown;

@@ -1,6 +1,6 @@
 // What answering a list goes by: the request, and what it may take of the process.
 
-import type { Turns } from "../../../core/turns.ts";
+import type { Semaphore } from "../../../core/semaphore.ts";
 import type { ObjectStore, Page, PageRange } from "../../store/port.ts";
 import type { ObjectContext } from "../crud.ts";
 import type { Cursor } from "./cursor.ts";
@@ -13,7 +13,7 @@ export interface ListRequest {
   /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */
   readonly onIndexMissing: () => void;
   /** Of all scans and long pages of this process (scan.ts). */
-  readonly scanTurns: Turns;
+  readonly scanSemaphore: Semaphore;
   /** Called before a scan, which takes long and has turns of its own. */
   readonly onScan: () => void;
 }

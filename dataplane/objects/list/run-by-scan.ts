@@ -41,8 +41,18 @@ function scan(
   const { order, offset, limit, cursor, counted } = request.query;
   const after = cursor?.after;
   const { collection } = context;
-  const turns = request.scanTurns;
-  return scanObjects({ collection, texts, conditions, order, offset, limit, counted, turns, ...(after && { after }) });
+  const semaphore = request.scanSemaphore;
+  return scanObjects({
+    collection,
+    texts,
+    conditions,
+    order,
+    offset,
+    limit,
+    counted,
+    semaphore,
+    ...(after && { after }),
+  });
 }
 
 async function everything({ store, context }: ListContext): Promise<AsyncIterable<readonly string[]> | undefined> {
@@ -74,11 +84,11 @@ async function candidates(list: ListContext, narrowings: readonly IndexUse[]): P
 
 /** Naming ten thousand holds Redis for some four milliseconds, as reading a mebibyte does. */
 async function inTurn<T>({ context, request }: ListContext, read: () => Promise<T>): Promise<T> {
-  await request.scanTurns.take(projectName(context.collection.project));
+  await request.scanSemaphore.acquire(projectName(context.collection.project));
   try {
     return await read();
   } finally {
-    request.scanTurns.give();
+    request.scanSemaphore.release();
   }
 }
 

@@ -16,11 +16,11 @@ import type { ListQuery } from "./query.ts";
 import { listByScan } from "./run-by-scan.ts";
 
 export async function listObjects(store: ObjectStore, context: ObjectContext, request: ListRequest): Promise<Answer> {
-  const { query, scanTurns } = request;
+  const { query, scanSemaphore } = request;
   let hasTurn = false;
-  // What is long has turns, as scans have: a project that is alone may have 64 pages under way.
+  // What is long waits for the semaphore, as scans do: a project that is alone may have 64 pages under way.
   const beforeMore = async (): Promise<void> => {
-    await scanTurns.take(projectName(context.collection.project));
+    await scanSemaphore.acquire(projectName(context.collection.project));
     hasTurn = true;
   };
   try {
@@ -28,7 +28,7 @@ export async function listObjects(store: ObjectStore, context: ObjectContext, re
     if (page.isCut) throw pageTooLong();
     return currentAnswer(envelope(query, page, request.url), context.preconditions);
   } finally {
-    if (hasTurn) scanTurns.give();
+    if (hasTurn) scanSemaphore.release();
   }
 }
 

@@ -6,7 +6,7 @@ import { setImmediate as othersFirst } from "node:timers/promises";
 import { projectName } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { valueAt } from "../../../core/json/members.ts";
-import { createTurns, type Turns } from "../../../core/turns.ts";
+import { createSemaphore, type Semaphore } from "../../../core/semaphore.ts";
 import { compareEncoded, encodeSortValue } from "../../store/order.ts";
 import type { CollectionRef, Page } from "../../store/port.ts";
 import type { Condition } from "./conditions.ts";
@@ -37,7 +37,7 @@ export interface Scan {
   readonly after?: Cursor;
   /** False when `count` may be any number of which it is true that so many match. */
   readonly counted: boolean;
-  readonly turns: Turns;
+  readonly semaphore: Semaphore;
 }
 
 export interface ScannedPage extends Page {
@@ -46,8 +46,8 @@ export interface ScannedPage extends Page {
 }
 
 /** The turns that all scans of one process share. */
-export function createScanTurns(): Turns {
-  return createTurns({ concurrency, maxWaiting, refusal: busy });
+export function createScanSemaphore(): Semaphore {
+  return createSemaphore({ concurrency, maxWaiting, refusal: busy });
 }
 
 /** Undefined when there is more to read, or to keep for the page, than the limits allow. */
@@ -80,7 +80,7 @@ function idIn(text: string): string {
 
 type Step = "go on" | "enough" | "too much";
 
-async function readAll({ texts, turns, collection }: Scan, onText: (text: string) => Step): Promise<Step> {
+async function readAll({ texts, semaphore, collection }: Scan, onText: (text: string) => Step): Promise<Step> {
   let seen = 0;
   let bytes = 0;
   let hasTurn = false;
@@ -92,7 +92,7 @@ async function readAll({ texts, turns, collection }: Scan, onText: (text: string
       if (step !== "go on") return step;
       if (seen > scanLimit || bytes > scanBytes) return "too much";
       if (!hasTurn && bytes > freeBytes) {
-        await turns.take(projectName(collection.project));
+        await semaphore.acquire(projectName(collection.project));
         hasTurn = true;
       }
       // A store in this process answers without ever leaving the event loop to anybody else.
@@ -100,7 +100,7 @@ async function readAll({ texts, turns, collection }: Scan, onText: (text: string
     }
     return "go on";
   } finally {
-    if (hasTurn) turns.give();
+    if (hasTurn) semaphore.release();
   }
 }
 

@@ -1,11 +1,11 @@
 // Work at one place is done in the order in which it came, and none waits for ever.
 
 import { describe, expect, it } from "vitest";
-import { createWriteTurns, longestTurnMs } from "../../../../dataplane/documents/document-lock.ts";
+import { createDocumentLock, maxLockWaitMs } from "../../../../dataplane/documents/document-lock.ts";
 
-describe("turns", () => {
+describe("the lock of a document", () => {
   it("at one place come in the order of arrival, one at a time, whether work fails or not", async () => {
-    const turns = createWriteTurns();
+    const lock = createDocumentLock();
     const seen: string[] = [];
     const work = (n: number) => async () => {
       seen.push(`begin ${n}`);
@@ -14,29 +14,29 @@ describe("turns", () => {
       if (n === 1) throw new Error("failed");
       return n;
     };
-    const results = await Promise.allSettled([0, 1, 2].map((n) => turns.take(["doc", "a"], work(n))));
+    const results = await Promise.allSettled([0, 1, 2].map((n) => lock.hold(["doc", "a"], work(n))));
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(seen).toEqual(["begin 0", "end 0", "begin 1", "end 1", "begin 2", "end 2"]);
   });
 
   it("at other places do not wait", async () => {
-    const turns = createWriteTurns();
+    const lock = createDocumentLock();
     const stuck = Promise.withResolvers<void>();
-    const first = turns.take(["doc", "a"], () => stuck.promise);
-    expect(await turns.take(["doc", "b"], async () => "done")).toBe("done");
+    const first = lock.hold(["doc", "a"], () => stuck.promise);
+    expect(await lock.hold(["doc", "b"], async () => "done")).toBe("done");
     stuck.resolve();
     await first;
-    expect(await turns.take(["doc", "a"], async () => "done")).toBe("done");
+    expect(await lock.hold(["doc", "a"], async () => "done")).toBe("done");
   });
 
   it("that come too late are refused, and those behind them are not held up", async () => {
     let now = 0;
-    const turns = createWriteTurns(() => now);
+    const lock = createDocumentLock(() => now);
     const stuck = Promise.withResolvers<void>();
-    const first = turns.take(["doc"], () => stuck.promise);
-    const late = turns.take(["doc"], async () => "done");
-    now += longestTurnMs + 1;
-    const last = turns.take(["doc"], async () => "done");
+    const first = lock.hold(["doc"], () => stuck.promise);
+    const late = lock.hold(["doc"], async () => "done");
+    now += maxLockWaitMs + 1;
+    const last = lock.hold(["doc"], async () => "done");
     stuck.resolve();
     expect(await Promise.allSettled([first, late, last])).toMatchObject([
       { status: "fulfilled" },

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
 import type { ObjectContext } from "../../../../../dataplane/objects/crud.ts";
 import { listObjects } from "../../../../../dataplane/objects/list/run.ts";
-import { createScanTurns } from "../../../../../dataplane/objects/list/scan.ts";
+import { createScanSemaphore } from "../../../../../dataplane/objects/list/scan.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
 import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
 
@@ -23,7 +23,7 @@ it("refuses a page of more than 16 MiB and says how to ask for less", async () =
       query: { limit, offset: 0, order: { keys: [], descending: false }, filters: [], counted: true, suffix: "" },
       url: "http://127.0.0.1/api/films",
       onIndexMissing: () => undefined,
-      scanTurns: createScanTurns(),
+      scanSemaphore: createScanSemaphore(),
       onScan: () => undefined,
     });
   await expect(ask(9)).rejects.toMatchObject({ code: "query_too_expensive", message: /_limit/ });

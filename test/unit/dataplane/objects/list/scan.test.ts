@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
 import { Problem } from "../../../../../core/errors/problem.ts";
-import { createTurns, type Turns } from "../../../../../core/turns.ts";
+import { createSemaphore, type Semaphore } from "../../../../../core/semaphore.ts";
 import { scanObjects } from "../../../../../dataplane/objects/list/scan.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
 import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
@@ -28,15 +28,15 @@ async function fill(resource: string, count: number, size: number): Promise<void
   }
 }
 
-function scan(resource: string, turns: Turns, { offset = 0, limit = 2, descending = true } = {}) {
+function scan(resource: string, semaphore: Semaphore, { offset = 0, limit = 2, descending = true } = {}) {
   const collection = { project, resource };
   const order = { keys: [{ name: "n", path: ["n"], descending }], descending };
   const texts = store.scan(collection, {});
-  return scanObjects({ collection, texts, conditions: [], order, offset, limit, counted: true, turns });
+  return scanObjects({ collection, texts, conditions: [], order, offset, limit, counted: true, semaphore });
 }
 
-function oneTurn(): Turns {
-  return createTurns({ concurrency: 1, maxWaiting: 0, refusal: () => new Problem("query_busy", "busy") });
+function oneTurn(): Semaphore {
+  return createSemaphore({ concurrency: 1, maxWaiting: 0, refusal: () => new Problem("query_busy", "busy") });
 }
 
 describe("a scan of more than it keeps", () => {
@@ -59,27 +59,27 @@ describe("a scan of more than it keeps", () => {
 
 describe("a scan that reads much", () => {
   it("waits for its turn or is refused, while small ones go on", async () => {
-    const turns = oneTurn();
-    await turns.take("shop");
-    await expect(scan("large", turns)).rejects.toMatchObject({ code: "query_busy" });
-    expect(await scan("small", turns)).toMatchObject({ count: 40 });
-    turns.give();
-    expect(await scan("large", turns)).toMatchObject({ count: 40 });
+    const semaphore = oneTurn();
+    await semaphore.acquire("shop");
+    await expect(scan("large", semaphore)).rejects.toMatchObject({ code: "query_busy" });
+    expect(await scan("small", semaphore)).toMatchObject({ count: 40 });
+    semaphore.release();
+    expect(await scan("large", semaphore)).toMatchObject({ count: 40 });
     // Its turn was given back.
-    expect(await scan("large", turns)).toMatchObject({ count: 40 });
+    expect(await scan("large", semaphore)).toMatchObject({ count: 40 });
   });
 
   it("gives its turn back when the store fails in the middle", async () => {
-    const turns = oneTurn();
-    const thenClosed: Turns = {
-      ...turns,
-      async take(project) {
-        await turns.take(project);
+    const semaphore = oneTurn();
+    const thenClosed: Semaphore = {
+      ...semaphore,
+      async acquire(project) {
+        await semaphore.acquire(project);
         await store.close();
       },
     };
     await expect(scan("large", thenClosed)).rejects.toThrow();
-    await turns.take("shop");
+    await semaphore.acquire("shop");
   });
 
   it("leaves the event loop to others within a batch that takes long to judge", async () => {
@@ -103,14 +103,14 @@ describe("a scan that reads much", () => {
     }
     const collection = { project, resource: "any" };
     const order = { keys: [], descending: false };
-    const page = { offset: 0, limit: 5, counted: true, turns: oneTurn() };
+    const page = { offset: 0, limit: 5, counted: true, semaphore: oneTurn() };
     await scanObjects({ collection, texts: oneBatch(), conditions: [slow], order, ...page });
     running = false;
     expect(turns).toBeGreaterThanOrEqual(20);
   });
 
   it("leaves the event loop to others between its steps", async () => {
-    const turns = oneTurn();
+    const semaphore = oneTurn();
     let others = 0;
     let running = true;
     const count = (): void => {
@@ -118,7 +118,7 @@ describe("a scan that reads much", () => {
       if (running) setImmediate(count);
     };
     setImmediate(count);
-    await scan("large", turns);
+    await scan("large", semaphore);
     running = false;
     expect(others).toBeGreaterThan(1);
   });

@@ -1,25 +1,25 @@
-// A bounded queue for work that is costly for everybody: so much of it at once, so much waiting, the rest refused at once
+// A fair semaphore for work that is costly for everybody: so much of it at once, so much waiting, the rest refused at once
 // with the error that its owner makes. Whoever asks much waits behind itself: turns go round the keys that wait, in the order of
 // arrival within one, and when the waiting room is full, the key that fills it most makes room for others.
 
-export interface Turns {
+export interface Semaphore {
   /** Resolves when it is the turn of this key's caller. Throws what `refusal` makes when too many wait already. */
-  take(key: string): Promise<void>;
-  /** Ends a turn that was taken. */
-  give(): void;
+  acquire(key: string): Promise<void>;
+  /** Ends a turn that was acquired. */
+  release(): void;
 }
 
-export interface TurnsState {
+export interface SemaphoreState {
   readonly running: number;
   readonly waiting: number;
 }
 
-export interface TurnsOptions {
+export interface SemaphoreOptions {
   readonly concurrency: number;
   /** Of all keys together. */
   readonly maxWaiting: number;
   readonly refusal: () => Error;
-  readonly observe?: (state: TurnsState) => void;
+  readonly observe?: (state: SemaphoreState) => void;
 }
 
 interface Waiting {
@@ -27,7 +27,7 @@ interface Waiting {
   refuse(error: Error): void;
 }
 
-export function createTurns({ concurrency, maxWaiting, refusal, observe }: TurnsOptions): Turns {
+export function createSemaphore({ concurrency, maxWaiting, refusal, observe }: SemaphoreOptions): Semaphore {
   /** In the order in which keys are served; none is empty. */
   const lines = new Map<string, Waiting[]>();
   let running = 0;
@@ -63,7 +63,7 @@ export function createTurns({ concurrency, maxWaiting, refusal, observe }: Turns
   };
 
   return {
-    async take(key) {
+    async acquire(key) {
       if (running < concurrency) {
         running += 1;
         report();
@@ -78,7 +78,7 @@ export function createTurns({ concurrency, maxWaiting, refusal, observe }: Turns
         report();
       });
     },
-    give() {
+    release() {
       const first = next();
       // The place is handed on rather than freed, so that nobody who comes now overtakes those who wait.
       if (first === undefined) running -= 1;
