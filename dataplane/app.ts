@@ -11,7 +11,7 @@ import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createAnswerBudget } from "./admission/answer-budget.ts";
 import { createBodyBudgets } from "./admission/body-budget.ts";
-import { createProjectShares } from "./admission/fair-share.ts";
+import { createFairShareLimiter } from "./admission/fair-share.ts";
 import { withLocalBuckets } from "./admission/local-buckets.ts";
 import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
@@ -122,7 +122,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     ...createLimits(store, clock, metrics.observeLimited),
     preparer,
     scanSemaphore: createScanSemaphore(),
-    shares: createProjectShares(clock),
+    fairShare: createFairShareLimiter(clock),
     lock: createDocumentLock(),
     bodies: createBodyBudgets(),
     descriptions: createDescriptions(),

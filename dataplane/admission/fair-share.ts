@@ -8,11 +8,11 @@ import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { LiveProject } from "../config/directory.ts";
 
-export interface ProjectShares {
-  of(project: LiveProject): ProjectShare;
+export interface FairShareLimiter {
+  of(project: LiveProject): ProjectLimiter;
 }
 
-export interface ProjectShare {
+export interface ProjectLimiter {
   /**
    * Begins work that costs `base` units without its answer, which has `answerLength` characters where that is known; a promise when it
    * has to wait. Rejects with Problem `project_busy`.
@@ -27,16 +27,16 @@ export interface Work {
 }
 
 /** Units that a project may have under way while others ask: some three quarters of a millisecond of single reads. */
-export const sharedUnits = 8;
+export const contendedLimit = 8;
 /**
  * Units while nobody else asks, once an answer said what they cost: more would only wait in Redis, where everybody waits behind them.
  * Two hundred reads of a mebibyte took longer there than any command may take, and all projects were refused.
  */
-export const loneUnits = 64;
+export const soloLimit = 64;
 /** Requests of one project that may wait. */
 export const mostWaiting = 1_000;
 /** Milliseconds that one waits at most. */
-export const longestWaitMs = 2_000;
+export const maxWaitMs = 2_000;
 /** Milliseconds for which a project that asked counts as asking. */
 const presentMs = 1_000;
 /** Characters of an answer that cost as much as the rest of a read. */
@@ -50,48 +50,48 @@ interface Waiting {
   readonly refuse: (error: Problem) => void;
 }
 
-export function createProjectShares(clock: Clock): ProjectShares {
+export function createFairShareLimiter(clock: Clock): FairShareLimiter {
   // By the live project: what a new configuration begins anew is bounded by itself.
-  const shares = new WeakMap<LiveProject, Share>();
+  const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
   return {
     of(project) {
-      let share = shares.get(project);
-      if (share === undefined) {
-        share = new Share(clock, presence);
-        shares.set(project, share);
+      let limiter = limiters.get(project);
+      if (limiter === undefined) {
+        limiter = new Limiter(clock, presence);
+        limiters.set(project, limiter);
       }
-      return share;
+      return limiter;
     },
   };
 }
 
 interface Presence {
   /** Notes that a project asks. */
-  note(share: Share): void;
-  othersThan(share: Share): boolean;
+  note(limiter: Limiter): void;
+  othersThan(limiter: Limiter): boolean;
 }
 
 /** The two that asked last are enough to know whether anybody but one of them did. */
 function createPresence(clock: Clock): Presence {
-  let last: { share: Share | undefined; at: number } = { share: undefined, at: Number.NEGATIVE_INFINITY };
+  let last: { limiter: Limiter | undefined; at: number } = { limiter: undefined, at: Number.NEGATIVE_INFINITY };
   let before = last;
   return {
-    note(share) {
-      if (last.share === share) last.at = clock.monotonic();
+    note(limiter) {
+      if (last.limiter === limiter) last.at = clock.monotonic();
       else {
         before = last;
-        last = { share, at: clock.monotonic() };
+        last = { limiter, at: clock.monotonic() };
       }
     },
-    othersThan(share) {
-      const other = last.share === share ? before : last;
+    othersThan(limiter) {
+      const other = last.limiter === limiter ? before : last;
       return clock.monotonic() - other.at < presentMs;
     },
   };
 }
 
-class Share implements ProjectShare {
+class Limiter implements ProjectLimiter {
   readonly #clock: Clock;
   readonly #presence: Presence;
   readonly #waiting: Waiting[] = [];
@@ -128,7 +128,7 @@ class Share implements ProjectShare {
     this.#running -= units;
     if (length !== undefined) this.#answerLength = Math.max(length, Math.floor((this.#answerLength ?? 0) * 0.9));
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      const late = this.#clock.monotonic() - next.since > longestWaitMs;
+      const late = this.#clock.monotonic() - next.since > maxWaitMs;
       // Counted now: by the answers that came while it waited.
       const nextUnits = this.#unitsOf(next.base, next.answerLength);
       if (!late && !this.#hasRoom(nextUnits, next.answerLength)) return;
@@ -141,7 +141,7 @@ class Share implements ProjectShare {
   /** What is larger than the whole share runs alone. */
   #hasRoom(units: number, answerLength = this.#answerLength): boolean {
     const bounded = answerLength === undefined || this.#presence.othersThan(this);
-    return this.#running === 0 || this.#running + units <= (bounded ? sharedUnits : loneUnits);
+    return this.#running === 0 || this.#running + units <= (bounded ? contendedLimit : soloLimit);
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Permission, ProjectLimits } from "../../core/config/types.ts";
 import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
 import type { BodyBudgets } from "../admission/body-budget.ts";
-import type { ProjectShares } from "../admission/fair-share.ts";
+import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { requireReadToo } from "../authorize/authorize.ts";
 import type { Directory } from "../config/directory.ts";
@@ -18,7 +18,7 @@ import type { AccessRule } from "../route/targets.ts";
 export interface OperationDeps {
   readonly directory: Pick<Directory, "dataLost">;
   readonly anonymousWrites: AnonymousWrites;
-  readonly shares: ProjectShares;
+  readonly fairShare: FairShareLimiter;
   readonly bodies: BodyBudgets;
 }
 

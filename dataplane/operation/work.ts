@@ -30,7 +30,7 @@ export function beginWork(
   // Where values may be larger than usual, fewer are under way before their sizes are known.
   const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes, maxObjectBytes(limits));
   const units = (isWrite(operation.rule) ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes));
-  const work = deps.shares.of(operation.resolved.project).begin(units, answerLength);
+  const work = deps.fairShare.of(operation.resolved.project).begin(units, answerLength);
   if (work instanceof Promise) return work.then(begun);
   begun(work);
   return undefined;

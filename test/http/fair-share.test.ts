@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { longestWaitMs, sharedUnits } from "../../dataplane/admission/fair-share.ts";
+import { contendedLimit, maxWaitMs } from "../../dataplane/admission/fair-share.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { type Reply, send } from "../support/http/http-client.ts";
@@ -68,9 +68,9 @@ describe("two projects of one replica", () => {
   it("have a share each: the loud one's requests wait for each other, and the quiet one's are answered", async () => {
     expect((await quietly()).status).toBe(200);
     const loud = loudly(30);
-    await eventually(() => expect(held).toHaveLength(sharedUnits));
+    await eventually(() => expect(held).toHaveLength(contendedLimit));
     expect((await quietly()).status).toBe(200);
-    expect(held).toHaveLength(sharedUnits);
+    expect(held).toHaveLength(contendedLimit);
     holding = false;
     for (const { answer } of held) answer();
     expect((await Promise.all(loud)).map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 200));
@@ -78,8 +78,8 @@ describe("two projects of one replica", () => {
 
   it("get their share back when work fails", async () => {
     await quietly();
-    const broken = loudly(sharedUnits);
-    await eventually(() => expect(held).toHaveLength(sharedUnits));
+    const broken = loudly(contendedLimit);
+    await eventually(() => expect(held).toHaveLength(contendedLimit));
     const next = loudly(1);
     for (const { fail } of held.splice(0)) fail();
     expect((await Promise.all(broken)).map(({ status }) => status)).toEqual(Array.from(broken, () => 500));
@@ -90,12 +90,12 @@ describe("two projects of one replica", () => {
 
   it("say when a request waited too long for its share, and when to try again", async () => {
     await quietly();
-    const first = loudly(sharedUnits);
-    await eventually(() => expect(held).toHaveLength(sharedUnits));
+    const first = loudly(contendedLimit);
+    await eventually(() => expect(held).toHaveLength(contendedLimit));
     const late = loudly(2);
     // A request of its own connection that is refused at once has come after both.
     await eventually(async () => expect((await served.send("/json/none")).status).toBe(404));
-    clock.advance(longestWaitMs + 1);
+    clock.advance(maxWaitMs + 1);
     await quietly();
     held.shift()?.answer();
     for (const reply of await Promise.all(late)) {
@@ -110,7 +110,7 @@ describe("two projects of one replica", () => {
   it("take no share for bodies that are still to come", async () => {
     await quietly();
     const head = `PUT ${served.base}/json/doc/a HTTP/1.1\r\nHost: a\r\nAuthorization: ${apikey("loud")}\r\nContent-Length: 9\r\n\r\n`;
-    const slow = Array.from({ length: sharedUnits }, () => openRaw(served.origin));
+    const slow = Array.from({ length: contendedLimit }, () => openRaw(served.origin));
     for (const connection of slow) connection.write(head);
     holding = false;
     expect((await served.send("/json/doc/a")).status).toBe(200);
@@ -120,13 +120,13 @@ describe("two projects of one replica", () => {
   it("take no share for scans, which have turns of their own", async () => {
     await quietly();
     const sent = { headers: { authorization: apikey("loud") } };
-    const scans = Array.from({ length: sharedUnits }, () => served.send("/api/things?colour=red", sent));
-    await eventually(() => expect(held).toHaveLength(sharedUnits));
+    const scans = Array.from({ length: contendedLimit }, () => served.send("/api/things?colour=red", sent));
+    await eventually(() => expect(held).toHaveLength(contendedLimit));
     const read = served.send("/json/doc/a");
-    await eventually(() => expect(held).toHaveLength(sharedUnits + 1));
+    await eventually(() => expect(held).toHaveLength(contendedLimit + 1));
     for (const { answer } of held) answer();
     expect((await Promise.all([...scans, read])).map(({ status }) => status)).toEqual(
-      Array.from({ length: sharedUnits + 1 }, () => 200),
+      Array.from({ length: contendedLimit + 1 }, () => 200),
     );
   });
 });

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { mostWaiting as answersWaiting } from "../../dataplane/admission/answer-budget.ts";
 import { mostHeld } from "../../dataplane/admission/body-budget.ts";
-import { longestWaitMs, mostWaiting } from "../../dataplane/admission/fair-share.ts";
+import { maxWaitMs, mostWaiting } from "../../dataplane/admission/fair-share.ts";
 import { maxDepth } from "../../dataplane/http/read-body.ts";
 import { maxConnections, maxHeaderBytes } from "../../dataplane/http/server.ts";
 import { mostFields } from "../../dataplane/objects/list/fields.ts";
@@ -32,7 +32,7 @@ describe("docs/reference/http.md", () => {
       `| connections at once | ${grouped(maxConnections)} |`,
       `| ${inWords(mostHeld)}, half of it of one project | 503 \`body_busy\` |`,
       `| ${inWords(answersWaiting)}, half of it of one project | 503 \`query_busy\` |`,
-      `| ${grouped(mostWaiting)}, and ${longestWaitMs / 1_000} s each | 503 \`project_busy\` |`,
+      `| ${grouped(mostWaiting)}, and ${maxWaitMs / 1_000} s each | 503 \`project_busy\` |`,
       `| nesting of JSON | ${maxDepth} levels | 400 |`,
     ]) {
       expect(text).toContain(row);

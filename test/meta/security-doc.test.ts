@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { mostWaiting as answersWaiting } from "../../dataplane/admission/answer-budget.ts";
 import { mostHeld } from "../../dataplane/admission/body-budget.ts";
-import { loneUnits } from "../../dataplane/admission/fair-share.ts";
+import { soloLimit } from "../../dataplane/admission/fair-share.ts";
 import { pageLength } from "../../dataplane/objects/list/context.ts";
 import { scanBytes } from "../../dataplane/objects/list/scan.ts";
 import { root } from "../../tools/read-crds.ts";
@@ -30,7 +30,7 @@ describe("docs/security.md", () => {
     expect(text).toContain(`${mebibytes(answersWaiting)} of answers`);
     expect(text).toContain(`${mebibytes(mostHeld)} in memory`);
     expect(text).toContain(`${mebibytes(pageLength)} a page, ${mebibytes(scanBytes)}`);
-    expect(text).toContain(`up to ${loneUnits} units`);
+    expect(text).toContain(`up to ${soloLimit} units`);
     // The chart's own.
     const values = await readFile(join(root, "charts/jsonplane/values.yaml"), "utf8");
     expect(values.slice(values.indexOf("\ndataplane:"))).toMatch(/limits:\n {6}memory: 512Mi/);

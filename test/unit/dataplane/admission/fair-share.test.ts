@@ -1,40 +1,40 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
-  createProjectShares,
-  loneUnits,
-  longestWaitMs,
+  contendedLimit,
+  createFairShareLimiter,
+  type FairShareLimiter,
+  maxWaitMs,
   mostWaiting,
-  type ProjectShare,
-  type ProjectShares,
-  sharedUnits,
+  type ProjectLimiter,
+  soloLimit,
   type Work,
 } from "../../../../dataplane/admission/fair-share.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 let clock: ManualClock;
-let shares: ProjectShares;
-let loud: ProjectShare;
-let quiet: ProjectShare;
+let limiter: FairShareLimiter;
+let loud: ProjectLimiter;
+let quiet: ProjectLimiter;
 
 beforeEach(() => {
   clock = manualClock();
-  shares = createProjectShares(clock);
-  loud = shares.of({} as LiveProject);
-  quiet = shares.of({} as LiveProject);
+  limiter = createFairShareLimiter(clock);
+  loud = limiter.of({} as LiveProject);
+  quiet = limiter.of({} as LiveProject);
 });
 
 /** Begins work of one unit so often; what of it began at once, and what waits. */
-function begin(share: ProjectShare, times: number): { readonly begun: Work[]; readonly waiting: Promise<Work>[] } {
-  const all = Array.from({ length: times }, () => share.begin(1));
+function begin(limiter: ProjectLimiter, times: number): { readonly begun: Work[]; readonly waiting: Promise<Work>[] } {
+  const all = Array.from({ length: times }, () => limiter.begin(1));
   const waiting = all.filter((each): each is Promise<Work> => each instanceof Promise);
   for (const wait of waiting) wait.catch(() => undefined);
   return { begun: all.filter((each): each is Work => !(each instanceof Promise)), waiting };
 }
 
-function ask(share: ProjectShare, length = 0): void {
-  const work = share.begin(1);
+function ask(limiter: ProjectLimiter, length = 0): void {
+  const work = limiter.begin(1);
   expect(work).not.toBeInstanceOf(Promise);
   (work as Work).end(length);
 }
@@ -42,12 +42,12 @@ function ask(share: ProjectShare, length = 0): void {
 describe("a project's share of a replica", () => {
   it("is what keeps Redis busy while nobody else asks, and no more: all wait behind what Redis was given", () => {
     ask(loud);
-    expect(begin(loud, 500).begun).toHaveLength(loneUnits);
+    expect(begin(loud, 500).begun).toHaveLength(soloLimit);
   });
 
   it("is small until a first answer said what answers cost", () => {
     const { begun } = begin(loud, 500);
-    expect(begun).toHaveLength(sharedUnits);
+    expect(begun).toHaveLength(contendedLimit);
     begun[0]?.end(1_000_000);
     expect(begin(loud, 1).waiting).toHaveLength(1);
   });
@@ -58,13 +58,13 @@ describe("a project's share of a replica", () => {
     expect(large).not.toBeInstanceOf(Promise);
     expect(begin(loud, 1).waiting).toHaveLength(1);
     (large as Work).end(1_000_000);
-    expect(begin(loud, 500).begun.length).toBeGreaterThanOrEqual(loneUnits - 1);
+    expect(begin(loud, 500).begun.length).toBeGreaterThanOrEqual(soloLimit - 1);
   });
 
   it("is bounded as soon as another project asked, and that one finds room", () => {
     ask(loud);
     ask(quiet);
-    expect(begin(loud, 500).begun).toHaveLength(sharedUnits);
+    expect(begin(loud, 500).begun).toHaveLength(contendedLimit);
     ask(quiet);
   });
 
@@ -78,7 +78,7 @@ describe("a project's share of a replica", () => {
   });
 
   it("stays bounded for each of three that ask by turns", () => {
-    const third = shares.of({} as LiveProject);
+    const third = limiter.of({} as LiveProject);
     ask(quiet);
     ask(third);
     expect([loud, quiet, third].map((share) => begin(share, 20).begun.length)).toEqual([8, 8, 8]);
@@ -86,7 +86,7 @@ describe("a project's share of a replica", () => {
 
   it("is handed on in the order of arrival", async () => {
     ask(quiet);
-    const { begun } = begin(loud, sharedUnits);
+    const { begun } = begin(loud, contendedLimit);
     const order: string[] = [];
     begin(loud, 3).waiting.forEach((wait, index) => void wait.then(() => order.push(`${index + 1}.`)));
     begun[0]?.end(0);
@@ -104,12 +104,12 @@ describe("a project's share of a replica", () => {
     begun[0]?.end(100);
     for (let read = 0; read < 60; read += 1) void waiting.push(...begin(loud, 1).waiting);
     for (const wait of waiting) (await wait).end(100);
-    expect(begin(loud, 20).begun).toHaveLength(sharedUnits);
+    expect(begin(loud, 20).begun).toHaveLength(contendedLimit);
   });
 
   it("counts what waits by the answers that come meanwhile", async () => {
     ask(quiet);
-    const { begun } = begin(loud, sharedUnits);
+    const { begun } = begin(loud, contendedLimit);
     const { waiting } = begin(loud, 4);
     let started = 0;
     for (const wait of waiting) void wait.then(() => (started += 1));
@@ -127,7 +127,7 @@ describe("a project's share of a replica", () => {
 
   it("refuses who would wait behind too many", async () => {
     ask(quiet);
-    const { begun, waiting } = begin(loud, sharedUnits + mostWaiting + 1);
+    const { begun, waiting } = begin(loud, contendedLimit + mostWaiting + 1);
     await expect(waiting.at(-1)).rejects.toMatchObject({ code: "project_busy", headers: { "Retry-After": "1" } });
     begun[0]?.end(0);
     await waiting[0];
@@ -135,19 +135,19 @@ describe("a project's share of a replica", () => {
 
   it("goes by how long somebody waited, not by the time of day", async () => {
     ask(quiet);
-    const { begun } = begin(loud, sharedUnits);
+    const { begun } = begin(loud, contendedLimit);
     const { waiting } = begin(loud, 1);
     clock.adjust(3_600_000);
     begun[0]?.end(0);
     (await waiting[0])?.end(0);
-    expect(begin(loud, loneUnits).begun).toHaveLength(1);
+    expect(begin(loud, soloLimit).begun).toHaveLength(1);
   });
 
   it("refuses who has waited too long, and goes on with those who have not", async () => {
     ask(quiet);
-    const { begun } = begin(loud, sharedUnits);
+    const { begun } = begin(loud, contendedLimit);
     const late = begin(loud, 3).waiting;
-    clock.advance(longestWaitMs + 1);
+    clock.advance(maxWaitMs + 1);
     ask(quiet);
     const { waiting } = begin(loud, 1);
     begun[0]?.end(0);
