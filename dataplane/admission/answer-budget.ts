@@ -22,11 +22,11 @@ interface Counted {
 
 /** Characters. */
 const largeLength = 64 * 1024;
-export const mostWaiting = 96 * 1024 * 1024;
+export const maxWaitingLength = 96 * 1024 * 1024;
 
 export function createAnswerBudget<Request extends object>(
   projectOf: (request: Request) => object | undefined,
-  limit = mostWaiting,
+  limit = maxWaitingLength,
 ): AnswerBudget<Request> {
   const counted = new WeakMap<Request, Counted>();
   const ofProject = new WeakMap<object, number>();

@@ -14,9 +14,9 @@ export interface BodyBudget {
 }
 
 const smallLength = 64 * 1024;
-export const mostHeld = 48 * 1024 * 1024;
+export const maxHeldBytes = 48 * 1024 * 1024;
 
-export function createBodyBudgets(limit = mostHeld): BodyBudgets {
+export function createBodyBudgets(limit = maxHeldBytes): BodyBudgets {
   const budgets = new WeakMap<object, BodyBudget>();
   let heldByAll = 0;
   const budget = (): BodyBudget => {

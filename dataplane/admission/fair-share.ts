@@ -34,7 +34,7 @@ export const contendedLimit = 8;
  */
 export const soloLimit = 64;
 /** Requests of one project that may wait. */
-export const mostWaiting = 1_000;
+export const maxWaiting = 1_000;
 /** Milliseconds that one waits at most. */
 export const maxWaitMs = 2_000;
 /** Milliseconds for which a project that asked counts as asking. */
@@ -108,7 +108,7 @@ class Limiter implements ProjectLimiter {
     this.#presence.note(this);
     const units = this.#unitsOf(base, answerLength);
     if (this.#waiting.length === 0 && this.#hasRoom(units, answerLength)) return this.#work(units, answerLength);
-    if (this.#waiting.length >= mostWaiting) return Promise.reject(busy());
+    if (this.#waiting.length >= maxWaiting) return Promise.reject(busy());
     return new Promise((go, refuse) => {
       this.#waiting.push({ base, answerLength, since: this.#clock.monotonic(), go, refuse });
     });

@@ -28,10 +28,10 @@ export interface Asking {
 export type ObserveLimited = (project: ProjectRef, limit: BucketPolicy["name"]) => void;
 
 /** Buckets that a replica remembers; of a forgotten one it asks the store. */
-const mostRemembered = 20_000;
+const maxRemembered = 20_000;
 
 export function createRateLimits(buckets: BucketStore, clock: Clock, observe: ObserveLimited): RateLimits {
-  const known = recentlyUsed<SharedBucket>(mostRemembered);
+  const known = recentlyUsed<SharedBucket>(maxRemembered);
 
   const bucketOf = (limit: BucketPolicy["name"], name: string, { requestsPerSecond, burst }: Rate): SharedBucket => {
     // With its figures, so that a changed rate begins anew here; what the store counted goes on.

@@ -17,9 +17,9 @@ export interface Acknowledger {
 /** Gathers a burst of changes into one acknowledgement. */
 const gatherMilliseconds = 20;
 /** Nacks that one acknowledgement names at most; the log has all of them. */
-const mostNacks = 100;
+const maxNacks = 100;
 /** Collections whose indexes are being built, likewise: there is a status for each. */
-const mostBuilding = 100;
+const maxBuilding = 100;
 
 /** What a replica says of itself with every heartbeat. */
 export interface OwnState {
@@ -41,7 +41,7 @@ export function createAcknowledger(gateway: Gateway, replica: string, own: OwnSt
   const send = (): void => {
     soon = undefined;
     if (state === undefined) return;
-    const told = [state.nacks.slice(0, mostNacks), own.kids(), own.building().slice(0, mostBuilding)];
+    const told = [state.nacks.slice(0, maxNacks), own.kids(), own.building().slice(0, maxBuilding)];
     const args = [replica, state.revision, ...told.map((each) => JSON.stringify(each))];
     // A lost one is made up for by the next heartbeat.
     sending = sending

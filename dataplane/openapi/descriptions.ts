@@ -20,13 +20,13 @@ interface Described {
 }
 
 /** Characters of all that are kept. */
-const mostKept = 32 * 1024 * 1024;
+const maxKeptLength = 32 * 1024 * 1024;
 /** Milliseconds of one step; then whoever waits has a turn. */
 const stepMs = 5;
 
 export function createDescriptions(): Descriptions {
   const kept = new LRUCache<string, Described>({
-    maxSize: mostKept,
+    maxSize: maxKeptLength,
     sizeCalculation: ({ rest }) => rest.length,
   });
   /** However many ask at once, it is made once. */

@@ -82,7 +82,7 @@ async function replace(
 }
 
 /** Each repetition means that others removed members in between. */
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 interface Put {
   readonly document: DocumentRef;
@@ -130,7 +130,7 @@ async function putWhole(guard: Guard, { document, path, text, limits }: Put): Pr
     // It may have added less than was set aside for it.
     usage.freed();
     // With an expectation, whoever has it looks again.
-    if (result.outcome !== "changed" || limits.expected !== undefined || attempt === mostAttempts) return result;
+    if (result.outcome !== "changed" || limits.expected !== undefined || attempt === maxAttempts) return result;
   }
 }
 

@@ -4,15 +4,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
-import { mostWaiting as answersWaiting } from "../../dataplane/admission/answer-budget.ts";
-import { mostHeld } from "../../dataplane/admission/body-budget.ts";
-import { maxWaitMs, mostWaiting } from "../../dataplane/admission/fair-share.ts";
+import { maxWaitingLength as answersWaiting } from "../../dataplane/admission/answer-budget.ts";
+import { maxHeldBytes } from "../../dataplane/admission/body-budget.ts";
+import { maxWaiting, maxWaitMs } from "../../dataplane/admission/fair-share.ts";
 import { maxDepth } from "../../dataplane/http/read-body.ts";
 import { maxConnections, maxHeaderBytes } from "../../dataplane/http/server.ts";
-import { mostFields } from "../../dataplane/objects/list/fields.ts";
-import { mostFilters, mostListed, operators } from "../../dataplane/objects/list/filters.ts";
+import { maxFields } from "../../dataplane/objects/list/fields.ts";
+import { maxFilters, maxListedValues, operators } from "../../dataplane/objects/list/filters.ts";
 import { scanBytes, scanLimit } from "../../dataplane/objects/list/scan.ts";
-import { mostKeys } from "../../dataplane/objects/list/sort.ts";
+import { maxSortKeys } from "../../dataplane/objects/list/sort.ts";
 import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/split-path.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
 import { documentationPages } from "./documentation-pages.ts";
@@ -30,9 +30,9 @@ describe("docs/reference/http.md", () => {
       `| one segment, decoded | ${inWords(maxSegmentBytes)} | 414 |`,
       `| request line and headers | ${inWords(maxHeaderBytes)} | 431 |`,
       `| connections at once | ${grouped(maxConnections)} |`,
-      `| ${inWords(mostHeld)}, half of it of one project | 503 \`body_busy\` |`,
+      `| ${inWords(maxHeldBytes)}, half of it of one project | 503 \`body_busy\` |`,
       `| ${inWords(answersWaiting)}, half of it of one project | 503 \`query_busy\` |`,
-      `| ${grouped(mostWaiting)}, and ${maxWaitMs / 1_000} s each | 503 \`project_busy\` |`,
+      `| ${grouped(maxWaiting)}, and ${maxWaitMs / 1_000} s each | 503 \`project_busy\` |`,
       `| nesting of JSON | ${maxDepth} levels | 400 |`,
     ]) {
       expect(text).toContain(row);
@@ -44,11 +44,11 @@ describe("docs/queries.md", () => {
   it("lists every operator, and the limits as they are", () => {
     const text = page("docs/queries.md");
     for (const operator of operators) expect(text).toContain(`\`:${operator}`);
-    expect(text).toContain(`${mostListed} values at most`);
-    expect(text).toContain(`A list takes ${mostFilters} filters`);
-    expect(mostKeys).toBe(4);
+    expect(text).toContain(`${maxListedValues} values at most`);
+    expect(text).toContain(`A list takes ${maxFilters} filters`);
+    expect(maxSortKeys).toBe(4);
     expect(text).toContain("sorts by up to four fields");
-    expect(text).toContain(`${mostFields} fields at most`);
+    expect(text).toContain(`${maxFields} fields at most`);
     expect(text).toContain(`${grouped(scanLimit)} objects and ${inWords(scanBytes)}`);
   });
 });

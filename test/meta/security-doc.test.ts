@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { mostWaiting as answersWaiting } from "../../dataplane/admission/answer-budget.ts";
-import { mostHeld } from "../../dataplane/admission/body-budget.ts";
+import { maxWaitingLength as answersWaiting } from "../../dataplane/admission/answer-budget.ts";
+import { maxHeldBytes } from "../../dataplane/admission/body-budget.ts";
 import { soloLimit } from "../../dataplane/admission/fair-share.ts";
 import { pageLength } from "../../dataplane/objects/list/context.ts";
 import { scanBytes } from "../../dataplane/objects/list/scan.ts";
@@ -28,7 +28,7 @@ describe("docs/security.md", () => {
     expect(text).toContain(`was never ${mebibytes(memoryLimit)}`);
     expect(text).toContain(`less than ${mebibytes(growsAtMost)}`);
     expect(text).toContain(`${mebibytes(answersWaiting)} of answers`);
-    expect(text).toContain(`${mebibytes(mostHeld)} in memory`);
+    expect(text).toContain(`${mebibytes(maxHeldBytes)} in memory`);
     expect(text).toContain(`${mebibytes(pageLength)} a page, ${mebibytes(scanBytes)}`);
     expect(text).toContain(`up to ${soloLimit} units`);
     // The chart's own.

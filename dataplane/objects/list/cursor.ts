@@ -18,7 +18,7 @@ export interface Cursor {
 const version = "1";
 const separator = "\0";
 /** Four keys of 1,024 bytes, every byte escaped, as base64. */
-const mostLength = 12_000;
+const maxLength = 12_000;
 const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What an encoding begins with; none holds a NUL. */
 const valueForm = /^[0-6]/;
@@ -28,7 +28,7 @@ export function cursorText(order: Order, { values, id }: Cursor): string {
 }
 
 export function parseCursor(text: string, order: Order): Cursor {
-  if (text.length > mostLength || !/^[\w-]+$/.test(text)) throw damaged();
+  if (text.length > maxLength || !/^[\w-]+$/.test(text)) throw damaged();
   const bytes = Buffer.from(text, "base64url");
   const plain = bytes.toString();
   // What is no UTF-8, and a text with bits to spare, would come out as another one.

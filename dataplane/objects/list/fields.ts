@@ -7,7 +7,7 @@ import { type CompiledSchema, resolveField } from "../../../core/schema/compile-
 import { maxDepth } from "../../http/read-body.ts";
 import { queryParameters } from "./query-parameters.ts";
 
-export const mostFields = 100;
+export const maxFields = 100;
 const ownFields: ReadonlyMap<string, readonly string[]> = new Map(
   ["id", "_metadata", "_metadata.created", "_metadata.creator", "_metadata.creator_type"].map((name) => [
     name,
@@ -19,8 +19,7 @@ const ownFields: ReadonlyMap<string, readonly string[]> = new Map(
 export function chosenFields(text: string | undefined, schema: CompiledSchema): Selection | undefined {
   if (text === undefined) return undefined;
   const names = resolveField(schema, text) === undefined ? text.split(",") : [text];
-  if (names.length > mostFields)
-    throw new Problem("invalid_parameter", `\`_fields\` takes at most ${mostFields} fields`);
+  if (names.length > maxFields) throw new Problem("invalid_parameter", `\`_fields\` takes at most ${maxFields} fields`);
   return selectionOf([["id"], ...names.map((name) => pathOfChosen(name, schema))]);
 }
 

@@ -27,10 +27,10 @@ export interface Filter {
 }
 
 /** A filter costs as much as reading a field of every candidate. */
-export const mostFilters = 20;
-export const mostListed = 100;
+export const maxFilters = 20;
+export const maxListedValues = 100;
 /** Each looks at every element of every candidate's array. */
-const mostContains = 4;
+const maxContains = 4;
 
 /** `reserved` = the parameters that are no fields. */
 export function fieldFilters(
@@ -42,11 +42,11 @@ export function fieldFilters(
   for (const [name, value] of parameters) {
     if (!reserved.has(name)) filters.push(filterOf(name, value, { schema, reserved }));
   }
-  if (filters.length > mostFilters) {
-    throw new Problem("invalid_parameter", `A list takes at most ${mostFilters} filters`);
+  if (filters.length > maxFilters) {
+    throw new Problem("invalid_parameter", `A list takes at most ${maxFilters} filters`);
   }
-  if (filters.filter(({ operator }) => operator === "contains").length > mostContains) {
-    throw new Problem("invalid_parameter", `A list takes at most ${mostContains} filters with \`:contains\``);
+  if (filters.filter(({ operator }) => operator === "contains").length > maxContains) {
+    throw new Problem("invalid_parameter", `A list takes at most ${maxContains} filters with \`:contains\``);
   }
   return filters;
 }
@@ -139,8 +139,8 @@ function listed({ name }: DeclaredProperty, text: string): readonly string[] {
   if (items === undefined) {
     throw new Problem("invalid_parameter", `\`${name}:in\`: write \`\\,\` for a comma and \`\\\\\` for a backslash`);
   }
-  if (items.length <= mostListed) return items;
-  throw new Problem("invalid_parameter", `\`${name}:in\` takes at most ${mostListed} values`);
+  if (items.length <= maxListedValues) return items;
+  throw new Problem("invalid_parameter", `\`${name}:in\` takes at most ${maxListedValues} values`);
 }
 
 /** Undefined when a backslash stands before anything else than a comma or a backslash. */

@@ -8,7 +8,7 @@ import type { ListQuery } from "./query.ts";
 import { scanLimit } from "./scan.ts";
 
 /** Fields that one index can have. */
-const mostFields = 2;
+const maxIndexFields = 2;
 
 export function indexBuilding(name: string): Problem {
   return new Problem("index_building", `The index of \`${name}\` is being built; try again`, {
@@ -38,10 +38,10 @@ function adviceFor({ order }: ListQuery, restrictions: Restrictions, indexes: re
   const isOneWay = keys.every(({ descending }) => descending === order.descending);
   const fields = [...constant, ...names];
   const missing = fields.join(",");
-  if (isAnswerable && isOneWay && fields.length <= mostFields && ranged.every((name) => name === names[0])) {
+  if (isAnswerable && isOneWay && fields.length <= maxIndexFields && ranged.every((name) => name === names[0])) {
     return `${declare(missing)}, which answers it at any size`;
   }
-  if (isAnswerable && constant.length + ranged.length <= mostFields && names.length === 0) {
+  if (isAnswerable && constant.length + ranged.length <= maxIndexFields && names.length === 0) {
     return `add \`_sort=${ranged[0]}\`, an order in which ${indexOf([...constant, ...ranged], indexes)} answers it at any size`;
   }
   const narrowing = [...constant, ...ranged].find((name) => restrictions.get(name)?.ranges !== undefined);

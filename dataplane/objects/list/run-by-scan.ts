@@ -11,7 +11,7 @@ import { scanLimit, scanObjects } from "./scan.ts";
 import type { Order } from "./sort.ts";
 
 /** Indexes of which a list is asked how much they would find. */
-const mostCounted = 4;
+const maxCountedIndexes = 4;
 const onlyCount = { offset: 0, limit: 0, descending: false } as const;
 /** Candidates that are named without a turn. */
 const freeCandidates = 2_000;
@@ -107,7 +107,7 @@ interface Smallest {
 async function smallest(list: ListContext, narrowings: readonly IndexUse[]): Promise<Smallest> {
   const { store, context } = list;
   let chosen: Smallest = { count: scanLimit + 1 };
-  for (const use of narrowings.slice(0, mostCounted)) {
+  for (const use of narrowings.slice(0, maxCountedIndexes)) {
     const page = await store.pageByField(context.collection, context.grant.visible, use.query, onlyCount);
     if (page.outcome === "not_ready") chosen = { ...chosen, ...notReady(list, use.query.index) };
     else if (page.count < chosen.count) chosen = { ...chosen, best: use, count: page.count };

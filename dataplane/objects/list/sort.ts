@@ -20,7 +20,7 @@ export interface Order {
 }
 
 const creationOrder = new Set(["id", "_metadata.created"]);
-export const mostKeys = 4;
+export const maxSortKeys = 4;
 export const byCreation: Order = { keys: [], descending: false };
 
 export function sortOrder(text: string | undefined, schema: CompiledSchema): Order {
@@ -30,7 +30,8 @@ export function sortOrder(text: string | undefined, schema: CompiledSchema): Ord
     return { keys: creationOrder.has(key.name) ? [] : [key], descending: key.descending };
   }
   const named = partsOf(text, schema).map((part) => keyOf(part, schema));
-  if (named.length > mostKeys) throw new Problem("invalid_parameter", `\`_sort\` takes at most ${mostKeys} fields`);
+  if (named.length > maxSortKeys)
+    throw new Problem("invalid_parameter", `\`_sort\` takes at most ${maxSortKeys} fields`);
   const repeated = named.find(({ name }, at) => named.findIndex((key) => key.name === name) < at);
   if (repeated !== undefined) {
     throw new Problem("invalid_parameter", `\`_sort\` names \`${repeated.name}\` twice; name each field once`);

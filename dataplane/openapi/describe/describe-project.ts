@@ -30,7 +30,7 @@ import { addResourceSchemas } from "./resource-schemas.ts";
 import { requestHeaders, securitySchemes, sharedHeaders, sharedParameters, sharedSchemas } from "./shared-parts.ts";
 
 /** Of schemas as given; the document says most of them three times. */
-const mostCharacters = 4 * 1024 * 1024;
+const maxCharacters = 4 * 1024 * 1024;
 const charactersBesideSchema = 8 * 1024;
 
 /** The document but for `openapi` and `servers`. */
@@ -42,7 +42,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
     components.add("parameters", name, parameter);
   const paths = new Map<string, JsonObject>();
   const tags: JsonObject[] = [];
-  let room = mostCharacters;
+  let room = maxCharacters;
   for (const whole of byName(project.resources)) {
     room -= charactersBesideSchema + JSON.stringify(whole.config.schema).length;
     const resource = room < 0 ? withoutSchema(whole) : whole;

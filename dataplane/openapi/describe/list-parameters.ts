@@ -6,7 +6,7 @@ import type { DeclaredProperty, JsonType } from "../../../core/schema/compile-sc
 import type { LiveResource } from "../../config/directory.ts";
 
 /** More declared properties than these can be filtered by as well; a description of each would hide the rest. */
-const mostFilters = 100;
+const maxFilters = 100;
 
 export function listParameters(resource: LiveResource, limits: ProjectLimits): readonly JsonObject[] {
   return [limit(limits), offset, cursor, sort(resource), fieldsParameter, count, ...filters(resource)];
@@ -59,7 +59,7 @@ function filters({ schema, config }: LiveResource): readonly JsonObject[] {
     .filter(({ name }) => indexed.has(name))
     .flatMap(withOperators)
     .filter(({ name }) => !schema.properties.has(String(name)));
-  return [...equal, ...others].slice(0, mostFilters);
+  return [...equal, ...others].slice(0, maxFilters);
 }
 
 function equalTo({ name, types }: DeclaredProperty, isIndexed: boolean): JsonObject {

@@ -9,7 +9,7 @@ import type { CollectionKeys } from "./keys.ts";
 
 const collectionsKnown = 10_000;
 /** Each repetition means that somebody declared indexes in between. */
-const mostAttempts = 25;
+const maxAttempts = 25;
 
 export interface KnownIndexes {
   /** The set as known; loads it when it isn't. */
@@ -43,7 +43,7 @@ export function createKnownIndexes(scripts: Pick<IndexScripts, "load">): KnownIn
       known.delete(keys.tag);
     },
     async withCurrent(keys, attempt) {
-      for (let made = 0; made < mostAttempts; made += 1) {
+      for (let made = 0; made < maxAttempts; made += 1) {
         const loading = known.get(keys.tag) ?? load(keys);
         const answer = await attempt(await loading);
         if (answer !== "stale") return answer;

@@ -8,7 +8,7 @@ import { addressableLength } from "./document-path.ts";
 import type { DocumentScripts } from "./document-scripts.ts";
 
 /** Writes that are carried out together. */
-const mostTogether = 64;
+const maxTogether = 64;
 
 export interface OddPaths {
   change<Outcome extends string>(write: OddWrite, change: Change<Outcome>): Promise<Answer<Outcome>>;
@@ -70,7 +70,7 @@ function nextTurn(queue: Waiting[]): Turn | undefined {
   const [first, ...others] = queue;
   if (first === undefined) return undefined;
   const apart = others.findIndex((other) => !goTogether(first.write, other.write));
-  const together = others.slice(0, Math.min(apart < 0 ? others.length : apart, mostTogether - 1));
+  const together = others.slice(0, Math.min(apart < 0 ? others.length : apart, maxTogether - 1));
   queue.splice(0, 1 + together.length);
   return [first, ...together];
 }

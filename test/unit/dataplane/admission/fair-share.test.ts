@@ -4,8 +4,8 @@ import {
   contendedLimit,
   createFairShareLimiter,
   type FairShareLimiter,
+  maxWaiting,
   maxWaitMs,
-  mostWaiting,
   type ProjectLimiter,
   soloLimit,
   type Work,
@@ -127,7 +127,7 @@ describe("a project's share of a replica", () => {
 
   it("refuses who would wait behind too many", async () => {
     ask(quiet);
-    const { begun, waiting } = begin(loud, contendedLimit + mostWaiting + 1);
+    const { begun, waiting } = begin(loud, contendedLimit + maxWaiting + 1);
     await expect(waiting.at(-1)).rejects.toMatchObject({ code: "project_busy", headers: { "Retry-After": "1" } });
     begun[0]?.end(0);
     await waiting[0];
