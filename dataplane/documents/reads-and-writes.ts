@@ -12,7 +12,7 @@ import { currentAnswer, failedPrecondition, type Preconditions, writtenAnswer } 
 import { type Patch, patched } from "../http/patch.ts";
 import { maxDepth } from "../http/read-body.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/contention.ts";
-import { factsOf, receiptOf, replayed } from "../operation/idempotency.ts";
+import { factsOf, recordOf, replayed } from "../operation/idempotency.ts";
 import type {
   DocumentRef,
   DocumentRefusal,
@@ -20,13 +20,13 @@ import type {
   DocumentWrite,
   Expected,
   Expecting,
+  IdempotencyStore,
   Path,
-  ReceiptStore,
 } from "../store/port.ts";
 import type { DocumentLock } from "./document-lock.ts";
 
 export interface DocumentDeps {
-  readonly store: DocumentStore & ReceiptStore;
+  readonly store: DocumentStore & IdempotencyStore;
   readonly lock: DocumentLock;
 }
 
@@ -54,23 +54,23 @@ export async function insertDocument(
 ): Promise<Answer> {
   const { store } = deps;
   const limits = { maxBytes: context.project.limits.maxDocumentBytes };
-  const receipt =
+  const record =
     idempotencyKey === undefined
       ? undefined
-      : receiptOf({ ...context, uid: context.rootKey.uid, key: idempotencyKey, body }, []);
-  if (receipt) {
-    const before = await store.receipt(context.document, receipt.key);
+      : recordOf({ ...context, uid: context.rootKey.uid, key: idempotencyKey, body }, []);
+  if (record) {
+    const before = await store.idempotencyRecord(context.document, record.key);
     if (before !== undefined) return insertedBefore(before, body);
   }
   const result = await conditioned(deps, context, (expecting) =>
-    store.insertAt(context.document, context.path, body.text, { ...limits, ...expecting, ...(receipt && { receipt }) }),
+    store.insertAt(context.document, context.path, body.text, { ...limits, ...expecting, ...(record && { record }) }),
   );
-  return result.outcome === "repeated" ? insertedBefore(result.receipt, body) : written(result, context);
+  return result.outcome === "repeated" ? insertedBefore(result.record, body) : written(result, context);
 }
 
 /** What the first of several equal requests was answered with: its own value. */
-function insertedBefore(receipt: string, body: CanonicalJson): Answer {
-  factsOf(receipt, body);
+function insertedBefore(record: string, body: CanonicalJson): Answer {
+  factsOf(record, body);
   return writtenAnswer(201, body.text, replayed);
 }
 

@@ -19,8 +19,8 @@ import {
 } from "../http/conditional-requests.ts";
 import type { Patch } from "../http/patch.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/contention.ts";
-import { factsOf, receiptKeyOf, receiptOf, replayed } from "../operation/idempotency.ts";
-import type { CollectionRef, ObjectStore, Owner, ReceiptStore, StoredObject } from "../store/port.ts";
+import { factsOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
+import type { CollectionRef, IdempotencyStore, ObjectStore, Owner, StoredObject } from "../store/port.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
 import {
   type Metadata,
@@ -33,7 +33,7 @@ import {
 } from "./validate-object.ts";
 
 export interface ObjectDeps {
-  readonly store: ObjectStore & ReceiptStore;
+  readonly store: ObjectStore & IdempotencyStore;
   readonly clock: Clock;
   readonly newId: ObjectIds;
 }
@@ -67,17 +67,17 @@ export async function createObject(deps: ObjectDeps, context: ObjectContext, cre
       : { ...creation, uid: context.resource.config.uid, path: [], key: idempotencyKey };
   if (post) {
     // Before anything else: since the first request the schema may have changed, or the collection may be full.
-    const receipt = await deps.store.receipt(context.collection, receiptKeyOf(post));
-    if (receipt !== undefined) return createdBefore(creation, receipt);
+    const record = await deps.store.idempotencyRecord(context.collection, recordKeyOf(post));
+    if (record !== undefined) return createdBefore(creation, record);
   }
   requireCollectionPreconditions(context.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
   const text = validateNew(rulesOf(context), body, id, metadataBy(caller, created));
   const { maxObjects } = context.resource.config;
-  const object = { id, owner: ownerOf(caller), text, ...(post && { receipt: receiptOf(post, [id, created]) }) };
+  const object = { id, owner: ownerOf(caller), text, ...(post && { record: recordOf(post, [id, created]) }) };
   const result = await deps.store.create(context.collection, object, maxObjects);
-  if (result.outcome === "repeated") return createdBefore(creation, result.receipt);
+  if (result.outcome === "repeated") return createdBefore(creation, result.record);
   if (result.outcome === "quota_exceeded") {
     throw new Problem("quota_exceeded", `The resource holds at most ${maxObjects} objects; delete some first`);
   }
@@ -85,8 +85,8 @@ export async function createObject(deps: ObjectDeps, context: ObjectContext, cre
 }
 
 /** What the first of several equal requests was answered with: the body is the same, so only what the service added is remembered. */
-function createdBefore({ caller, body, base }: Creation, receipt: string): Answer {
-  const [id = "", created] = factsOf(receipt, body);
+function createdBefore({ caller, body, base }: Creation, record: string): Answer {
+  const [id = "", created] = factsOf(record, body);
   const text = newObjectText(body, id, metadataBy(caller, Number(created)));
   return writtenAnswer(201, text, { Location: `${base}/${id}`, ...replayed });
 }

@@ -1,5 +1,5 @@
 // Tells the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves a
-// receipt in the same atomic step, so that its repetition finds out what was done, on any replica and whoever crashed in between.
+// record in the same atomic step, so that its repetition finds out what was done, on any replica and whoever crashed in between.
 // Refuses with `invalid_header` what is no key, and with 422 a key that was used for another body.
 
 import { hash } from "node:crypto";
@@ -8,7 +8,7 @@ import type { ProjectConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
-import type { Path, Receipt } from "../store/port.ts";
+import type { IdempotencyRecord, Path } from "../store/port.ts";
 
 const quoted = /^"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"$/;
 const bare = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/;
@@ -27,14 +27,14 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 }
 
 /** How long a repetition is known as one. */
-export const receiptSeconds = 24 * 60 * 60;
+export const recordSeconds = 24 * 60 * 60;
 
 export interface Post {
   readonly project: ProjectConfig;
   /** UID of the ApiResource or RootKey. */
   readonly uid: string;
   readonly caller: Caller;
-  /** Below the collection or root key that the receipt is kept with. */
+  /** Below the collection or root key that the record is kept with. */
   readonly path: Path;
   /** Of the header. */
   readonly key: string;
@@ -42,20 +42,20 @@ export interface Post {
 }
 
 /** What a POST with a key leaves behind; `facts` = what its answer can't be made from again, without spaces. */
-export function receiptOf(post: Post, facts: readonly (string | number)[]): Receipt {
+export function recordOf(post: Post, facts: readonly (string | number)[]): IdempotencyRecord {
   const text = [fingerprint(post.body), ...facts].join(" ");
-  return { key: receiptKeyOf(post), text, seconds: receiptSeconds };
+  return { key: recordKeyOf(post), text, seconds: recordSeconds };
 }
 
-/** What the receipt of such a POST is found by. */
-export function receiptKeyOf({ project, uid, caller, path, key }: Omit<Post, "body">): string {
+/** What the record of such a POST is found by. */
+export function recordKeyOf({ project, uid, caller, path, key }: Omit<Post, "body">): string {
   // Of this project and this resource: what is made anew under a name, perhaps without its data, answers nothing for the one before.
   return hash("sha256", JSON.stringify([project.uid, uid, ownerOf(caller), path, key]), "base64url");
 }
 
 /** The facts of the first request. Throws Problem `idempotency_key_reused`. */
-export function factsOf(receipt: string, body: CanonicalJson): readonly string[] {
-  const [first, ...facts] = receipt.split(" ");
+export function factsOf(record: string, body: CanonicalJson): readonly string[] {
+  const [first, ...facts] = record.split(" ");
   if (first === fingerprint(body)) return facts;
   throw new Problem(
     "idempotency_key_reused",

@@ -10,10 +10,10 @@ import type {
   CollectionRef,
   DocumentRef,
   DocumentWrite,
+  IdempotencyRecord,
+  IdempotencyStore,
   NewObject,
   Path,
-  Receipt,
-  ReceiptStore,
   Repeated,
   Store,
   StoredObject,
@@ -28,7 +28,7 @@ export function guardedStore(store: Store, usage: ProjectUsage, quota: ProjectQu
   return {
     ...store,
     create: (collection, object, maxObjects) =>
-      repeatable(collection, object.receipt, async () => {
+      repeatable(collection, object.record, async () => {
         const added = { objects: 1, ...(quota.bytes !== undefined && { bytes: Buffer.byteLength(object.text) }) };
         const held = await usage.hold(quota, { sure: added });
         const write = store.create(collection, object, maxObjects);
@@ -46,7 +46,7 @@ export function guardedStore(store: Store, usage: ProjectUsage, quota: ProjectQu
       const want = { sure, upTo: growth(quota, path, text) };
       const write = ({ bytes }: SomeFigures) =>
         store.insertAt(document, path, text, { ...limits, ...(bytes !== undefined && { maxGrowth: bytes }) });
-      return repeatable(document, limits.receipt, () => written(guard, want, sure, write));
+      return repeatable(document, limits.record, () => written(guard, want, sure, write));
     },
     putAt(document, path, text, limits) {
       const isCounted = path.length === 0 && quota.documentKeys !== undefined;
@@ -181,26 +181,26 @@ async function settled<T>(
 
 /**
  * Carries out `write`, which may refuse with 403 `quota_exceeded`. A repetition never hears that a quota is full because of what its first
- * request wrote: it waits for the first when both are under way in this replica, and before it is refused it looks for the receipt that
+ * request wrote: it waits for the first when both are under way in this replica, and before it is refused it looks for the record that
  * the first left, wherever that was written.
  */
 export type RepeatableWrite = <T>(
   of: CollectionRef | DocumentRef,
-  receipt: Receipt | undefined,
+  record: IdempotencyRecord | undefined,
   write: () => Promise<T>,
 ) => Promise<T | Repeated>;
 
-export function createRepeatableWrite(store: ReceiptStore): RepeatableWrite {
+export function createRepeatableWrite(store: IdempotencyStore): RepeatableWrite {
   /** By the receipt's key. */
   const inOrder = createInOrder();
-  return async (of, receipt, write) => {
-    if (receipt === undefined) return write();
+  return async (of, record, write) => {
+    if (record === undefined) return write();
     try {
-      return await inOrder.take(receipt.key, write);
+      return await inOrder.take(record.key, write);
     } catch (error) {
-      const first = isFull(error) ? await store.receipt(of, receipt.key) : undefined;
+      const first = isFull(error) ? await store.idempotencyRecord(of, record.key) : undefined;
       if (first === undefined) throw error;
-      return { outcome: "repeated", receipt: first };
+      return { outcome: "repeated", record: first };
     }
   };
 }

@@ -23,7 +23,7 @@ export interface StoredObject {
 }
 
 /** What a write leaves behind in the same step, so that its repetition, which has the same key, is told from a new one. */
-export interface Receipt {
+export interface IdempotencyRecord {
   /** Of its collection or root key. */
   readonly key: string;
   readonly text: string;
@@ -31,16 +31,16 @@ export interface Receipt {
   readonly seconds: number;
 }
 
-export interface Receipting {
+export interface Idempotent {
   /** Absent = none is left, and none is looked for. */
-  readonly receipt?: Receipt;
+  readonly record?: IdempotencyRecord;
 }
 
-/** A receipt of this key is there: nothing was written. */
+/** A record of this key is there: nothing was written. */
 export interface Repeated {
   readonly outcome: "repeated";
   /** Its text. */
-  readonly receipt: string;
+  readonly record: string;
 }
 
 export interface NewObject {
@@ -154,7 +154,7 @@ export interface ObjectStore {
   /** The indexes in force, as the store knows them now. */
   indexes(collection: CollectionRef): Promise<readonly IndexState[]>;
 
-  create(collection: CollectionRef, object: NewObject & Receipting, maxObjects: number): Promise<CreateOutcome>;
+  create(collection: CollectionRef, object: NewObject & Idempotent, maxObjects: number): Promise<CreateOutcome>;
   /** Undefined when there is none, or `visible.owner` doesn't own it. */
   read(collection: CollectionRef, id: string, visible: Visibility): Promise<StoredObject | undefined>;
   /** Compare-and-set: writes `text` only while the stored text is `previous.text`. The owner never changes. */
@@ -229,7 +229,7 @@ export interface Expecting {
  * `parent_not_found`: a segment before the last leads nowhere. `not_a_container`: the parent is a scalar.
  * `invalid_index`: the parent is an array and the last segment is no index. `index_out_of_range`, `index_not_found`: it
  * is one, past the end. `create_refused`: it would add a key and `mayCreate` is false. `changed`: not what was expected is
- * there; before `key_exists`, after the others. `repeated`: only of a write with a receipt, and first.
+ * there; before `key_exists`, after the others. `repeated`: only of a write with a record, and first.
  *
  * `too_deep` depends on the path and the value alone and comes first, `document_too_large` and then `quota_exceeded` last;
  * nothing is written.
@@ -256,7 +256,7 @@ export interface DocumentStore {
     document: DocumentRef,
     path: Path,
     text: string,
-    limits: DocumentLimits & Expecting & Receipting,
+    limits: DocumentLimits & Expecting & Idempotent,
   ): Promise<DocumentWrite>;
   /** Replaces a value; adds a missing last key of an object when `mayCreate`. An empty path replaces the whole value. */
   putAt(document: DocumentRef, path: Path, text: string, limits: PutLimits): Promise<DocumentWrite>;
@@ -347,15 +347,15 @@ export interface StoreHealth {
   readonly reachable: boolean;
 }
 
-export interface ReceiptStore {
-  /** The text of a receipt that a write of this collection or root key left, as long as it is kept. */
-  receipt(of: CollectionRef | DocumentRef, key: string): Promise<string | undefined>;
+export interface IdempotencyStore {
+  /** The text of a record that a write of this collection or root key left, as long as it is kept. */
+  idempotencyRecord(of: CollectionRef | DocumentRef, key: string): Promise<string | undefined>;
 }
 
 export interface Store
   extends ObjectStore,
     DocumentStore,
-    ReceiptStore,
+    IdempotencyStore,
     FiguresStore,
     SessionStore,
     CounterStore,

@@ -6,7 +6,7 @@ import { membersIn } from "../../../core/json/members.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt, type SpliceRefusal } from "../../../core/json/splice.ts";
 import { asExpected } from "../expected.ts";
 import type { DocumentLimits, DocumentRef, DocumentStore, DocumentWrite, Expecting, Path } from "../port.ts";
-import type { Receipts } from "./receipts.ts";
+import type { IdempotencyRecords } from "./idempotency-records.ts";
 import type { Transactions } from "./transactions.ts";
 
 const maxDepth = 64;
@@ -29,7 +29,11 @@ type Spliced =
   | { readonly outcome: "changed" }
   | SpliceRefusal;
 
-export function createDocuments(database: DatabaseSync, transactions: Transactions, receipts: Receipts): DocumentStore {
+export function createDocuments(
+  database: DatabaseSync,
+  transactions: Transactions,
+  records: IdempotencyRecords,
+): DocumentStore {
   const key = "namespace = ? AND project = ? AND root_key = ?";
   const statements = {
     select: database.prepare(`SELECT document, text FROM documents WHERE ${key}`),
@@ -77,7 +81,7 @@ export function createDocuments(database: DatabaseSync, transactions: Transactio
     insertAt(document, path, text, limits) {
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
       return transactions.write("insertAt", () =>
-        receipts.once(document, limits.receipt, () =>
+        records.once(document, limits.record, () =>
           write(document, { path, value: text, limits }, (whole) => insertAt(whole, path, text, maxDepth)),
         ),
       );

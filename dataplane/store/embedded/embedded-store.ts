@@ -11,13 +11,13 @@ import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEntries } from "./entries.ts";
 import { createFigures } from "./figures.ts";
+import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexes } from "./indexes.ts";
 import { createMarks, usualSpacing } from "./marks.ts";
 import { createSlices } from "./object-slices.ts";
 import { createObjects } from "./objects.ts";
 import { openDatabase } from "./open-database.ts";
 import { createPages } from "./pages.ts";
-import { createReceipts } from "./receipts.ts";
 import { createSessions } from "./sessions.ts";
 import { createSweep } from "./sweep-dropped.ts";
 import { createTexts } from "./texts.ts";
@@ -45,9 +45,9 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   };
   const transactions = createTransactions(database, { observe, onRollback });
   const tables = { marks, entries: createEntries(database, marks), sliceAfter: createSlices(database) };
-  const receipts = createReceipts(database, transactions, clock);
+  const records = createIdempotencyRecords(database, transactions, clock);
   const texts = createTexts({ database, transactions, collections });
-  const parts = { database, transactions, collections, receipts, texts, ...tables };
+  const parts = { database, transactions, collections, records, texts, ...tables };
   const sweep = createSweep(database, transactions);
   const indexes = createIndexes(parts);
   sweep.wake();
@@ -62,8 +62,8 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
       sweep.wake();
       return states;
     },
-    ...createDocuments(database, transactions, receipts),
-    receipt: receipts.receipt,
+    ...createDocuments(database, transactions, records),
+    idempotencyRecord: records.idempotencyRecord,
     ...createFigures(database, transactions, collections),
     ...createSessions(database, transactions, clock),
     ...createCounters(clock),

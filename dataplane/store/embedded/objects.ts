@@ -15,9 +15,9 @@ import type {
 } from "../port.ts";
 import type { Collection, Collections } from "./collections.ts";
 import type { Entries, Indexed } from "./entries.ts";
+import type { IdempotencyRecords } from "./idempotency-records.ts";
 import type { Marks } from "./marks.ts";
 import type { Slice, SliceAfter } from "./object-slices.ts";
-import type { Receipts } from "./receipts.ts";
 import type { Texts } from "./texts.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -28,7 +28,7 @@ export interface ObjectParts {
   readonly entries: Entries;
   readonly sliceAfter: SliceAfter;
   readonly marks: Marks;
-  readonly receipts: Receipts;
+  readonly records: IdempotencyRecords;
   readonly texts: Texts;
 }
 
@@ -40,7 +40,7 @@ type SingleObjects = Pick<
 const scanSlice = { objects: 500, characters: 512 * 1024 };
 
 export function createObjects(parts: ObjectParts): SingleObjects {
-  const { database, transactions, collections, entries, sliceAfter, receipts } = parts;
+  const { database, transactions, collections, entries, sliceAfter, records } = parts;
   const statements = prepare(database);
 
   /** The object of this id, by way of the owner's own order of creation when one is given. */
@@ -113,7 +113,7 @@ export function createObjects(parts: ObjectParts): SingleObjects {
   return {
     create: (ref, object, maxObjects) =>
       transactions.write("create", () =>
-        receipts.once<CreateOutcome>(ref, object.receipt, () =>
+        records.once<CreateOutcome>(ref, object.record, () =>
           create(ref, object, maxObjects) ? { outcome: "created", text: object.text } : { outcome: "quota_exceeded" },
         ),
       ),

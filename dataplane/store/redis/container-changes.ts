@@ -4,7 +4,7 @@
 import { setImmediate as loopTurn, setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { SpliceRefusal } from "../../../core/json/splice.ts";
-import type { DocumentRefusal, Path, Receipt } from "../port.ts";
+import type { DocumentRefusal, IdempotencyRecord, Path } from "../port.ts";
 import { addressableLength } from "./document-path.ts";
 import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
 import type { DocumentKeys } from "./keys.ts";
@@ -33,7 +33,7 @@ export interface OddWrite {
   readonly path: Path;
   readonly maxBytes: number;
   readonly maxGrowth?: number | undefined;
-  readonly receipt?: Receipt | undefined;
+  readonly record?: IdempotencyRecord | undefined;
 }
 
 /** One object type per outcome. */
@@ -45,7 +45,7 @@ export interface ContainerChange {
   readonly change: Change<string>;
 }
 
-/** Of one container; more than one have neither `maxGrowth` nor a receipt. */
+/** Of one container; more than one have neither `maxGrowth` nor a record. */
 export type ContainerChanges = readonly [ContainerChange, ...ContainerChange[]];
 
 /** An answer for each; `apart` when together they are too large, which tells nothing of each. */

@@ -3,7 +3,7 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf } from "../../../core/redis/reply.ts";
-import type { DocumentRead, DocumentRefusal, Expected, Path, Receipt, Repeated } from "../port.ts";
+import type { DocumentRead, DocumentRefusal, Expected, IdempotencyRecord, Path, Repeated } from "../port.ts";
 import { code } from "./codes.ts";
 import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";
@@ -18,7 +18,7 @@ export interface ChangeValue {
 }
 
 export interface WriteValue extends ChangeValue {
-  readonly receipt?: Receipt | undefined;
+  readonly record?: IdempotencyRecord | undefined;
   readonly text: string;
   readonly maxBytes: number;
   readonly maxGrowth?: number | undefined;
@@ -77,9 +77,9 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       if (reply.code === code.not_found) return { outcome: "not_found" };
       return { outcome: "found", text: withoutBrackets(textOf(reply.rest[0])) };
     },
-    async insert({ keys, path, text, maxBytes, maxGrowth, expected, receipt }) {
+    async insert({ keys, path, text, maxBytes, maxGrowth, expected, record }) {
       const args = [text, maxBytes, expectation(expected), maxGrowth ?? "", ...path];
-      const reply = await insert({ keys: both(keys), args, receipt: placed(keys, receipt) });
+      const reply = await insert({ keys: both(keys), args, record: placed(keys, record) });
       if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
       return repeatedBy(reply) ?? refusal(insertScript.name, reply);
     },
@@ -94,13 +94,13 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       const reply = scriptReply(await gateway.run(remove, both(keys), [expectation(expected), ...path]));
       return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
     },
-    async replaceContainer({ keys, path, text, shrinks, maxBytes, maxGrowth, previous, receipt }) {
+    async replaceContainer({ keys, path, text, shrinks, maxBytes, maxGrowth, previous, record }) {
       const args = [previous, text, maxBytes, maxGrowth ?? "", ...path];
-      // What leaves a receipt adds something.
+      // What leaves a record adds something.
       const reply =
-        shrinks && receipt === undefined
+        shrinks && record === undefined
           ? scriptReply(await gateway.run(shrinkContainer, both(keys), args))
-          : await replaceContainer({ keys: both(keys), args, receipt: placed(keys, receipt) });
+          : await replaceContainer({ keys: both(keys), args, record: placed(keys, record) });
       const repeated = repeatedBy(reply);
       if (repeated) return repeated;
       if (reply.code === code.done) return { outcome: "done", ...grown(reply, maxGrowth) };
@@ -114,8 +114,8 @@ function grown({ rest }: ScriptReply, maxGrowth: number | undefined): Grown {
   return maxGrowth === undefined ? {} : { growth: numberOf(rest[0]) };
 }
 
-function placed(keys: DocumentKeys, receipt: Receipt | undefined): Receipt | undefined {
-  return receipt && { ...receipt, key: keys.receipt(receipt.key) };
+function placed(keys: DocumentKeys, record: IdempotencyRecord | undefined): IdempotencyRecord | undefined {
+  return record && { ...record, key: keys.record(record.key) };
 }
 
 /** As parts/expected-value.lua reads it. */

@@ -13,9 +13,9 @@ import {
   type MissingDocument,
   withoutBrackets,
 } from "./document-scripts.ts";
+import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createOddPaths } from "./odd-paths.ts";
-import { createReceipts } from "./receipts.ts";
 
 /** Levels of nesting of a whole document. */
 const maxDepth = 64;
@@ -23,13 +23,13 @@ const maxDepth = 64;
 export function createDocuments(gateway: Gateway): Omit<DocumentStore, "documentIdentity" | "purgeDocument"> {
   const scripts = createDocumentScripts(gateway);
   const odd = createOddPaths(scripts);
-  const receipts = createReceipts(gateway);
+  const records = createIdempotencyRecords(gateway);
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
     readAt: (document, path) => read(gateway, scripts, document, path),
-    async insertAt(document, path, text, { maxBytes, maxGrowth, expected, receipt }) {
+    async insertAt(document, path, text, { maxBytes, maxGrowth, expected, record }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
-      const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, receipt };
+      const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, record };
       if (isPlain(path)) {
         await odd.turnAt(write.keys.value);
         return withText(await scripts.insert(write), text);
@@ -37,10 +37,10 @@ export function createDocuments(gateway: Gateway): Omit<DocumentStore, "document
       const answer = await odd.change(write, (container, { below, depth }) =>
         asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
       );
-      if (answer.outcome === "created" || receipt === undefined) return withText(answer, text);
+      if (answer.outcome === "created" || record === undefined) return withText(answer, text);
       // What was refused here, and not by a script, may be the repetition of a write that others have just carried out.
-      const before = await receipts.receipt(document, receipt.key);
-      return before === undefined ? withText(answer, text) : { outcome: "repeated", receipt: before };
+      const before = await records.idempotencyRecord(document, record.key);
+      return before === undefined ? withText(answer, text) : { outcome: "repeated", record: before };
     },
     async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected, minMembers }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };

@@ -19,8 +19,8 @@ export interface CollectionKeys {
   /** What the key of each document begins with; its id follows. */
   readonly documentPrefix: string;
   document(id: string): string;
-  /** String: receipt of a write (parts/once.lua). */
-  receipt(key: string): string;
+  /** String: idempotency record of a write (parts/once.lua). */
+  record(key: string): string;
   /** Sorted set of one owner's ids. */
   owned(owner: Owner): string;
   /** Sorted set of `<value> 0 <id>` of index `slot`; of an index of two fields, `<value> 0 <value> 0 <id>`. */
@@ -39,7 +39,7 @@ export function collectionKeys(collection: CollectionRef): CollectionKeys {
     ids: `${base}ids`,
     documentPrefix: `${base}doc:`,
     document: (id) => `${base}doc:${id}`,
-    receipt: (key) => `${base}receipt:${key}`,
+    record: (key) => `${base}receipt:${key}`,
     owned: (owner) => `${base}owned:${owner}`,
     index: (slot) => `${base}index:${slot}`,
     ownIndex: (slot) => `${base}own-index:${slot}`,
@@ -52,8 +52,8 @@ export interface DocumentKeys {
   readonly size: string;
   /** String: what a purge under way has named the value. */
   readonly identity: string;
-  /** String: receipt of a write (parts/once.lua). */
-  receipt(key: string): string;
+  /** String: idempotency record of a write (parts/once.lua). */
+  record(key: string): string;
 }
 
 export function documentKeys(document: DocumentRef): DocumentKeys {
@@ -62,7 +62,7 @@ export function documentKeys(document: DocumentRef): DocumentKeys {
     value: `${base}value`,
     size: `${base}size`,
     identity: `${base}id`,
-    receipt: (key) => `${base}receipt:${key}`,
+    record: (key) => `${base}receipt:${key}`,
   };
 }
 

@@ -3,7 +3,7 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { Receipt, Repeated } from "../port.ts";
+import type { IdempotencyRecord, Repeated } from "../port.ts";
 import type { PagePart, TextsPart } from "../whole-page.ts";
 import type { Code } from "./codes.ts";
 import { code } from "./codes.ts";
@@ -36,7 +36,7 @@ export interface CreateObject {
   readonly owner: string;
   readonly text: string;
   readonly entries: readonly IndexEntry[];
-  readonly receipt?: Receipt | undefined;
+  readonly record?: IdempotencyRecord | undefined;
 }
 
 export interface ReplaceObject {
@@ -121,13 +121,13 @@ export function createObjectScripts(gateway: Gateway): ObjectScripts {
   const scan = storeScript("scan-objects-1", "read");
 
   return {
-    async create({ keys, version, maxObjects, id, owner, text, entries, receipt }) {
+    async create({ keys, version, maxObjects, id, owner, text, entries, record }) {
       const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
       const args = [version, maxObjects, id, owner, text, ...entries.map(({ value }) => value)];
       const reply = await create({
         keys: own,
         args,
-        receipt: receipt && { ...receipt, key: keys.receipt(receipt.key) },
+        record: record && { ...record, key: keys.record(record.key) },
       });
       return repeatedBy(reply) ?? objectCode(createScript.name, reply);
     },

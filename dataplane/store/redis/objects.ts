@@ -33,7 +33,7 @@ export function createObjects(
       const { id, owner, text } = checked(object);
       const answer = await known.withCurrent(keys, async (set) => {
         const entries = entriesOf(set, text);
-        const call = { keys, version: set.version, maxObjects, id, owner, text, entries, receipt: object.receipt };
+        const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
         const reply = await scripts.create(call);
         return reply === code.stale_index_set ? "stale" : reply;
       });

@@ -36,7 +36,7 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
     collectionFigures: (...args) => calls.run("collectionFigures", () => store.collectionFigures(...args)),
     countBytes: (...args) => calls.run("countBytes", () => store.countBytes(...args)),
     documentFigures: (...args) => calls.run("documentFigures", () => store.documentFigures(...args)),
-    receipt: (...args) => calls.run("receipt", () => store.receipt(...args)),
+    idempotencyRecord: (...args) => calls.run("receipt", () => store.idempotencyRecord(...args)),
     putSession: (...args) => calls.run("putSession", () => store.putSession(...args)),
     session: (...args) => calls.run("session", () => store.session(...args)),
     touchSession: (...args) => calls.run("touchSession", () => store.touchSession(...args)),

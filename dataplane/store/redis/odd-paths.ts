@@ -75,13 +75,13 @@ function nextTurn(queue: Waiting[]): Turn | undefined {
   return [first, ...together];
 }
 
-/** Those of one container; what counts its growth or leaves a receipt is a script's call of its own. */
+/** Those of one container; what counts its growth or leaves a record is a script's call of its own. */
 function goTogether(one: OddWrite, other: OddWrite): boolean {
   return isPlain(one) && isPlain(other) && containerName(one) === containerName(other);
 }
 
-function isPlain({ maxGrowth, receipt }: OddWrite): boolean {
-  return maxGrowth === undefined && receipt === undefined;
+function isPlain({ maxGrowth, record }: OddWrite): boolean {
+  return maxGrowth === undefined && record === undefined;
 }
 
 function containerName({ path }: OddWrite): string {

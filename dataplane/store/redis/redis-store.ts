@@ -14,6 +14,7 @@ import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEndedSessions } from "./ended-sessions.ts";
 import { createFigures } from "./figures.ts";
+import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexes } from "./indexes.ts";
 import { createKnownIndexes } from "./known-indexes.ts";
@@ -24,7 +25,6 @@ import { createPages } from "./pages.ts";
 import { createPurgeScripts } from "./purge-scripts.ts";
 import { createPurges } from "./purges.ts";
 import { createRangeScripts } from "./range-scripts.ts";
-import { createReceipts } from "./receipts.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
 import { createToldEnds } from "./told-ends.ts";
@@ -86,7 +86,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createDocuments(gateway),
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),
     ...createFigures(gateway),
-    ...createReceipts(gateway),
+    ...createIdempotencyRecords(gateway),
     ...createSessions({ scripts: sessionScripts, gateway, clock, toldEnds }),
     ...createCounters(gateway),
     ...createBuckets(gateway),

@@ -1,10 +1,10 @@
-// Makes of a script that writes one that leaves a receipt in the same step, and finds out when it is a repetition (parts/once.lua).
+// Makes of a script that writes one that leaves a record in the same step, and finds out when it is a repetition (parts/once.lua).
 
 import { readFileSync } from "node:fs";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textOf } from "../../../core/redis/reply.ts";
 import { type Script, scriptOf } from "../../../core/redis/script.ts";
-import type { Receipt, Repeated } from "../port.ts";
+import type { IdempotencyRecord, Repeated } from "../port.ts";
 import { code } from "./codes.ts";
 import { type ScriptReply, scriptReply } from "./script-reply.ts";
 
@@ -12,21 +12,21 @@ export interface WriteCall {
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
   /** With the name of its key in Redis, in the slot of `keys`. */
-  readonly receipt?: Receipt | undefined;
+  readonly record?: IdempotencyRecord | undefined;
 }
 
-/** Runs `script`; one that leaves a receipt when the call has one. */
+/** Runs `script`; one that leaves a record when the call has one. */
 export function createWriter(gateway: Gateway, script: Script): (call: WriteCall) => Promise<ScriptReply> {
   const remembered = rememberedScript(script);
-  return async ({ keys, args, receipt }) => {
-    if (receipt === undefined) return scriptReply(await gateway.run(script, keys, args));
-    const { key, text, seconds } = receipt;
+  return async ({ keys, args, record }) => {
+    if (record === undefined) return scriptReply(await gateway.run(script, keys, args));
+    const { key, text, seconds } = record;
     return scriptReply(await gateway.run(remembered, [...keys, key], [...args, text, seconds]));
   };
 }
 
 export function repeatedBy({ code: found, rest }: ScriptReply): Repeated | undefined {
-  return found === code.repeated ? { outcome: "repeated", receipt: textOf(rest[0]) } : undefined;
+  return found === code.repeated ? { outcome: "repeated", record: textOf(rest[0]) } : undefined;
 }
 
 function rememberedScript({ name, lua, kind }: Script): Script {

@@ -1,6 +1,6 @@
 // Processes that are killed while clients write: replicas, and Redis with each kind of durability.
 
-import { receiptSeconds } from "../../../dataplane/operation/idempotency.ts";
+import { recordSeconds } from "../../../dataplane/operation/idempotency.ts";
 import { oneServer } from "../places.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 import { proxyOf } from "../world-replica.ts";
@@ -26,8 +26,8 @@ export const replicaKill: Scenario = {
   },
 };
 
-/** A write that leaves a receipt says at its end for how long; a look for one does not. */
-const leavesReceipt = new RegExp(`:receipt:[^]*\\r\\n${receiptSeconds}\\r\\n`);
+/** A write that leaves a record says at its end for how long; a look for one does not. */
+const leavesRecord = new RegExp(`:receipt:[^]*\\r\\n${recordSeconds}\\r\\n`);
 
 export const replicaKillUnheard: Scenario = {
   name: "replica-kill-unheard",
@@ -40,7 +40,7 @@ export const replicaKillUnheard: Scenario = {
       const replica = random.pick(world.replicas);
       const proxy = proxyOf(replica);
       await pause(100, 500);
-      proxy.dropRepliesTo(leavesReceipt);
+      proxy.dropRepliesTo(leavesRecord);
       // Nobody may ask any more: a run ends at the first thing that must not be.
       await Promise.race([proxy.dropped(), pause(10_000)]);
       history.fault(`kill -9 ${replica.name}, which did not hear`);

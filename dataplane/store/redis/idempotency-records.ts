@@ -1,15 +1,15 @@
-// Reads receipts of writes; the writes leave them (remembered-script.ts).
+// Reads records of writes; the writes leave them (remembered-script.ts).
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
-import type { ReceiptStore } from "../port.ts";
+import type { IdempotencyStore } from "../port.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
 
-export function createReceipts(gateway: Gateway): ReceiptStore {
+export function createIdempotencyRecords(gateway: Gateway): IdempotencyStore {
   return {
-    async receipt(of, key) {
+    async idempotencyRecord(of, key) {
       const keys = "resource" in of ? collectionKeys(of) : documentKeys(of);
-      const name = keys.receipt(key);
+      const name = keys.record(key);
       return optionalText(await gateway.read(name, "GET", name));
     },
   };

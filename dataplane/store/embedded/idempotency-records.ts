@@ -2,22 +2,26 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
-import type { CollectionRef, DocumentRef, Receipt, ReceiptStore } from "../port.ts";
+import type { CollectionRef, DocumentRef, IdempotencyRecord, IdempotencyStore } from "../port.ts";
 import type { Transactions } from "./transactions.ts";
 
-export interface Receipts extends ReceiptStore {
-  /** Inside a transaction: what `write` answers, or the receipt of the one before. */
+export interface IdempotencyRecords extends IdempotencyStore {
+  /** Inside a transaction: what `write` answers, or the record of the one before. */
   once<T extends { readonly outcome: string }>(
     of: CollectionRef | DocumentRef,
-    receipt: Receipt | undefined,
+    record: IdempotencyRecord | undefined,
     write: () => T,
-  ): T | { readonly outcome: "repeated"; readonly receipt: string };
+  ): T | { readonly outcome: "repeated"; readonly record: string };
 }
 
 /** Expired rows go a few at a time, with each write that leaves one. */
 const sweptPerWrite = 20;
 
-export function createReceipts(database: DatabaseSync, transactions: Transactions, clock: Clock): Receipts {
+export function createIdempotencyRecords(
+  database: DatabaseSync,
+  transactions: Transactions,
+  clock: Clock,
+): IdempotencyRecords {
   const place = "namespace = ? AND project = ? AND place = ?";
   const statements = {
     get: database.prepare(`SELECT text FROM receipts WHERE ${place} AND key = ? AND expires > ?`),
@@ -35,15 +39,15 @@ export function createReceipts(database: DatabaseSync, transactions: Transaction
   }
 
   return {
-    receipt: (of, key) => transactions.read("receipt", () => find(of, key)),
-    once(of, receipt, write) {
-      if (receipt === undefined) return write();
-      const before = find(of, receipt.key);
-      if (before !== undefined) return { outcome: "repeated", receipt: before };
+    idempotencyRecord: (of, key) => transactions.read("receipt", () => find(of, key)),
+    once(of, record, write) {
+      if (record === undefined) return write();
+      const before = find(of, record.key);
+      if (before !== undefined) return { outcome: "repeated", record: before };
       const result = write();
       if (result.outcome === "created") {
         statements.sweep.run(seconds(), sweptPerWrite);
-        statements.put.run(...placeOf(of), receipt.key, receipt.text, seconds() + receipt.seconds);
+        statements.put.run(...placeOf(of), record.key, record.text, seconds() + record.seconds);
       }
       return result;
     },
