@@ -20,7 +20,7 @@ export interface Throttle {
   refuseKnown(attempt: LoginAttempt): void;
   /** Takes one failure in advance, before the password is looked at. Throws Problem `login_throttled`. */
   spend(attempt: LoginAttempt): Promise<void>;
-  /** Gives it back: the login succeeded, or was not judged. */
+  /** Gives it back: the login succeeded, or was not checked. */
   refund(attempt: LoginAttempt): Promise<void>;
 }
 

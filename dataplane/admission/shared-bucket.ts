@@ -48,7 +48,7 @@ export class SharedBucket {
     return this.#takeOwn() ?? this.#takeDrawn();
   }
 
-  /** A token that was taken for a request that another limit refused, or could not judge. */
+  /** A token that was taken for a request that another limit refused, or could not check. */
   giveBack(): void {
     const now = this.#clock.monotonic();
     if (now >= this.#keptUntil) {

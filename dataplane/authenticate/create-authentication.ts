@@ -1,4 +1,4 @@
-// Joins the parts of authentication: what an Authorization header proves. Cached credentials are judged by live configuration alone, so
+// Joins the parts of authentication: what an Authorization header proves. Cached credentials are checked against live configuration alone, so
 // that they hold while the store is away.
 
 import type { Clock } from "../../core/clock.ts";

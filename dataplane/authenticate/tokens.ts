@@ -25,7 +25,7 @@ export interface TokenClaims {
 export interface Tokens {
   /** Throws Problem `project_unavailable` while no key of the ring signs. */
   mint(project: LiveProject, use: TokenUse, claims: TokenClaims): Promise<string>;
-  /** Undefined unless signature, issuer, audience, use and the shape of all claims are right; `exp` is the caller's to judge. */
+  /** Undefined unless signature, issuer, audience, use and the shape of all claims are right; `exp` is for the caller to check. */
   read(project: LiveProject, use: TokenUse, token: string): Promise<TokenClaims | undefined>;
 }
 

@@ -46,7 +46,7 @@ export function createAccessTokenVerifier({ directory, clock, tokens, ended }: A
     return caller;
   };
 
-  const judge = (project: LiveProject, header: string, entry: KnownToken): Caller | Promise<Caller> =>
+  const evaluate = (project: LiveProject, header: string, entry: KnownToken): Caller | Promise<Caller> =>
     withLive(directory.user(project, entry.claims.sub), (user) => {
       const { cv, sid, iat, exp } = entry.claims;
       if (user === undefined || user.credentialRevision !== cv || ended.has(sid)) {
@@ -69,12 +69,17 @@ export function createAccessTokenVerifier({ directory, clock, tokens, ended }: A
     cached(project, header) {
       const entry = known.get(header);
       if (entry === undefined || entry.ring !== project.signing || entry.uid !== project.config.uid) return undefined;
-      return judge(project, header, entry);
+      return evaluate(project, header, entry);
     },
     async verify(project, header, token) {
       const claims = await tokens.read(project, "access", token);
       if (claims === undefined) throw invalidCredentials(project.config);
-      return await judge(project, header, { claims, ring: project.signing, uid: project.config.uid, seen: undefined });
+      return await evaluate(project, header, {
+        claims,
+        ring: project.signing,
+        uid: project.config.uid,
+        seen: undefined,
+      });
     },
   };
 }

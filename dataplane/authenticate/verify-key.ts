@@ -29,7 +29,7 @@ const maxKnownHeaders = 10_000;
 export function createKeyVerifier(directory: Directory, clock: Clock): KeyVerifier {
   const known = recentlyUsed<KnownHeader>(maxKnownHeaders);
 
-  const judge = (project: LiveProject, config: KeyConfig | undefined, header: string): KeyConfig => {
+  const evaluate = (project: LiveProject, config: KeyConfig | undefined, header: string): KeyConfig => {
     if (config === undefined) {
       known.delete(header);
       throw invalidCredentials(project.config);
@@ -49,7 +49,7 @@ export function createKeyVerifier(directory: Directory, clock: Clock): KeyVerifi
       const entry = known.get(header);
       if (entry === undefined) return undefined;
       return withLive(directory.key(project, entry.sha256), (config) => {
-        const live = judge(project, config, header);
+        const live = evaluate(project, config, header);
         return live === entry.config ? entry.caller : remember(header, live);
       });
     },
@@ -57,7 +57,7 @@ export function createKeyVerifier(directory: Directory, clock: Clock): KeyVerifi
       // Found by hash and not by comparing texts: what a look-up's time could tell is about SHA-256 values, from which
       // nobody gets to a 256-bit key.
       const sha256 = createHash("sha256").update(key).digest("hex");
-      return withLive(directory.key(project, sha256), (config) => remember(header, judge(project, config, header)));
+      return withLive(directory.key(project, sha256), (config) => remember(header, evaluate(project, config, header)));
     },
   };
 }

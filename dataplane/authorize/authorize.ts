@@ -1,4 +1,4 @@
-// Judges, from data alone, whether a caller may do an operation and on whose objects. What must hold at the moment of the
+// Decides, from data alone, whether a caller may do an operation and on whose objects. What must hold at the moment of the
 // write leaves as a grant and is checked by the store in the same step. Refuses with 401 or 403.
 
 import type {

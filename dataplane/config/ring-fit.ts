@@ -15,14 +15,14 @@ export interface RingFitting {
 /** Tells `onChange` of each change. */
 export function createRingFit(keyring: FollowedKeyring, onChange?: (ring: RingFit) => void): RingFitting {
   let current: RingFit = "fits";
-  const judge = (mark: string | undefined): RingFit =>
+  const evaluate = (mark: string | undefined): RingFit =>
     mark === undefined || ringMarkOf(keyring.current()) === mark ? "fits" : "another";
   return {
     current: () => current,
     async compare(mark) {
       // The Secret may have been mounted anew just now.
-      if (judge(mark) === "another") await keyring.look();
-      const found = judge(mark);
+      if (evaluate(mark) === "another") await keyring.look();
+      const found = evaluate(mark);
       if (found !== current) onChange?.(found);
       current = found;
       return found;

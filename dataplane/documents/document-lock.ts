@@ -3,7 +3,7 @@
 // with 503 `write_conflict` who waited too long.
 
 import { createInOrder } from "../../core/in-order.ts";
-import { conflict } from "../operation/contention.ts";
+import { conflict } from "../operation/compare-and-set.ts";
 
 export interface DocumentLock {
   /** Carries out `work` while it holds the lock of the value at this place: when all that came before has released it. */
@@ -11,7 +11,7 @@ export interface DocumentLock {
 }
 
 /**
- * For the lock, so that what stands in line is bounded in time too: each one before takes the budget of contention.ts at most. Until
+ * For the lock, so that what stands in line is bounded in time too: each one before takes the budget of compare-and-set.ts at most. Until
  * then a request has its part of its own project's share; no other project's requests wait for it.
  */
 export const maxLockWaitMs = 5_000;

@@ -11,7 +11,7 @@ import { type Answer, ok } from "../http/answer.ts";
 import { currentAnswer, failedPrecondition, type Preconditions, writtenAnswer } from "../http/conditional-requests.ts";
 import { type Patch, patched } from "../http/patch.ts";
 import { maxDepth } from "../http/read-body.ts";
-import { conflict, conflictBudgetMs, pause } from "../operation/contention.ts";
+import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { factsOf, recordOf, replayed } from "../operation/idempotency.ts";
 import type {
   DocumentRef,
@@ -124,7 +124,7 @@ function conditioned<T extends { readonly outcome: string }>(
     : comparedAndSet(deps, context, write);
 }
 
-/** Reads what is at the path, judges it by the preconditions, and has `write` write as long as it is still there. */
+/** Reads what is at the path, checks it against the preconditions, and has `write` write as long as it is still there. */
 function comparedAndSet<T extends { readonly outcome: string }>(
   { store, lock }: DocumentDeps,
   context: DocumentContext,

@@ -36,7 +36,7 @@ export function preconditionsOf(headers: IncomingHttpHeaders): Preconditions | u
 }
 
 /** `tag`: the strong tag of what is there; undefined = nothing is. */
-export function judge({ ifMatch, ifNoneMatch }: Preconditions, tag: string | undefined): Verdict {
+export function evaluate({ ifMatch, ifNoneMatch }: Preconditions, tag: string | undefined): Verdict {
   if (ifMatch !== undefined && !includes(ifMatch, tag, "strong")) return "if_match_fails";
   if (ifNoneMatch !== undefined && includes(ifNoneMatch, tag, "weak")) return "if_none_match_fails";
   return "holds";
@@ -84,7 +84,7 @@ export function currentAnswer(text: string, preconditions: Preconditions | undef
 /** Whether the client has what a read would answer, by its tag. Throws `precondition_failed`. */
 export function isKnown(preconditions: Preconditions | undefined, tag: string): boolean {
   if (preconditions === undefined) return false;
-  const verdict = judge(preconditions, tag);
+  const verdict = evaluate(preconditions, tag);
   if (verdict === "if_match_fails") throw preconditionFailed(verdict, tag);
   return verdict === "if_none_match_fails";
 }
@@ -107,13 +107,13 @@ export function failedPrecondition(
 ): Problem | undefined {
   if (preconditions === undefined) return undefined;
   const tag = text === undefined ? undefined : entityTag(text);
-  const verdict = judge(preconditions, tag);
+  const verdict = evaluate(preconditions, tag);
   return verdict === "holds" ? undefined : preconditionFailed(verdict, tag);
 }
 
 /** Throws `precondition_failed` unless a POST to a collection may go on: it is there, and has as many tags as pages. */
 export function requireCollectionPreconditions(preconditions: Preconditions | undefined): void {
-  const verdict = preconditions && judge(preconditions, noTag);
+  const verdict = preconditions && evaluate(preconditions, noTag);
   if (verdict === undefined || verdict === "holds") return;
   throw new Problem(
     "precondition_failed",

@@ -1,5 +1,5 @@
 // Reads the two patch formats and applies them to a stored text. Refuses other media types, what is no patch, and what does not fit the
-// text; whether the result may be stored is not judged here.
+// text; whether the result may be stored is not checked here.
 
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";

@@ -18,7 +18,7 @@ import {
   writtenAnswer,
 } from "../http/conditional-requests.ts";
 import type { Patch } from "../http/patch.ts";
-import { conflict, conflictBudgetMs, pause } from "../operation/contention.ts";
+import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { factsOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
 import type { CollectionRef, IdempotencyStore, ObjectStore, Owner, StoredObject } from "../store/port.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";

@@ -38,7 +38,7 @@ export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string,
   return newObjectText(body, id, metadata);
 }
 
-/** The same of a body that was judged before. */
+/** The same of a body that was validated before. */
 export function newObjectText({ text }: CanonicalJson, id: string, metadata: Metadata): string {
   const data = text === "{}" ? "" : `${text.slice(1, -1)},`;
   return `{"id":${JSON.stringify(id)},${data}"_metadata":${JSON.stringify(metadata)}}`;

@@ -110,7 +110,7 @@ async function login(
     const named = liveValue(await deps.directory.user(project, credential.username));
     // Spent in turn as well, so that logins in flight, which may all be right, don't use up the budget of failures.
     await deps.throttle.spend(attempt);
-    const right = await judged(deps, attempt, () => compare(named?.passwordHash, credential.password));
+    const right = await compared(deps, attempt, () => compare(named?.passwordHash, credential.password));
     return right ? named : undefined;
   });
   if (user === undefined) throw invalidLogin(project.config);
@@ -119,7 +119,11 @@ async function login(
 }
 
 /** A comparison that broke is no failed login. */
-async function judged(deps: OpenSessionDeps, attempt: LoginAttempt, compare: () => Promise<boolean>): Promise<boolean> {
+async function compared(
+  deps: OpenSessionDeps,
+  attempt: LoginAttempt,
+  compare: () => Promise<boolean>,
+): Promise<boolean> {
   try {
     return await compare();
   } catch (error) {

@@ -1,4 +1,4 @@
-// Judges, from a document's text, whether a write finds at its path what it expects there (Expected in port.ts).
+// Decides, from a document's text, whether a write finds at its path what it expects there (Expected in port.ts).
 
 import { readAt } from "../../core/json/splice.ts";
 import type { Expected, Path } from "./port.ts";

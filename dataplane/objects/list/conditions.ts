@@ -32,16 +32,16 @@ export interface Condition {
 
 export function conditionOf(filter: Filter): Condition {
   const { name, path } = filter;
-  const { meets, ...found } = judge(filter);
+  const { meets, ...found } = evaluate(filter);
   return { name, ...found, holds: (text) => meets(valueAt(text, path)) };
 }
 
-type Judgement = Pick<Condition, "ranges" | "isExact" | "constant"> & {
+type Evaluation = Pick<Condition, "ranges" | "isExact" | "constant"> & {
   /** Of a value's text, undefined when the field is missing. */
   meets(value: string | undefined): boolean;
 };
 
-function judge(filter: Filter): Judgement {
+function evaluate(filter: Filter): Evaluation {
   const { operator, values, text } = filter;
   switch (operator) {
     case "eq":
@@ -64,12 +64,12 @@ function judge(filter: Filter): Judgement {
   }
 }
 
-function inRanges(given: readonly ValueRange[]): Judgement {
+function inRanges(given: readonly ValueRange[]): Evaluation {
   const ranges = united(given);
   return { ranges, isExact: true, meets: (value) => holds(ranges, encodeSortValue(value)) };
 }
 
-function equalToAny(values: readonly string[]): Judgement {
+function equalToAny(values: readonly string[]): Evaluation {
   const wanted = values.map((value) => ({ value, key: encodeSortValue(value), exact: encodesExactly(value) }));
   const isExact = wanted.every(({ exact }) => exact);
   // Of many values most are exact, and an array may have a million elements.
@@ -87,14 +87,14 @@ function equalToAny(values: readonly string[]): Judgement {
   };
 }
 
-function different(same: Judgement): Judgement {
+function different(same: Evaluation): Evaluation {
   const meets = (value: string | undefined): boolean => !same.meets(value);
   return same.isExact && same.ranges !== undefined
     ? { ranges: outside(same.ranges), isExact: true, meets }
     : { isExact: false, meets };
 }
 
-function starting(beginning: string): Judgement {
+function starting(beginning: string): Evaluation {
   const text = JSON.stringify(beginning);
   return {
     // Of a longer one the encoding is cut: what begins with that may go on in another way.
@@ -104,7 +104,7 @@ function starting(beginning: string): Judgement {
   };
 }
 
-function containing(values: readonly string[], text: string): Judgement["meets"] {
+function containing(values: readonly string[], text: string): Evaluation["meets"] {
   const { meets } = equalToAny(values);
   return (value) => {
     if (value?.startsWith("[")) return elementsOf(value).some((element) => isScalar(element) && meets(element));

@@ -88,7 +88,7 @@ async function readAll({ texts, semaphore, collection }: Scan, onText: (text: st
     for await (const batch of texts) {
       seen += batch.length;
       bytes += batch.reduce((sum, text) => sum + text.length, 0);
-      const step = await judgeEach(batch, onText);
+      const step = await evaluateEach(batch, onText);
       if (step !== "go on") return step;
       if (seen > scanLimit || bytes > scanBytes) return "too much";
       if (!hasTurn && bytes > freeBytes) {
@@ -105,7 +105,7 @@ async function readAll({ texts, semaphore, collection }: Scan, onText: (text: st
 }
 
 /** A batch of large objects under many conditions is a second's work: others come in between. */
-async function judgeEach(batch: readonly string[], onText: (text: string) => Step): Promise<Step> {
+async function evaluateEach(batch: readonly string[], onText: (text: string) => Step): Promise<Step> {
   let since = performance.now();
   for (const text of batch) {
     const step = onText(text);

@@ -90,7 +90,7 @@ function storedSchema(data: JsonObject, sent: string, components: Components): J
   return { ...own, ...described(data), properties: { ...owned, ...membersOf(data) } };
 }
 
-/** An update names what it changes; the merged object is what the schema judges. */
+/** An update names what it changes; the merged object is what the schema validates. */
 function changesSchema(data: JsonObject): JsonObject {
   const closed = isPlain(data) && data.additionalProperties !== undefined;
   return {
