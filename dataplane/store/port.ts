@@ -109,21 +109,21 @@ export interface FieldQuery {
 
 export type FieldPage = ({ readonly outcome: "page" } & Page) | { readonly outcome: "not_ready" };
 
-/** Where a walk stands: at an object that may be gone or have another value by now. */
+/** What a page begins behind: an object that may be gone or have another value by now. */
 export interface Position {
   /** Encoded; "" in order of creation. */
   readonly value: string;
   readonly id: string;
 }
 
-export interface WalkRange extends Pick<PageRange, "limit" | "descending" | "maxLength" | "beforeMore"> {
+export interface KeysetRange extends Pick<PageRange, "limit" | "descending" | "maxLength" | "beforeMore"> {
   /** Goes on behind it; absent = from the start. */
   readonly after?: Position;
   /** Whether `count` is wanted; it is 0 otherwise. */
   readonly counted: boolean;
 }
 
-export interface WalkPage extends Page {
+export interface KeysetPage extends Page {
   /** Where to go on, when there is more. */
   readonly next?: Position;
 }
@@ -170,14 +170,14 @@ export interface ObjectStore {
   pageByField(collection: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): Promise<FieldPage>;
   /**
    * The next objects behind a position, in order of creation, or of an indexed field when there is a query: whatever is written
-   * meanwhile, a walk from page to page shows every object once that is there all the time with the same value.
+   * meanwhile, who goes from page to page sees every object once that is there all the time with the same value.
    */
-  walk(
+  pageAfter(
     collection: CollectionRef,
     visible: Visibility,
     query: FieldQuery | undefined,
-    range: WalkRange,
-  ): Promise<({ readonly outcome: "page" } & WalkPage) | { readonly outcome: "not_ready" }>;
+    range: KeysetRange,
+  ): Promise<({ readonly outcome: "page" } & KeysetPage) | { readonly outcome: "not_ready" }>;
   /** The ids of all objects that an index has for the query, in any order; `too_many` when they are more than `most`. */
   candidates(collection: CollectionRef, visible: Visibility, query: FieldQuery, most: number): Promise<Candidates>;
   /** Served texts of these objects, in this order, in batches of at most 4 MiB; those that are gone are left out. */

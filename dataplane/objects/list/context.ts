@@ -33,7 +33,7 @@ export interface ListContext {
 }
 
 export interface ListPage extends Page {
-  /** Where a walk goes on, when there is more. */
+  /** Where the next page begins, when there is more. */
   readonly next?: Cursor;
 }
 

@@ -14,7 +14,7 @@ import { type Order, sortOrder } from "./sort.ts";
 export interface ListQuery {
   readonly limit: number;
   readonly offset: number;
-  /** Present when the list is walked by cursors, and has its text; `after` is absent at the start. */
+  /** Present when pages are asked for by cursors, and has its text; `after` is absent at the start. */
   readonly cursor?: { readonly text: string; readonly after?: Cursor };
   readonly order: Order;
   readonly filters: readonly Filter[];

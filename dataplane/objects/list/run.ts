@@ -78,9 +78,9 @@ async function fromIndex(
   const known = restrictionsOf(conditions);
   const after = cursor?.after && positionOf(cursor.after, order, use, known);
   const range = { ...rangeOf(list), counted, ...(after && { after }) };
-  const walked = await store.walk(context.collection, visible, use?.query, range);
-  if (walked.outcome === "not_ready") return walked;
-  const { next, ...page } = walked;
+  const found = await store.pageAfter(context.collection, visible, use?.query, range);
+  if (found.outcome === "not_ready") return found;
+  const { next, ...page } = found;
   return next === undefined ? page : { ...page, next: cursorOf(next, order, use, known) };
 }
 
@@ -111,7 +111,7 @@ function byOffset(query: ListQuery, count: number, url: string): Links {
   return links;
 }
 
-/** A walk goes one way: who wants to go back has the links of the pages before. */
+/** Cursors go one way: the pages before have their own links. */
 function byCursor({ limit, cursor, order, suffix }: ListQuery, { next }: ListPage, url: string): Links {
   const at = (text: string) => `${url}?_limit=${limit}&_cursor=${text}${suffix}`;
   const links: Links = { self: at(cursor?.text ?? "") };

@@ -19,7 +19,7 @@ export const scanBytes = 64 * 1024 * 1024;
 
 /** Characters that any scan may read before it needs a turn: so small ones never wait for large ones. */
 const freeBytes = 256 * 1024;
-/** Each holds up to twice what createMatches keeps, and those who wait some `freeBytes`. */
+/** Each holds up to twice what createTopMatches keeps, and those who wait some `freeBytes`. */
 const concurrency = 2;
 const maxWaiting = 32;
 /** How long a scan works before it lets others in. */
@@ -53,7 +53,7 @@ export function createScanSemaphore(): Semaphore {
 /** Undefined when there is more to read, or to keep for the page, than the limits allow. */
 export async function scanObjects(scan: Scan): Promise<ScannedPage | undefined> {
   const { conditions, order, offset, limit, after } = scan;
-  const matches = createMatches(order, { after, most: offset + limit + 1 });
+  const matches = createTopMatches(order, { after, max: offset + limit + 1 });
   // In order of creation what comes first is shown first.
   const mayEnd = !scan.counted && order.keys.length === 0 && !order.descending;
   const end = await readAll(scan, (text) => {
@@ -135,7 +135,7 @@ export interface Match extends Cursor {
  * Keeps, of the objects that match a query, those that its page may still show, in the query's order; says when that would be more than
  * memory has room for.
  */
-export interface Matches {
+export interface TopMatches {
   /** False when more would have to be kept than the limit allows. */
   add(match: Match): boolean;
   /** Whether there are as many as are wanted. */
@@ -144,18 +144,18 @@ export interface Matches {
   all(): { readonly count: number; readonly found: readonly Match[] };
 }
 
-export interface Wanted {
+export interface TopMatchesOptions {
   readonly after: Cursor | undefined;
-  readonly most: number;
+  readonly max: number;
 }
 
-export function createMatches(order: Order, { after, most }: Wanted): Matches {
+export function createTopMatches(order: Order, { after, max }: TopMatchesOptions): TopMatches {
   const compare = comparison(order);
   let kept: Match[] = [];
   let count = 0;
   let length = 0;
   const prune = (): void => {
-    kept = kept.sort(compare).slice(0, most);
+    kept = kept.sort(compare).slice(0, max);
     length = kept.reduce((sum, match) => sum + lengthOf(match), 0);
   };
   return {
@@ -168,7 +168,7 @@ export function createMatches(order: Order, { after, most }: Wanted): Matches {
       prune();
       return length <= keptLength;
     },
-    isFull: () => kept.length >= most,
+    isFull: () => kept.length >= max,
     all() {
       prune();
       return { count, found: kept };

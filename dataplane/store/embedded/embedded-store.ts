@@ -13,6 +13,7 @@ import { createEntries } from "./entries.ts";
 import { createFigures } from "./figures.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexes } from "./indexes.ts";
+import { createKeysetPages } from "./keyset-pages.ts";
 import { createMarks, usualSpacing } from "./marks.ts";
 import { createSlices } from "./object-slices.ts";
 import { createObjects } from "./objects.ts";
@@ -22,7 +23,6 @@ import { createSessions } from "./sessions.ts";
 import { createSweep } from "./sweep-dropped.ts";
 import { createTexts } from "./texts.ts";
 import { createTransactions } from "./transactions.ts";
-import { createWalks } from "./walks.ts";
 
 export interface EmbeddedStoreOptions {
   /** Made when it is missing; `:memory:` keeps everything in memory until it is closed. */
@@ -55,7 +55,7 @@ export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promis
   return {
     ...createObjects(parts),
     ...createPages(parts),
-    ...createWalks(parts),
+    ...createKeysetPages(parts),
     ...indexes,
     async declareIndexes(collection, fields, revision) {
       const states = await indexes.declareIndexes(collection, fields, revision);

@@ -1,4 +1,4 @@
-// Turns ranges of values, and the place where a walk stands, into bounds of a sorted set's members. Pure.
+// Turns ranges of values, and the position that a page begins behind, into bounds of a sorted set's members. Pure.
 
 import { compareEncoded } from "../order.ts";
 import type { Owner, Position } from "../port.ts";
@@ -22,7 +22,7 @@ export function wholeRanges(ranges: readonly ValueRange[], owner: Owner | undefi
   return ranges.map(({ from, to }) => ({ from: `[${begin}${from}`, to: `(${begin}${to}` }));
 }
 
-/** What is left of them behind the place, in the direction of the walk. */
+/** What is left of them behind the place, in the direction of the list. */
 export function rangesAfter(ranges: readonly ValueRange[], place: Place): readonly LexRange[] {
   const { owner, descending, after } = place;
   const ordered = descending ? ranges.toReversed() : ranges;

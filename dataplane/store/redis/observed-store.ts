@@ -19,7 +19,7 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
     removeUnchanged: (...args) => calls.run("removeUnchanged", () => store.removeUnchanged(...args)),
     pageByCreation: (...args) => calls.run("pageByCreation", () => store.pageByCreation(...args)),
     pageByField: (...args) => calls.run("pageByField", () => store.pageByField(...args)),
-    walk: (...args) => calls.run("walk", () => store.walk(...args)),
+    pageAfter: (...args) => calls.run("walk", () => store.pageAfter(...args)),
     candidates: (...args) => calls.run("candidates", () => store.candidates(...args)),
     readObjects: (...args) => calls.each("readObjects", store.readObjects(...args)),
     count: (...args) => calls.run("count", () => store.count(...args)),

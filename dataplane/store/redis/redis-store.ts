@@ -17,6 +17,7 @@ import { createFigures } from "./figures.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexes } from "./indexes.ts";
+import { createKeysetPages } from "./keyset-pages.ts";
 import { createKnownIndexes } from "./known-indexes.ts";
 import { createObjectScripts } from "./object-scripts.ts";
 import { createObjects } from "./objects.ts";
@@ -28,7 +29,6 @@ import { createRangeScripts } from "./range-scripts.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
 import { createToldEnds } from "./told-ends.ts";
-import { createWalks } from "./walks.ts";
 
 export interface RedisStoreOptions {
   /** redis://, rediss://, redis+sentinel:// or redis+cluster:// (redis-url.ts). */
@@ -81,7 +81,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const store: Store = {
     ...createObjects(parts),
     ...createPages(parts),
-    ...createWalks(parts),
+    ...createKeysetPages(parts),
     ...createIndexes({ ...parts, scripts: indexScripts }),
     ...createDocuments(gateway),
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),

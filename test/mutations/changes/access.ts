@@ -43,7 +43,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "candidates-of-everyone",
     harm: "A filter that an index narrows shows an owner the objects of others",
-    file: "dataplane/store/redis/walks.ts",
+    file: "dataplane/store/redis/keyset-pages.ts",
     find: "rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, most }),",
     replace:
       "rangeScripts.candidates({ keys, set: keys.index(index.slot), version, ranges: wholeRanges(rangesOf(query), undefined), most }),",

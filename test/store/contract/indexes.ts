@@ -142,7 +142,7 @@ function describeBuilding(subject: Subject): void {
     ];
     const outcomes = async (field: IndexField) => {
       const query = { index: field.name, field };
-      const walked = await store.walk(collection, {}, query, { ...all, counted: true });
+      const walked = await store.pageAfter(collection, {}, query, { ...all, counted: true });
       const found = await store.candidates(collection, {}, { ...query, ranges: [{ from: "", to: "~" }] }, 10);
       return [(await store.pageByField(collection, {}, query, all)).outcome, walked.outcome, found.outcome];
     };

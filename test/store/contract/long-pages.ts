@@ -17,10 +17,10 @@ type ReadPage = (store: Store, collection: CollectionRef, range: PageRange) => P
 const ways: readonly (readonly [string, ReadPage])[] = [
   ["by creation", (store, collection, asked) => store.pageByCreation(collection, {}, asked)],
   ["by field", (store, collection, asked) => store.pageByField(collection, {}, { index: "n" }, asked)],
-  ["in a walk", (store, collection, asked) => store.walk(collection, {}, undefined, { ...asked, counted: true })],
+  ["in a walk", (store, collection, asked) => store.pageAfter(collection, {}, undefined, { ...asked, counted: true })],
   [
     "in a walk by field",
-    (store, collection, asked) => store.walk(collection, {}, { index: "n" }, { ...asked, counted: true }),
+    (store, collection, asked) => store.pageAfter(collection, {}, { index: "n" }, { ...asked, counted: true }),
   ],
 ];
 

@@ -6,11 +6,11 @@ import { compareValues, encodeSortValue } from "../../../dataplane/store/order.t
 import type {
   CollectionRef,
   FieldQuery,
+  KeysetPage,
   NewObject,
   Position,
   Store,
   Visibility,
-  WalkPage,
 } from "../../../dataplane/store/port.ts";
 import {
   above,
@@ -134,11 +134,11 @@ function describeQueries(subject: Subject): void {
     await store.declareIndexes(own, [value], 1);
     for (const n of [1, 2, 3, 4]) await store.create(own, objectOf(n, { value: "1" }), plenty);
     const query = { index: "value" };
-    const first = await store.walk(own, {}, query, { limit: 2, descending: false, counted: false });
+    const first = await store.pageAfter(own, {}, query, { limit: 2, descending: false, counted: false });
     expect(first).toMatchObject({ outcome: "page", count: 0, next: { value: encodeSortValue("1"), id: idOf(2) } });
     for (const n of [2, 3]) await store.remove(own, idOf(n), {});
     const after: Position = { value: encodeSortValue("1"), id: idOf(2) };
-    const second = await store.walk(own, {}, query, { limit: 2, descending: false, counted: true, after });
+    const second = await store.pageAfter(own, {}, query, { limit: 2, descending: false, counted: true, after });
     expect(second).toMatchObject({ outcome: "page", count: 2 });
     expect("texts" in second && idsIn(second.texts)).toEqual([idOf(4)]);
     expect(second).not.toHaveProperty("next");
@@ -148,14 +148,14 @@ function describeQueries(subject: Subject): void {
     const { store } = subject();
     const query = { index: "none", ranges: everything };
     const range = { limit: 1, descending: false, counted: true };
-    expect(await store.walk(collection, {}, query, range)).toEqual({ outcome: "not_ready" });
+    expect(await store.pageAfter(collection, {}, query, range)).toEqual({ outcome: "not_ready" });
     expect(await store.candidates(collection, {}, query, 1)).toEqual({ outcome: "not_ready" });
     expect(await store.candidates(freshCollection(), {}, query, 1)).toEqual({ outcome: "not_ready" });
   });
 
   it("has nothing to walk through in a collection that nobody wrote to", async () => {
     const range = { limit: 1, descending: false, counted: true };
-    expect(await subject().store.walk(freshCollection(), {}, undefined, range)).toMatchObject({
+    expect(await subject().store.pageAfter(freshCollection(), {}, undefined, range)).toMatchObject({
       outcome: "page",
       count: 0,
       texts: [],
@@ -197,9 +197,11 @@ function describeReading(subject: Subject): void {
     for (let n = 0; n < 8; n += 1) await store.create(collection, objectOf(n, { value: String(n), pad }), plenty);
     const query = { index: "value", ranges: everything };
     const range = { limit: 8, descending: false, counted: true };
-    const whole = await store.walk(collection, {}, query, range);
+    const whole = await store.pageAfter(collection, {}, query, range);
     expect("texts" in whole && idsIn(whole.texts)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map(idOf));
-    expect(await store.walk(collection, {}, query, { ...range, maxLength: 1_000_000 })).toMatchObject({ isCut: true });
+    expect(await store.pageAfter(collection, {}, query, { ...range, maxLength: 1_000_000 })).toMatchObject({
+      isCut: true,
+    });
     const page = { offset: 1, limit: 8, descending: true, maxLength: 1_000_000 };
     expect(await store.pageByField(collection, {}, query, page)).toMatchObject({ count: 8, isCut: true });
   });
@@ -217,9 +219,9 @@ async function walkAll(store: Store, collection: CollectionRef, { visible, query
   const counts = new Set<number>();
   for (let after: Position | undefined; ; ) {
     const range = { limit, descending, counted: true, ...(after && { after }) };
-    const page = await store.walk(collection, visible, query, range);
+    const page = await store.pageAfter(collection, visible, query, range);
     if (page.outcome === "not_ready") throw new Error("The index is not ready");
-    const { texts, count, next }: WalkPage = page;
+    const { texts, count, next }: KeysetPage = page;
     ids.push(...idsIn(texts));
     counts.add(count);
     if (next === undefined) return { ids, counts };

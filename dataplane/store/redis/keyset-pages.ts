@@ -1,7 +1,7 @@
-// Walks by position and candidates of a scan: ranges of a sorted set's members by their bytes, then the documents they point to.
+// Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the documents they point to.
 
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import type { FieldQuery, ObjectStore, Owner, WalkPage, WalkRange } from "../port.ts";
+import type { FieldQuery, KeysetPage, KeysetRange, ObjectStore, Owner } from "../port.ts";
 import { rangesOf } from "../ranges.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type Place, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
@@ -11,18 +11,18 @@ import type { RangesReply } from "./range-scripts.ts";
 /** Documents that one call is asked for, at most. */
 const objectsPerCall = 250;
 
-type Walks = Pick<ObjectStore, "walk" | "candidates" | "readObjects">;
+type KeysetPages = Pick<ObjectStore, "pageAfter" | "candidates" | "readObjects">;
 
-export function createWalks(parts: PageParts): Walks {
+export function createKeysetPages(parts: PageParts): KeysetPages {
   const { scripts, rangeScripts, known } = parts;
   return {
-    async walk(collection, { owner }, query, range) {
+    async pageAfter(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
       const step = { keys, owner, range };
       const reply = query === undefined ? await byCreation(parts, step) : await byField(parts, step, query);
       if (reply === undefined) return { outcome: "not_ready" };
       const { last } = reply;
-      const page: WalkPage = await whole(scripts, keys, reply, range);
+      const page: KeysetPage = await whole(scripts, keys, reply, range);
       if (last === undefined) return { outcome: "page", ...page };
       const next = query === undefined ? { value: "", id: idIn(last) } : positionOf(last, owner);
       return { outcome: "page", ...page, next };
@@ -51,7 +51,7 @@ export function createWalks(parts: PageParts): Walks {
 interface Step {
   readonly keys: CollectionKeys;
   readonly owner: Owner | undefined;
-  readonly range: WalkRange;
+  readonly range: KeysetRange;
 }
 
 async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promise<RangesReply> {

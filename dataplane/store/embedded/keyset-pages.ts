@@ -1,8 +1,8 @@
-// ObjectStore's walks by position and candidates of a scan: entries of one list by their keys, then the texts they point to.
+// ObjectStore's pages behind a position and candidates of a scan: entries of one list by their keys, then the texts they point to.
 
 import type { DatabaseSync } from "node:sqlite";
 import { compareEncoded } from "../order.ts";
-import type { Candidates, CollectionRef, FieldQuery, ObjectStore, Position, Visibility, WalkRange } from "../port.ts";
+import type { Candidates, CollectionRef, FieldQuery, KeysetRange, ObjectStore, Position, Visibility } from "../port.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
 import { type PagePart, wholePage } from "../whole-page.ts";
 import type { Collection } from "./collections.ts";
@@ -10,7 +10,7 @@ import type { ObjectParts } from "./objects.ts";
 import { createPageReader, readyOrdering } from "./pages.ts";
 import type { ObjectPlace } from "./texts.ts";
 
-type Walks = Pick<ObjectStore, "walk" | "candidates" | "readObjects">;
+type KeysetPages = Pick<ObjectStore, "pageAfter" | "candidates" | "readObjects">;
 
 interface Entry extends ObjectPlace {
   readonly value: string;
@@ -32,7 +32,7 @@ const creation: readonly ValueRange[] = [{ from: "", to: "\u0001" }];
 /** A page of which only the count is wanted. */
 const nothing = { offset: 0, limit: 0, descending: false };
 
-export function createWalks(parts: ObjectParts): Walks {
+export function createKeysetPages(parts: ObjectParts): KeysetPages {
   const { database, transactions, collections, texts } = parts;
   const statements = prepare(database);
   const pages = createPageReader(parts);
@@ -51,7 +51,7 @@ export function createWalks(parts: ObjectParts): Walks {
     return viewer === undefined ? "nothing" : { collection, ordering, owner: viewer.owner };
   }
 
-  function entriesAfter(list: Listed, ranges: readonly ValueRange[], range: WalkRange): readonly Entry[] {
+  function entriesAfter(list: Listed, ranges: readonly ValueRange[], range: KeysetRange): readonly Entry[] {
     const found: Entry[] = [];
     for (const part of range.descending ? ranges.toReversed() : ranges) {
       const wanted = range.limit + 1 - found.length;
@@ -60,7 +60,7 @@ export function createWalks(parts: ObjectParts): Walks {
     return found;
   }
 
-  function entriesIn(list: Listed, part: ValueRange, range: WalkRange, wanted: number): readonly Entry[] {
+  function entriesIn(list: Listed, part: ValueRange, range: KeysetRange, wanted: number): readonly Entry[] {
     const { after, descending } = range;
     const start = startIn(part, after, descending);
     const end = descending ? part.from : part.to;
@@ -68,11 +68,11 @@ export function createWalks(parts: ObjectParts): Walks {
     return statement.all(list.ordering, list.owner, start.value, start.id, end, wanted) as unknown as Entry[];
   }
 
-  function walk(
+  function pageAfter(
     ref: CollectionRef,
     visible: Visibility,
     query: FieldQuery | undefined,
-    range: WalkRange,
+    range: KeysetRange,
   ): WalkPart | "not_ready" {
     const list = listed(ref, visible, query);
     if (list === undefined) return "not_ready";
@@ -100,8 +100,8 @@ export function createWalks(parts: ObjectParts): Walks {
   }
 
   return {
-    async walk(ref, visible, query, range) {
-      const part = await transactions.read("walk", () => walk(ref, visible, query, range));
+    async pageAfter(ref, visible, query, range) {
+      const part = await transactions.read("walk", () => pageAfter(ref, visible, query, range));
       if (part === "not_ready") return { outcome: "not_ready" };
       const page = await wholePage(part, (ids) => texts.readMore("walk", ref, ids), range);
       return { outcome: "page", ...page, ...(part.next && { next: part.next }) };
