@@ -16,7 +16,7 @@ interface Entry extends ObjectPlace {
   readonly value: string;
 }
 
-interface WalkPart extends PagePart {
+interface KeysetPart extends PagePart {
   /** Where to go on, when there is more. */
   readonly next?: Position;
 }
@@ -73,7 +73,7 @@ export function createKeysetPages(parts: ObjectParts): KeysetPages {
     visible: Visibility,
     query: FieldQuery | undefined,
     range: KeysetRange,
-  ): WalkPart | "not_ready" {
+  ): KeysetPart | "not_ready" {
     const list = listed(ref, visible, query);
     if (list === undefined) return "not_ready";
     if (list === "nothing") return { count: 0, texts: [], rest: [] };

@@ -28,7 +28,7 @@ export interface Place {
   readonly depth: number;
 }
 
-export interface OddWrite {
+export interface UnaddressableWrite {
   readonly keys: DocumentKeys;
   readonly path: Path;
   readonly maxBytes: number;
@@ -41,7 +41,7 @@ type Applied<Outcome> = Outcome extends string ? { readonly outcome: Outcome; re
 export type Answer<Outcome> = Applied<Outcome> | DocumentRefusal;
 
 export interface ContainerChange {
-  readonly write: OddWrite;
+  readonly write: UnaddressableWrite;
   readonly change: Change<string>;
 }
 
@@ -69,8 +69,11 @@ interface Container {
   readonly text: string;
 }
 
-/** The nearest container above the odd key that a path can name; the whole document when that leads nowhere. */
-async function containerOf(scripts: DocumentScripts, { keys, path }: OddWrite): Promise<Container | MissingDocument> {
+/** The nearest container above the key, one that a path can name; the whole document when that leads nowhere. */
+async function containerOf(
+  scripts: DocumentScripts,
+  { keys, path }: UnaddressableWrite,
+): Promise<Container | MissingDocument> {
   const named = path.slice(0, addressableLength(path));
   const found = await scripts.read(keys, named);
   if (found.outcome === "found") return { path: named, text: found.text };

@@ -1,5 +1,5 @@
 // One Redis JSON document per root key, read and changed in place by one script per request; keys that no path can name go
-// through odd-paths.ts. Refuses as the port says.
+// through unaddressable-paths.ts. Refuses as the port says.
 
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
@@ -15,14 +15,14 @@ import {
 } from "./document-scripts.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
-import { createOddPaths } from "./odd-paths.ts";
+import { createUnaddressablePaths } from "./unaddressable-paths.ts";
 
 /** Levels of nesting of a whole document. */
 const maxDepth = 64;
 
 export function createDocuments(gateway: Gateway): Omit<DocumentStore, "documentIdentity" | "purgeDocument"> {
   const scripts = createDocumentScripts(gateway);
-  const odd = createOddPaths(scripts);
+  const unaddressable = createUnaddressablePaths(scripts);
   const records = createIdempotencyRecords(gateway);
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
@@ -31,10 +31,10 @@ export function createDocuments(gateway: Gateway): Omit<DocumentStore, "document
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, record };
       if (isPlain(path)) {
-        await odd.turnAt(write.keys.value);
+        await unaddressable.turnAt(write.keys.value);
         return withText(await scripts.insert(write), text);
       }
-      const answer = await odd.change(write, (container, { below, depth }) =>
+      const answer = await unaddressable.change(write, (container, { below, depth }) =>
         asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
       );
       if (answer.outcome === "created" || record === undefined) return withText(answer, text);
@@ -45,10 +45,10 @@ export function createDocuments(gateway: Gateway): Omit<DocumentStore, "document
     async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected, minMembers }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
-      if (isPlain(path)) await odd.turnAt(write.keys.value);
+      if (isPlain(path)) await unaddressable.turnAt(write.keys.value);
       const answer = isPlain(path)
         ? await scripts.put({ ...write, mayCreate, minMembers })
-        : await odd.change(write, (container, { below, depth }) => {
+        : await unaddressable.change(write, (container, { below, depth }) => {
             const put = putAt(container, below, text, { mayCreate, maxDepth: maxDepth - depth });
             return asExpected(put, container, below, expected);
           });
@@ -57,11 +57,11 @@ export function createDocuments(gateway: Gateway): Omit<DocumentStore, "document
     async removeAt(document, path, { expected } = {}) {
       const keys = documentKeys(document);
       if (isPlain(path)) {
-        await odd.turnAt(keys.value);
+        await unaddressable.turnAt(keys.value);
         return scripts.remove({ keys, path, expected });
       }
       const write = { keys, path, maxBytes: Number.MAX_SAFE_INTEGER };
-      return odd.change(write, (container, { below }) =>
+      return unaddressable.change(write, (container, { below }) =>
         asExpected(removeAt(container, below), container, below, expected),
       );
     },

@@ -3,15 +3,21 @@
 // its part of the project's share meanwhile. Refuses as container-changes.ts does.
 
 import { setImmediate as loopTurn } from "node:timers/promises";
-import { type Answer, type Change, type ContainerChange, changeContainer, type OddWrite } from "./container-changes.ts";
+import {
+  type Answer,
+  type Change,
+  type ContainerChange,
+  changeContainer,
+  type UnaddressableWrite,
+} from "./container-changes.ts";
 import { addressableLength } from "./document-path.ts";
 import type { DocumentScripts } from "./document-scripts.ts";
 
 /** Writes that are carried out together. */
 const maxTogether = 64;
 
-export interface OddPaths {
-  change<Outcome extends string>(write: OddWrite, change: Change<Outcome>): Promise<Answer<Outcome>>;
+export interface UnaddressablePaths {
+  change<Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>): Promise<Answer<Outcome>>;
   /**
    * When the turn at a document ends that is under way, if one is. Writes by plain paths wait for that one and no other: each that
    * came in between would have the turn read and write anew.
@@ -26,7 +32,7 @@ interface Waiting extends ContainerChange {
 
 type Turn = readonly [Waiting, ...Waiting[]];
 
-export function createOddPaths(scripts: DocumentScripts): OddPaths {
+export function createUnaddressablePaths(scripts: DocumentScripts): UnaddressablePaths {
   // By the document's key, of those that are being written: what waits. Requests wait here that have a part of their project's share.
   const queues = new Map<string, Waiting[]>();
 
@@ -58,7 +64,7 @@ export function createOddPaths(scripts: DocumentScripts): OddPaths {
 
   return {
     turnAt: (key) => turns.get(key),
-    change: <Outcome extends string>(write: OddWrite, change: Change<Outcome>) =>
+    change: <Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>) =>
       new Promise<Answer<Outcome>>((resolve, reject) => {
         enqueue({ write, change, resolve: (answer) => resolve(answer as Answer<Outcome>), reject });
       }),
@@ -76,15 +82,15 @@ function nextTurn(queue: Waiting[]): Turn | undefined {
 }
 
 /** Those of one container; what counts its growth or leaves a record is a script's call of its own. */
-function goTogether(one: OddWrite, other: OddWrite): boolean {
+function goTogether(one: UnaddressableWrite, other: UnaddressableWrite): boolean {
   return isPlain(one) && isPlain(other) && containerName(one) === containerName(other);
 }
 
-function isPlain({ maxGrowth, record }: OddWrite): boolean {
+function isPlain({ maxGrowth, record }: UnaddressableWrite): boolean {
   return maxGrowth === undefined && record === undefined;
 }
 
-function containerName({ path }: OddWrite): string {
+function containerName({ path }: UnaddressableWrite): string {
   return JSON.stringify(path.slice(0, addressableLength(path)));
 }
 

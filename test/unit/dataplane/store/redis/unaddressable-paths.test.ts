@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from "vitest";
 import { type PutOutcome, putAt, removeAt } from "../../../../../core/json/splice.ts";
-import type { Change, OddWrite } from "../../../../../dataplane/store/redis/container-changes.ts";
+import type { Change, UnaddressableWrite } from "../../../../../dataplane/store/redis/container-changes.ts";
 import type { DocumentScripts } from "../../../../../dataplane/store/redis/document-scripts.ts";
 import { documentKeys } from "../../../../../dataplane/store/redis/keys.ts";
 import { sha1 } from "../../../../../dataplane/store/redis/objects.ts";
-import { createOddPaths } from "../../../../../dataplane/store/redis/odd-paths.ts";
+import { createUnaddressablePaths } from "../../../../../dataplane/store/redis/unaddressable-paths.ts";
 
 const keysOf = (name: string) => documentKeys({ project: { namespace: "ns", name }, rootKey: "doc" });
 
@@ -14,7 +14,7 @@ const keysOf = (name: string) => documentKeys({ project: { namespace: "ns", name
 function fakeScripts(others: (text: string) => string = (text) => text) {
   const texts = new Map<string, string>();
   const calls = { reads: 0, writes: 0 };
-  const unused = () => Promise.reject(new Error("Odd paths don't use it"));
+  const unused = () => Promise.reject(new Error("Unaddressable paths don't use it"));
   const scripts: DocumentScripts = {
     initialise: unused,
     insert: unused,
@@ -44,7 +44,11 @@ const put =
     putAt(text, below, value, { mayCreate: true, maxDepth: 64 }) satisfies PutOutcome;
 const remove: Change<"removed"> = (text, { below }) => removeAt(text, below);
 const numbers = Array.from({ length: 50 }, (_, n) => n);
-const at = (keys: OddWrite["keys"], key: string, more: Partial<OddWrite> = {}): OddWrite => ({
+const at = (
+  keys: UnaddressableWrite["keys"],
+  key: string,
+  more: Partial<UnaddressableWrite> = {},
+): UnaddressableWrite => ({
   keys,
   path: [key],
   maxBytes: 10_000,
@@ -57,11 +61,11 @@ describe("writes under odd keys of one document", () => {
   it("that wait together read once and write once, and each hears its own outcome", async () => {
     const { scripts, texts, calls } = fakeScripts();
     texts.set(keys.value, '{"\\"7":0}');
-    const odd = createOddPaths(scripts);
+    const unaddressable = createUnaddressablePaths(scripts);
     const answers = await Promise.all([
-      ...numbers.map((n) => odd.change(at(keys, `"${n}`), put(String(n)))),
-      odd.change(at(keys, '"7'), remove),
-      odd.change(at(keys, '"7'), remove),
+      ...numbers.map((n) => unaddressable.change(at(keys, `"${n}`), put(String(n)))),
+      unaddressable.change(at(keys, '"7'), remove),
+      unaddressable.change(at(keys, '"7'), remove),
     ]);
     expect(answers.map(({ outcome }) => outcome)).toEqual([
       ...numbers.map((n) => (n === 7 ? "replaced" : "created")),
@@ -79,8 +83,8 @@ describe("writes under odd keys of one document", () => {
       changes-- > 0 ? `${text.slice(0, -1)},"o${changes}":1}` : text,
     );
     texts.set(keys.value, '{"a":1}');
-    const odd = createOddPaths(scripts);
-    const answers = await Promise.all(numbers.map((n) => odd.change(at(keys, `"${n}`), put("1"))));
+    const unaddressable = createUnaddressablePaths(scripts);
+    const answers = await Promise.all(numbers.map((n) => unaddressable.change(at(keys, `"${n}`), put("1"))));
     expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(["created"]));
     expect(Object.keys(JSON.parse(texts.get(keys.value) ?? "") as object)).toHaveLength(1 + 3 + 50);
     expect(calls).toEqual({ reads: 5, writes: 5 });
@@ -89,9 +93,9 @@ describe("writes under odd keys of one document", () => {
   it("are judged one by one when all together are too large", async () => {
     const { scripts, texts } = fakeScripts();
     texts.set(keys.value, "{}");
-    const odd = createOddPaths(scripts);
+    const unaddressable = createUnaddressablePaths(scripts);
     const values = ["1", "2", JSON.stringify("x".repeat(20_000)), "3"];
-    const answers = await Promise.all(values.map((value, n) => odd.change(at(keys, `"${n}`), put(value))));
+    const answers = await Promise.all(values.map((value, n) => unaddressable.change(at(keys, `"${n}`), put(value))));
     expect(answers.map(({ outcome }) => outcome)).toEqual(["created", "created", "document_too_large", "created"]);
     expect(texts.get(keys.value)).toBe('{"\\"0":1,"\\"1":2,"\\"3":3}');
   });
@@ -99,9 +103,9 @@ describe("writes under odd keys of one document", () => {
   it("that count their growth are carried out alone, each with its own", async () => {
     const { scripts, texts } = fakeScripts();
     texts.set(keys.value, "{}");
-    const odd = createOddPaths(scripts);
+    const unaddressable = createUnaddressablePaths(scripts);
     const answers = await Promise.all(
-      [1, 22, 333].map((n) => odd.change(at(keys, `"${n}`, { maxGrowth: 100 }), put(String(n)))),
+      [1, 22, 333].map((n) => unaddressable.change(at(keys, `"${n}`, { maxGrowth: 100 }), put(String(n)))),
     );
     expect(answers).toEqual([
       { outcome: "created", growth: 7 },
@@ -113,11 +117,11 @@ describe("writes under odd keys of one document", () => {
   it("have a turn that others can wait for, who then come before the next one", async () => {
     const { scripts, texts, calls } = fakeScripts();
     texts.set(keys.value, "{}");
-    const odd = createOddPaths(scripts);
-    expect(odd.turnAt(keys.value)).toBeUndefined();
-    const first = odd.change(at(keys, '"1'), put("1"));
-    const second = odd.change(at(keys, '"2'), put("2"));
-    const waiting = odd.turnAt(keys.value)?.then(() => ({ ...calls }));
+    const unaddressable = createUnaddressablePaths(scripts);
+    expect(unaddressable.turnAt(keys.value)).toBeUndefined();
+    const first = unaddressable.change(at(keys, '"1'), put("1"));
+    const second = unaddressable.change(at(keys, '"2'), put("2"));
+    const waiting = unaddressable.turnAt(keys.value)?.then(() => ({ ...calls }));
     expect(await waiting).toEqual({ reads: 1, writes: 1 });
     await Promise.all([first, second]);
     expect(calls).toEqual({ reads: 2, writes: 2 });
@@ -125,14 +129,14 @@ describe("writes under odd keys of one document", () => {
 
   it("fail together, and those that come later do not", async () => {
     const { scripts, texts } = fakeScripts();
-    const odd = createOddPaths({
+    const unaddressable = createUnaddressablePaths({
       ...scripts,
       read: (...call) => (texts.size === 0 ? Promise.reject(new Error("gone")) : scripts.read(...call)),
     });
-    const failed = await Promise.allSettled(numbers.map((n) => odd.change(at(keys, `"${n}`), put("1"))));
+    const failed = await Promise.allSettled(numbers.map((n) => unaddressable.change(at(keys, `"${n}`), put("1"))));
     expect(new Set(failed.map(({ status }) => status))).toEqual(new Set(["rejected"]));
     texts.set(keys.value, "{}");
-    expect(await odd.change(at(keys, '"a'), put("1"))).toEqual({ outcome: "created" });
+    expect(await unaddressable.change(at(keys, '"a'), put("1"))).toEqual({ outcome: "created" });
   });
 });
 
@@ -142,15 +146,15 @@ describe("writes under odd keys of two projects", () => {
     const [stuck, other] = [keysOf("stuck"), keysOf("other")];
     texts.set(stuck.value, "{}").set(other.value, "{}");
     const opened = Promise.withResolvers<void>();
-    const odd = createOddPaths({
+    const unaddressable = createUnaddressablePaths({
       ...scripts,
       async read(keys, path) {
         if (keys.value === stuck.value) await opened.promise;
         return scripts.read(keys, path);
       },
     });
-    const waiting = numbers.map((n) => odd.change(at(stuck, `"${n}`), put("1")));
-    expect(await odd.change(at(other, '"a'), put("1"))).toEqual({ outcome: "created" });
+    const waiting = numbers.map((n) => unaddressable.change(at(stuck, `"${n}`), put("1")));
+    expect(await unaddressable.change(at(other, '"a'), put("1"))).toEqual({ outcome: "created" });
     opened.resolve();
     expect(await Promise.all(waiting)).toHaveLength(50);
   });
