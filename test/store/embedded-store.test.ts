@@ -30,7 +30,7 @@ const inFolder: MakeStore = async () => {
 const inMemory: MakeStore = async () => {
   const clock = manualClock();
   // Marks so close that every test of pages meets, adds and splits some.
-  const store = await createEmbeddedStore({ directory: ":memory:", clock, markSpacing: 2 });
+  const store = await createEmbeddedStore({ directory: ":memory:", clock, checkpointSpacing: 2 });
   return subjectOf(store, clock);
 };
 

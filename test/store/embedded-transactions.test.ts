@@ -18,7 +18,7 @@ describe("writes to an embedded store", () => {
   beforeEach(async () => {
     observed = [];
     const observe = (observation: StoreObservation) => observed.push(observation);
-    store = await createEmbeddedStore({ directory: ":memory:", clock: manualClock(), observe, markSpacing: 2 });
+    store = await createEmbeddedStore({ directory: ":memory:", clock: manualClock(), observe, checkpointSpacing: 2 });
   });
   afterEach(() => store.close());
 

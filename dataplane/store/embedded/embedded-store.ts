@@ -14,11 +14,11 @@ import { createFigures } from "./figures.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexes } from "./indexes.ts";
 import { createKeysetPages } from "./keyset-pages.ts";
-import { createMarks, usualSpacing } from "./marks.ts";
 import { createSlices } from "./object-slices.ts";
 import { createObjects } from "./objects.ts";
 import { openDatabase } from "./open-database.ts";
 import { createPages } from "./pages.ts";
+import { createRankCheckpoints, usualSpacing } from "./rank-checkpoints.ts";
 import { createSessions } from "./sessions.ts";
 import { createSweep } from "./sweep-dropped.ts";
 import { createTexts } from "./texts.ts";
@@ -29,22 +29,22 @@ export interface EmbeddedStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly observe?: (observation: StoreObservation) => void;
-  /** Entries of an ordering between two marks in memory (marks.ts), 128 by default. */
-  readonly markSpacing?: number;
+  /** Entries of an ordering between two checkpoints in memory (rank-checkpoints.ts), 128 by default. */
+  readonly checkpointSpacing?: number;
 }
 
 /** Rejects with DataFolderUnusable when the folder is in use, unwritable, damaged, foreign or of a newer version. */
 export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
-  const { directory, clock, observe = ignore, markSpacing = usualSpacing } = options;
+  const { directory, clock, observe = ignore, checkpointSpacing = usualSpacing } = options;
   const database = openDatabase(directory);
   const collections = createCollections(database);
-  const marks = createMarks(database, markSpacing);
+  const checkpoints = createRankCheckpoints(database, checkpointSpacing);
   const onRollback = () => {
     collections.forget();
-    marks.forget();
+    checkpoints.forget();
   };
   const transactions = createTransactions(database, { observe, onRollback });
-  const tables = { marks, entries: createEntries(database, marks), sliceAfter: createSlices(database) };
+  const tables = { checkpoints, entries: createEntries(database, checkpoints), sliceAfter: createSlices(database) };
   const records = createIdempotencyRecords(database, transactions, clock);
   const texts = createTexts({ database, transactions, collections });
   const parts = { database, transactions, collections, records, texts, ...tables };

@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { IndexField } from "../../../core/config/types.ts";
 import { encodeIndexed, fieldValue } from "../order.ts";
 import type { Collection, Ordering } from "./collections.ts";
-import type { Marks } from "./marks.ts";
+import type { RankCheckpoints } from "./rank-checkpoints.ts";
 
 export interface Indexed {
   readonly object: number;
@@ -23,7 +23,7 @@ export interface Entries {
   addTo(indexes: readonly Ordering[], collection: Collection, object: Indexed): void;
 }
 
-export function createEntries(database: DatabaseSync, marks: Marks): Entries {
+export function createEntries(database: DatabaseSync, checkpoints: RankCheckpoints): Entries {
   const insertSql = "INSERT INTO entries (ordering, owner, value, id, object) VALUES (?, ?, ?, ?, ?)";
   /** Fails on an entry that exists: two objects of one id must not pass silently. */
   const insert = database.prepare(insertSql);
@@ -34,16 +34,16 @@ export function createEntries(database: DatabaseSync, marks: Marks): Entries {
     const { id, object } = indexed;
     for (const owner of [everyone, indexed.owner]) {
       insert.run(ordering, owner, value, id, object);
-      marks.added({ ordering, owner }, value, id);
+      checkpoints.added({ ordering, owner }, value, id);
     }
   }
 
   function dropBoth(ordering: number, { everyone }: Collection, value: string, indexed: Indexed): void {
     const { id } = indexed;
     for (const owner of [everyone, indexed.owner]) {
-      // Nothing to delete where an index is building and has not come to this object; such a list has no marks either.
+      // Nothing to delete where an index is building and has not come to this object; such a list has no checkpoints either.
       drop.run(ordering, owner, value, id);
-      marks.removed({ ordering, owner }, value, id);
+      checkpoints.removed({ ordering, owner }, value, id);
     }
   }
 

@@ -16,8 +16,8 @@ import type {
 import type { Collection, Collections } from "./collections.ts";
 import type { Entries, Indexed } from "./entries.ts";
 import type { IdempotencyRecords } from "./idempotency-records.ts";
-import type { Marks } from "./marks.ts";
 import type { Slice, SliceAfter } from "./object-slices.ts";
+import type { RankCheckpoints } from "./rank-checkpoints.ts";
 import type { Texts } from "./texts.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -27,7 +27,7 @@ export interface ObjectParts {
   readonly collections: Collections;
   readonly entries: Entries;
   readonly sliceAfter: SliceAfter;
-  readonly marks: Marks;
+  readonly checkpoints: RankCheckpoints;
   readonly records: IdempotencyRecords;
   readonly texts: Texts;
 }

@@ -1,4 +1,4 @@
-// ObjectStore's pages: a range of one list's entries, found by way of marks.ts, then the texts they point to. The cost grows
+// ObjectStore's pages: a range of one list's entries, found by way of rank-checkpoints.ts, then the texts they point to. The cost grows
 // with the page, not with the list or the offset.
 
 import type { DatabaseSync } from "node:sqlite";
@@ -7,8 +7,8 @@ import type { CollectionRef, FieldQuery, ObjectStore, PageRange, Visibility } fr
 import type { ValueRange } from "../ranges.ts";
 import { type PagePart, wholePage } from "../whole-page.ts";
 import type { Collection } from "./collections.ts";
-import type { SizedList } from "./marks.ts";
 import type { ObjectParts } from "./objects.ts";
+import type { SizedList } from "./rank-checkpoints.ts";
 import type { ObjectPlace } from "./texts.ts";
 
 type Pages = Pick<ObjectStore, "pageByCreation" | "pageByField" | "count">;
@@ -50,7 +50,7 @@ export interface PageReader {
 }
 
 /** Reads inside a transaction of the caller's. */
-export function createPageReader({ database, collections, marks, texts }: ObjectParts): PageReader {
+export function createPageReader({ database, collections, checkpoints, texts }: ObjectParts): PageReader {
   const statements = prepare(database);
 
   function pageByCreation(ref: CollectionRef, visible: Visibility, range: PageRange): PagePart {
@@ -80,8 +80,8 @@ export function createPageReader({ database, collections, marks, texts }: Object
   /** The ranges' entries one after the other, as if nothing lay between them. */
   function pageOfRanges(list: SizedList, ranges: readonly ValueRange[], range: PageRange): PagePart {
     const spans = ranges.map(({ from, to }) => ({
-      start: marks.below(list, from, false),
-      end: marks.below(list, to, false),
+      start: checkpoints.below(list, from, false),
+      end: checkpoints.below(list, to, false),
     }));
     const count = spans.reduce((sum, { start, end }) => sum + end - start, 0);
     const objects = shownParts(spans, range).flatMap(({ position, wanted }) => {
@@ -93,7 +93,7 @@ export function createPageReader({ database, collections, marks, texts }: Object
 
   function spanOf(list: SizedList, equals: string | undefined): Span {
     if (equals === undefined) return { start: 0, end: list.length };
-    return { start: marks.below(list, equals, false), end: marks.below(list, equals, true) };
+    return { start: checkpoints.below(list, equals, false), end: checkpoints.below(list, equals, true) };
   }
 
   function page(list: SizedList, { start, end }: Span, range: PageRange): PagePart {
@@ -107,7 +107,7 @@ export function createPageReader({ database, collections, marks, texts }: Object
   }
 
   function objectsAt(list: SizedList, position: number, wanted: number): ObjectPlace[] {
-    const { value, id, skip } = marks.place(list, position);
+    const { value, id, skip } = checkpoints.place(list, position);
     const rows = statements.objects.all(list.ordering, list.owner, value, id, wanted, skip);
     return rows as unknown as ObjectPlace[];
   }

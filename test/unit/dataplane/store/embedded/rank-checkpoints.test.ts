@@ -3,7 +3,10 @@
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMarks, type Marks } from "../../../../../dataplane/store/embedded/marks.ts";
+import {
+  createRankCheckpoints,
+  type RankCheckpoints,
+} from "../../../../../dataplane/store/embedded/rank-checkpoints.ts";
 import { schemaSteps } from "../../../../../dataplane/store/embedded/schema.ts";
 import { compareEncoded } from "../../../../../dataplane/store/order.ts";
 import { countForTier } from "../../../../support/time/test-tier.ts";
@@ -22,13 +25,13 @@ const neighbours = [
 ];
 
 class Model {
-  readonly marks: Marks;
+  readonly checkpoints: RankCheckpoints;
   readonly #database = new DatabaseSync(":memory:");
   #entries: readonly Entry[] = [];
 
   constructor(spacing: number) {
     for (const step of schemaSteps) this.#database.exec(step);
-    this.marks = createMarks(this.#database, spacing);
+    this.checkpoints = createRankCheckpoints(this.#database, spacing);
     for (const { ordering, owner } of neighbours) this.#insert(ordering, owner, { value: "b", id: "other" });
   }
 
@@ -42,18 +45,18 @@ class Model {
     if (rest.length < this.#entries.length) {
       const sql = "DELETE FROM entries WHERE ordering = ? AND owner = ? AND value = ? AND id = ?";
       this.#database.prepare(sql).run(ordering, owner, entry.value, entry.id);
-      this.marks.removed(list, entry.value, entry.id);
+      this.checkpoints.removed(list, entry.value, entry.id);
       this.#entries = rest;
     } else {
       this.#insert(ordering, owner, entry);
-      this.marks.added(list, entry.value, entry.id);
+      this.checkpoints.added(list, entry.value, entry.id);
       this.#entries = [...rest, entry].sort((x, y) => compareEncoded(x.value, y.value) || compareEncoded(x.id, y.id));
     }
   }
 
   /** The entry that a place leads to. */
   at(position: number): unknown {
-    const { value, id, skip } = this.marks.place({ ...list, length: this.length }, position);
+    const { value, id, skip } = this.checkpoints.place({ ...list, length: this.length }, position);
     const sql = `SELECT value, id FROM entries WHERE ordering = 1 AND owner = 2 AND (value, id) >= (?, ?)
       ORDER BY value, id LIMIT 1 OFFSET ?`;
     return { ...this.#database.prepare(sql).get(value, id, skip) };
@@ -65,8 +68,8 @@ class Model {
       const below = this.#entries.filter((entry) => compareEncoded(entry.value, value) < 0).length;
       const equal = this.#entries.filter((entry) => entry.value === value).length;
       const sized = { ...list, length: this.length };
-      expect([value, this.marks.below(sized, value, false)]).toEqual([value, below]);
-      expect([value, this.marks.below(sized, value, true)]).toEqual([value, below + equal]);
+      expect([value, this.checkpoints.below(sized, value, false)]).toEqual([value, below]);
+      expect([value, this.checkpoints.below(sized, value, true)]).toEqual([value, below + equal]);
     }
   }
 
@@ -90,7 +93,7 @@ describe("marks", () => {
         for (const batch of batches) {
           for (const one of batch) model.toggle(one);
           model.expectTrue();
-          if (forgets) model.marks.forget();
+          if (forgets) model.checkpoints.forget();
         }
       }),
       { numRuns: countForTier(60) },
