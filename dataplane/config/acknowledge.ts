@@ -41,8 +41,8 @@ export function createAcknowledger(gateway: Gateway, replica: string, own: OwnSt
   const send = (): void => {
     soon = undefined;
     if (state === undefined) return;
-    const told = [state.nacks.slice(0, maxNacks), own.kids(), own.building().slice(0, maxBuilding)];
-    const args = [replica, state.revision, ...told.map((each) => JSON.stringify(each))];
+    const reported = [state.nacks.slice(0, maxNacks), own.kids(), own.building().slice(0, maxBuilding)];
+    const args = [replica, state.revision, ...reported.map((each) => JSON.stringify(each))];
     // A lost one is made up for by the next heartbeat.
     sending = sending
       .then(() => gateway.run(acknowledge, keys, args))

@@ -56,7 +56,7 @@ export class Follower {
       stream: configKeys.changes,
       rereadMs,
       readWhole: (anew) => this.#compare(anew),
-      onHint: (hint) => this.#tell(hint),
+      onHint: (hint) => this.#applyHint(hint),
     });
   }
 
@@ -85,7 +85,7 @@ export class Follower {
     this.#listener.onCurrent();
   }
 
-  async #tell(hint: ReadonlyMap<string, string>): Promise<void> {
+  async #applyHint(hint: ReadonlyMap<string, string>): Promise<void> {
     const project = hint.get("project");
     // That everything is published now, which only the whole index shows.
     if (project === undefined) return this.#compare(false);

@@ -22,21 +22,21 @@ const expirySeconds = 60;
 export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs }: ReportUsageDeps): {
   stop(): Promise<void>;
 } {
-  const tellUsage = loadScript(new URL("./scripts/", import.meta.url), "tell-usage-1", "write");
+  const writeUsage = loadScript(new URL("./scripts/", import.meta.url), "tell-usage-1", "write");
   const key = usageKey(replica);
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
 
   const round = async (): Promise<void> => {
     const now = new Map(reports().map(({ project, quotas }) => [projectName(project), JSON.stringify(quotas)]));
-    const changed = [...now].filter(([name, text]) => told.get(name) !== text);
-    const gone = [...told.keys()].filter((name) => !now.has(name));
+    const changed = [...now].filter(([name, text]) => reported.get(name) !== text);
+    const gone = [...reported.keys()].filter((name) => !now.has(name));
     if (now.size === 0 && gone.length === 0) return;
     const args = [expirySeconds, gone.length, ...gone, ...changed.flat()];
-    const [, wasThere] = listOf(await gateway.run(tellUsage, [key], args));
-    for (const name of gone) told.delete(name);
+    const [, wasThere] = listOf(await gateway.run(writeUsage, [key], args));
+    for (const name of gone) reported.delete(name);
     // Without the key, Redis was emptied, or away for longer than it lives: all is told anew.
-    if (numberOf(wasThere) === 0) told.clear();
-    for (const [name, text] of changed) told.set(name, text);
+    if (numberOf(wasThere) === 0) reported.clear();
+    for (const [name, text] of changed) reported.set(name, text);
   };
 
   let running: Promise<void> = Promise.resolve();

@@ -51,7 +51,7 @@ export function createEndedSessions(parts: EndedSessionsParts): EndedSessions {
 async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promise<() => Promise<void>> {
   const { open, onFailure, beforeReading, rereadMs } = parts;
   const gateway = await open();
-  const told = new ToldSessions(gateway, onEnded);
+  const reported = new ReportedSessions(gateway, onEnded);
   const follower = new StreamFollower({
     commands: gateway,
     waiting: gateway,
@@ -59,11 +59,11 @@ async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promi
     rereadMs,
     async readWhole() {
       beforeReading();
-      await told.readSet();
+      await reported.readSet();
     },
     onHint(ended, writtenAt) {
       const tokensExpire = Number(ended.get("tokens_expire"));
-      told.tell(ended.get("session") ?? "", { tokensExpire, now: Math.floor(writtenAt / 1_000) });
+      reported.report(ended.get("session") ?? "", { tokensExpire, now: Math.floor(writtenAt / 1_000) });
     },
     onFailure,
   });
@@ -75,18 +75,18 @@ async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promi
   }
   const running = follower.run();
   return async () => {
-    told.end();
+    reported.end();
     follower.stop();
     await running;
   };
 }
 
 /** Tells each ended session once, although the sorted set says it again and again. */
-class ToldSessions {
+class ReportedSessions {
   readonly #gateway: Gateway;
   readonly #onEnded: OnEnded;
   /** Ids with the expiry of their tokens, in Unix seconds of Redis. */
-  readonly #told = new Map<string, number>();
+  readonly #reported = new Map<string, number>();
   #isOver = false;
 
   constructor(gateway: Gateway, onEnded: OnEnded) {
@@ -108,7 +108,7 @@ class ToldSessions {
       const range = [lower, "+inf", "WITHSCORES", "LIMIT", skipped, membersPerRead];
       const found = textsOf(await this.#gateway.read(set, "ZRANGEBYSCORE", set, ...range));
       for (let at = 0; at < found.length; at += 2) {
-        this.tell(found[at] ?? "", { tokensExpire: Number(found[at + 1]), now });
+        this.report(found[at] ?? "", { tokensExpire: Number(found[at + 1]), now });
       }
       if (found.length < membersPerRead * 2) break;
       const last = found.at(-1) ?? "";
@@ -116,13 +116,13 @@ class ToldSessions {
       skipped = last === lower ? skipped + ties : ties;
       lower = last;
     }
-    for (const [id, tokensExpire] of this.#told) if (tokensExpire <= now) this.#told.delete(id);
+    for (const [id, tokensExpire] of this.#reported) if (tokensExpire <= now) this.#reported.delete(id);
   }
 
   /** Both in Unix seconds of Redis. */
-  tell(id: string, { tokensExpire, now }: { readonly tokensExpire: number; readonly now: number }): void {
-    if (this.#isOver || (this.#told.get(id) ?? 0) >= tokensExpire) return;
+  report(id: string, { tokensExpire, now }: { readonly tokensExpire: number; readonly now: number }): void {
+    if (this.#isOver || (this.#reported.get(id) ?? 0) >= tokensExpire) return;
     this.#onEnded(id, tokensExpire - now);
-    this.#told.set(id, tokensExpire);
+    this.#reported.set(id, tokensExpire);
   }
 }

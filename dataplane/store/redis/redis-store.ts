@@ -28,7 +28,7 @@ import { createPurges } from "./purges.ts";
 import { createRangeScripts } from "./range-scripts.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
-import { createToldEnds } from "./told-ends.ts";
+import { createWrittenEnds } from "./written-ends.ts";
 
 export interface RedisStoreOptions {
   /** redis://, rediss://, redis+sentinel:// or redis+cluster:// (redis-url.ts). */
@@ -63,7 +63,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
   const sessionScripts = createSessionScripts(gateway);
-  const toldEnds = createToldEnds({
+  const writtenEnds = createWrittenEnds({
     scripts: sessionScripts,
     gateway,
     monotonic: clock.monotonic,
@@ -75,7 +75,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
       return createGateway(await connect({ target, name: "jsonplane-ended-sessions", commandTimeout: patience }));
     },
     rereadMs: options.rereadMs,
-    beforeReading: toldEnds.look,
+    beforeReading: writtenEnds.look,
     onFailure: failed("readEndedSessions"),
   });
   const store: Store = {
@@ -87,14 +87,14 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),
     ...createFigures(gateway),
     ...createIdempotencyRecords(gateway),
-    ...createSessions({ scripts: sessionScripts, gateway, clock, toldEnds }),
+    ...createSessions({ scripts: sessionScripts, gateway, clock, writtenEnds }),
     ...createCounters(gateway),
     ...createBuckets(gateway),
     followEndedSessions: ended.followEndedSessions,
     health: () => ({ reachable: gateway.ready() }),
     async close() {
       await ended.stop();
-      await toldEnds.stop();
+      await writtenEnds.stop();
       gateway.disconnect();
     },
   };

@@ -7,7 +7,7 @@ import type { SessionRecord, SessionStore } from "../session-store.ts";
 import { afterEffect } from "./after-effect.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
 import type { SessionPlace, SessionScripts } from "./session-scripts.ts";
-import type { ToldEnds } from "./told-ends.ts";
+import type { WrittenEnds } from "./written-ends.ts";
 
 /** Seconds for which a revocation outlives its tokens: what clocks of replicas may differ by. */
 const grace = 60;
@@ -18,10 +18,10 @@ export interface SessionsParts {
   readonly scripts: SessionScripts;
   readonly gateway: Pick<Gateway, "primaryOf">;
   readonly clock: Clock;
-  readonly toldEnds: ToldEnds;
+  readonly writtenEnds: WrittenEnds;
 }
 
-export function createSessions({ scripts, gateway, clock, toldEnds }: SessionsParts): Sessions {
+export function createSessions({ scripts, gateway, clock, writtenEnds }: SessionsParts): Sessions {
   const now = () => Math.floor(clock.now() / 1000);
 
   /** The record unless it has expired: Redis' clock may run behind ours. */
@@ -45,7 +45,7 @@ export function createSessions({ scripts, gateway, clock, toldEnds }: SessionsPa
       if (session === undefined) return false;
       const latest = Math.max(session.created, session.lastRefresh);
       const place = placeOf(session);
-      await toldEnds.revoke({ keys, place, revocation: { id, seconds, latest, grace } });
+      await writtenEnds.revoke({ keys, place, revocation: { id, seconds, latest, grace } });
       return afterEffect(scripts.remove(keys, place));
     },
     async sessions(project, { username, limit }) {

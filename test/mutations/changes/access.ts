@@ -124,8 +124,8 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "told-ends-told-again-and-again",
     harm: "Every replica hears of each ended session anew every five seconds",
-    file: "dataplane/store/redis/told-ends.ts",
-    find: "    telling.in = history;\n",
+    file: "dataplane/store/redis/written-ends.ts",
+    find: "    endWrite.in = history;\n",
     replace: "",
     caughtBy: ["test/store/redis-lost-ends.test.ts"],
   },
