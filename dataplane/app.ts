@@ -33,7 +33,7 @@ import { createReferencePage } from "./openapi/reference-page.ts";
 import { endWork } from "./operation/work.ts";
 import { serve } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
-import { publicAddress } from "./route/public-address.ts";
+import { publicAddress } from "./route/find-project.ts";
 import { createSessions } from "./sessions/create-sessions.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
 

@@ -9,9 +9,8 @@ import { requireReadToo } from "../authorize/authorize.ts";
 import type { Directory } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import { type Exchange, requestOrigin } from "../http/exchange.ts";
-import type { ResolvedProject } from "../route/find-project.ts";
-import type { PublicAddress } from "../route/public-address.ts";
-import type { Subject } from "../route/subject.ts";
+import type { PublicAddress, ResolvedProject } from "../route/find-project.ts";
+import type { Subject } from "../route/route.ts";
 import type { AccessRule } from "../route/targets.ts";
 
 /** What every operation on stored data asks of the program. */
