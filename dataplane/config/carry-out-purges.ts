@@ -1,6 +1,7 @@
 // Carries out the operator's orders about stored data, one replica at a time, in small steps, and notes which are done: purges first, then
 // measurements of what is kept. An order that is interrupted goes on where it was left: what is gone is gone.
 
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { configKeys } from "../../core/config/config-keys.ts";
 import {
@@ -12,9 +13,9 @@ import {
 } from "../../core/config/data-order.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
-import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
+import { fieldsOf, listOf, numberOf, textsOf } from "../../core/redis/reply.ts";
+import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import { type MeasuredStore, measureKept } from "./measure-kept.ts";
-import { createPurgeOrderScripts, type PurgeOrderScripts } from "./purge-order-scripts.ts";
 import {
   type GoesOn,
   type PurgedCollections,
@@ -175,4 +176,31 @@ async function isOpen(gateway: Gateway, id: string): Promise<boolean> {
     gateway.read(purged, "HEXISTS", purged, id),
   ]);
   return isOrdered === 1 && isDone === 0;
+}
+
+/**
+ * The scripts by which a replica takes up orders about stored data and notes which are done. They run while Redis' memory is used up: what is
+ * to be removed may be what fills it.
+ */
+interface PurgeOrderScripts {
+  /** False when another replica holds it. Two that purge the same would be wasteful, not wrong; so the lock needs no owner. */
+  takeLock(milliseconds: number): Promise<boolean>;
+  /** `found` = what the order asked for; default: when. */
+  noteDone(id: string, found?: string): Promise<void>;
+}
+
+function createPurgeOrderScripts(gateway: Gateway): PurgeOrderScripts {
+  const folder = new URL("./scripts/", import.meta.url);
+  const load = (name: string) => runsWithoutMemory(loadScript(folder, name, "write"));
+  const takeLock = load("take-purge-lock-1");
+  const notePurged = load("note-purged-1");
+  return {
+    async takeLock(milliseconds) {
+      const [code] = listOf(await gateway.run(takeLock, [configKeys.purgeLock], [randomUUID(), milliseconds]));
+      return numberOf(code) === 0;
+    },
+    async noteDone(id, found = String(Date.now())) {
+      await gateway.run(notePurged, [configKeys.purged], [id, found]);
+    },
+  };
 }

@@ -6,7 +6,6 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { UsageReport } from "../quotas/quotas.ts";
 import type { AuthenticationObservation } from "../sessions/observation.ts";
 import type { StoreObservation } from "../store/port.ts";
-import { registerQuotaGauges } from "./quota-metrics.ts";
 import { CounterTally, type HistogramSeries, HistogramTally } from "./tallies.ts";
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -201,4 +200,34 @@ function storeObserver(registry: Registry): (observation: StoreObservation) => v
 
 function labelsOf(project: ProjectRef): { namespace: string; project: string } {
   return { namespace: project.namespace, project: project.name };
+}
+
+const labelNames = ["namespace", "project", "kind"] as const;
+
+/** `reports` is read when Prometheus asks. */
+/** What projects with a quota hold and may hold. Only of those: a project without one has no series. */
+function registerQuotaGauges(registry: Registry, reports: () => readonly UsageReport[]): void {
+  const gauge = (name: string, help: string, figure: "used" | "limit"): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        // What is gone, or has no quota any more, has no series any more.
+        this.reset();
+        for (const { project, quotas } of reports()) {
+          for (const [kind, use] of Object.entries(quotas)) {
+            this.set({ namespace: project.namespace, project: project.name, kind }, use[figure]);
+          }
+        }
+      },
+    });
+  };
+  gauge(
+    "jsonplane_project_usage",
+    "What a project with a quota holds (objects, bytes, documentKeys), as this replica knows it: of several, take the largest",
+    "used",
+  );
+  gauge("jsonplane_project_quota", "How much the project may hold, by its quota", "limit");
 }

@@ -155,7 +155,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "purges-wait-for-memory",
     harm: "What fills Redis can't be removed, because Redis is full",
-    file: "dataplane/config/purge-order-scripts.ts",
+    file: "dataplane/config/carry-out-purges.ts",
     find: `runsWithoutMemory(loadScript(folder, name, "write"))`,
     replace: `loadScript(folder, name, "write")`,
     caughtBy: ["test/store/purges.test.ts"],
