@@ -108,7 +108,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "refused-end-carried-out-later",
     harm: "The store says that the end of a session was refused and had no effect, and ends it within the hour",
-    file: "dataplane/store/redis/told-ends.ts",
+    file: "dataplane/store/redis/written-ends.ts",
     find: "if (!(failure instanceof StoreUnavailable)) remember();",
     replace: "remember();",
     caughtBy: ["test/store/redis-lost-ends.test.ts"],
