@@ -30,11 +30,11 @@ function audited(programs: readonly RunningProgram[]): readonly Line[] {
 }
 
 /** Waits until the operator has told of it; answers with the lines that say so, each without its time. */
-async function told(message: string, facts: Line): Promise<readonly Line[]> {
-  return await toldBy(fleet.operators, message, facts);
+async function reported(message: string, facts: Line): Promise<readonly Line[]> {
+  return await loggedBy(fleet.operators, message, facts);
 }
 
-async function toldBy(programs: readonly RunningProgram[], message: string, facts: Line): Promise<readonly Line[]> {
+async function loggedBy(programs: readonly RunningProgram[], message: string, facts: Line): Promise<readonly Line[]> {
   return await eventually(() => {
     const lines = audited(programs).filter((line) => line["message"] === message);
     const fitting = lines.filter((line) => Object.entries(facts).every(([name, value]) => line[name] === value));
@@ -63,24 +63,24 @@ describe("the log tells", () => {
     const key = await uidOf(shop, "ApiKey", "web");
     const ofKey = { kind: "ApiKey", namespace, name: "web", uid: key };
     await shop.edit("ApiKey", "web", { rotation: { id: "second", gracePeriod: "0s" } });
-    await told("Credential rotated", ofKey);
-    expect(await told("Credential revoked", ofKey)).toEqual([
+    await reported("Credential rotated", ofKey);
+    expect(await reported("Credential revoked", ofKey)).toEqual([
       { level: "info", message: "Credential revoked", audit: true, ...ofKey, project: "shop", why: "Rotated" },
     ]);
     await shop.patch("Secret", "ann-password", { stringData: { password: "of her own" } });
-    await told("Password adopted", { kind: "ProjectUser", namespace, name: "ann" });
+    await reported("Password adopted", { kind: "ProjectUser", namespace, name: "ann" });
     await shop.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/rotate-signing-key": "second" } } });
     for (const action of ["added", "rotated"])
-      await told(`Signing key ${action}`, { kind: "Project", namespace, name: "shop" });
+      await reported(`Signing key ${action}`, { kind: "Project", namespace, name: "shop" });
     await remember(shop);
     await shop.remove("ApiKey", "web");
-    expect(await told("Credential revoked", { ...ofKey, why: "Deleted" })).toHaveLength(1);
+    expect(await reported("Credential revoked", { ...ofKey, why: "Deleted" })).toHaveLength(1);
     for (const secret of ["web-api-key", "web-key-hash"]) {
-      await told("Secret deleted", { ...ofKey, secret, why: "Deleted" });
+      await reported("Secret deleted", { ...ofKey, secret, why: "Deleted" });
     }
     const user = await uidOf(shop, "ProjectUser", "ann");
     await shop.remove("ProjectUser", "ann");
-    await told("Credential revoked", { kind: "ProjectUser", namespace, name: "ann", uid: user, why: "Deleted" });
+    await reported("Credential revoked", { kind: "ProjectUser", namespace, name: "ann", uid: user, why: "Deleted" });
   });
 
   it("of resources and Projects that are withdrawn, of data that are kept, and of purges: ordered, carried out, done", async () => {
@@ -97,21 +97,21 @@ describe("the log tells", () => {
       uidOf(place, "Project", "shop"),
     ]);
     await place.remove("RootKey", "flags");
-    await told("Resource withdrawn", { kind: "RootKey", namespace, name: "flags", uid: flags, why: "Deleted" });
-    await told("Data retained", { ...ofData, what: "rootkey", name: "flags", uid: flags });
+    await reported("Resource withdrawn", { kind: "RootKey", namespace, name: "flags", uid: flags, why: "Deleted" });
+    await reported("Data retained", { ...ofData, what: "rootkey", name: "flags", uid: flags });
     await place.remove("Project", "shop");
     await place.gone("Project", "shop");
-    const [withdrawn] = await told("Project withdrawn", { kind: "Project", namespace, name: "shop", uid: shop });
+    const [withdrawn] = await reported("Project withdrawn", { kind: "Project", namespace, name: "shop", uid: shop });
     expect(withdrawn).toMatchObject({ why: "Deleted", resources: 1, rootKeys: 0, users: 0, keys: 1 });
     expect(withdrawn?.["deletionTimestamp"]).toMatch(/^2/);
     const data = { ...ofData, what: "resource", name: "books", deletedUid: shop };
-    const [ordered, ...more] = await told("Purge ordered", data);
+    const [ordered, ...more] = await reported("Purge ordered", data);
     expect(more).toEqual([]);
     const { purge } = ordered ?? {};
     expect(purge).toContain(books);
-    await told("Purge done", { ...data, purge });
-    expect(await toldBy(fleet.replicas, "Purge carried out", { ...ofData, what: "resource", purge })).toHaveLength(1);
-    await told("Purge done", { ...ofData, what: "sessions", deletedUid: shop });
+    await reported("Purge done", { ...data, purge });
+    expect(await loggedBy(fleet.replicas, "Purge carried out", { ...ofData, what: "resource", purge })).toHaveLength(1);
+    await reported("Purge done", { ...ofData, what: "sessions", deletedUid: shop });
     // Its key only went with it, and comes back with the next Project of this name.
     const keys = audited(fleet.operators).filter((line) => line["namespace"] === namespace && line["name"] === "web");
     expect(keys).toEqual([]);
@@ -120,13 +120,13 @@ describe("the log tells", () => {
   it("of a namespace that went, and of its data once somebody adopts them", async () => {
     const place = await namespaceThatCameBack(fleet);
     const { namespace } = place;
-    const [gone] = await told("Project withdrawn", { namespace, name: "shop" });
+    const [gone] = await reported("Project withdrawn", { namespace, name: "shop" });
     expect(["Deleted", "NamespaceDeleted"]).toContain(gone?.["why"]);
     const adopting = declared("Project", "shop");
     const annotations = { "jsonplane.io/adopt-data": "true" };
     await place.create({ ...adopting, metadata: { name: "shop", annotations } }, openBooks());
     await bookCount(place, 1);
-    const [adopted] = await told("Data adopted", { namespace, project: "shop", what: "resource", name: "books" });
+    const [adopted] = await reported("Data adopted", { namespace, project: "shop", what: "resource", name: "books" });
     expect(adopted?.["formerNamespaceUid"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
@@ -135,12 +135,12 @@ describe("the log tells", () => {
       ...["annotate", "secret", "jsonplane-keyring", "--namespace", "jsonplane-system"],
       "jsonplane.io/rotate=second",
     ]);
-    await told("Fleet key ring renewed by a step", { step: "append" });
+    await reported("Fleet key ring renewed by a step", { step: "append" });
     await eventually(async () => {
       await fleet.mountKeyring();
       expect(audited(fleet.operators).map(({ step }) => step)).toContain("drop");
     }, within);
-    await toldBy(fleet.replicas, "Key ring changed", {});
+    await loggedBy(fleet.replicas, "Key ring changed", {});
   });
 
   it("and no secret", async () => {

@@ -44,8 +44,8 @@ it("a Project is available while a replica is live; Ready stays, and claims none
   expect([without["Ready"], without["Programmed"]]).toEqual([before["Ready"], before["Programmed"]]);
   expect(without["Ready"]?.message).toContain("that was live");
   expect(without["Available"]?.message).toContain("No heartbeat of a data-plane replica is in Redis");
-  const told = expect.objectContaining({ type: "Warning", reason: "NoReplicas" });
-  await eventually(async () => expect(await place.events("Project", "shop")).toContainEqual(told));
+  const reported = expect.objectContaining({ type: "Warning", reason: "NoReplicas" });
+  await eventually(async () => expect(await place.events("Project", "shop")).toContainEqual(reported));
   await eventually(async () => expect(await unavailable()).toBe("1"));
   const columns = await fleet.api.kubectl(["get", "projects.jsonplane.io", "-n", place.namespace]);
   expect(columns).toMatch(/READY +AVAILABLE +REASON/);

@@ -109,8 +109,8 @@ it("emptied, it is refused to readers and writers; Projects, an Event and a metr
   expect([Ready?.status, Stalled?.status, Stalled?.reason]).toEqual(["False", "True", "DataLost"]);
   expect([Available?.status, Available?.reason, Reconciling]).toEqual(["False", "DataLost", undefined]);
   expect(Ready?.message).toContain(`${accept}: "${loss}"`);
-  const told = expect.objectContaining({ type: "Warning", reason: "DataLost" });
-  await eventually(async () => expect(await place.events("Project", "shop")).toContainEqual(told), within);
+  const reported = expect.objectContaining({ type: "Warning", reason: "DataLost" });
+  await eventually(async () => expect(await place.events("Project", "shop")).toContainEqual(reported), within);
   await eventually(async () => expect(await gauge()).toBe("1"), within);
   await place.everywhere("/.well-known/jwks.json", {}, (reply) => expect(reply.status).toBe(200));
   expect(conditionsOf(await place.get("ApiResource", "books"))["Ready"]?.status).toBe("True");

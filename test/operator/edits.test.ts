@@ -106,12 +106,12 @@ describe.concurrent("an edit with more to it", () => {
     await shop.said("ApiResource", "items", "Ready");
     expect((await shop.get("ApiResource", "items")).status).toMatchObject({ indexes: ["size", "size,title"] });
     await shop.everywhere("/api/items", { as: shop.admin }, (reply) => expect(reply.status).toBe(200), atOnce);
-    const told = async () => (await shop.get("ApiResource", "items")).status?.["indexesBuilding"];
-    await eventually(async () => expect(await told()).toEqual(["size,title"]), { withinMs: 60_000 });
+    const reported = async () => (await shop.get("ApiResource", "items")).status?.["indexesBuilding"];
+    await eventually(async () => expect(await reported()).toEqual(["size,title"]), { withinMs: 60_000 });
     const table = await fleet.api.kubectl(["get", "jres", "items", "-n", namespace, "-o", "wide"]);
     expect(table).toMatch(/INDEXES +BUILDING.*\n.*\["size","size,title"\] +\["size,title"\]/);
     await gateway.write(lock, "DEL", lock);
-    await eventually(async () => expect(await told()).toBeUndefined(), { withinMs: 60_000 });
+    await eventually(async () => expect(await reported()).toBeUndefined(), { withinMs: 60_000 });
     gateway.disconnect();
   });
 

@@ -24,7 +24,7 @@ let server: TestApiServer;
 let api: KubeApi;
 let namespace: string;
 let time: ManualTime;
-let told: RecordObservation[];
+let reported: RecordObservation[];
 let recorder: StoppableRecorder;
 let shop: Subject;
 
@@ -41,13 +41,13 @@ afterAll(async () => {
 beforeEach(async () => {
   namespace = await server.namespace();
   time = manualTime(Date.now());
-  told = [];
+  reported = [];
   recorder = createEventRecorder({
     ...time,
     api,
     instance: "operator-0_ab12",
     random: Math.random,
-    observe: (observation) => told.push(observation),
+    observe: (observation) => reported.push(observation),
   });
   await server.apply("{apiVersion: jsonplane.io/v1alpha1, kind: Project, metadata: {name: shop}}", { namespace });
   const { uid } = (await objectsOf(server, namespace).get("Project", "shop")).metadata;
@@ -56,7 +56,7 @@ beforeEach(async () => {
 
 /** Everything that was recorded so far has been answered. */
 async function answered(count: number): Promise<void> {
-  await eventually(() => expect(told).toHaveLength(count));
+  await eventually(() => expect(reported).toHaveLength(count));
 }
 
 const folder = () => `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
@@ -66,7 +66,7 @@ describe("an event", () => {
   test("stands where kubectl describe shows it, with reason, age, source and note", async () => {
     recorder.record(shop, published);
     await answered(1);
-    expect(told).toEqual([{ kind: "written" }]);
+    expect(reported).toEqual([{ kind: "written" }]);
     const description = await server.kubectl(["describe", "jproj", "shop", "--namespace", namespace]);
     expect(description).toMatch(/Normal +Published +\S+ +jsonplane\.io\/operator +Revision 7 is live/);
   });
@@ -74,7 +74,7 @@ describe("an event", () => {
   test("is taken with the longest names and notes", async () => {
     recorder.record({ ...shop, name: "a".repeat(253) }, { ...published, note: "é".repeat(2_000) });
     await answered(1);
-    expect(told).toEqual([{ kind: "written" }]);
+    expect(reported).toEqual([{ kind: "written" }]);
   });
 
   test("that is told again is counted in its series", async () => {
@@ -85,7 +85,7 @@ describe("an event", () => {
       recorder.record(shop, published);
       await answered(round);
     }
-    expect(told).toEqual(Array(4).fill({ kind: "written" }));
+    expect(reported).toEqual(Array(4).fill({ kind: "written" }));
     expect(await stored()).toEqual([expect.objectContaining({ series: expect.objectContaining({ count: 4 }) })]);
   });
 
@@ -104,5 +104,5 @@ test("nothing waits for an event in a namespace that is going", async () => {
   await apiObject(server, `/api/v1/namespaces/${namespace}`, { method: "DELETE" });
   recorder.record(shop, published);
   await answered(1);
-  expect(told).toEqual([expect.objectContaining({ kind: "dropped", why: "failed" })]);
+  expect(reported).toEqual([expect.objectContaining({ kind: "dropped", why: "failed" })]);
 });

@@ -133,9 +133,9 @@ describe("helm upgrade and uninstall --wait", () => {
     const failed = await run("upgrade", "shop", paused, "--wait", ...flags, "--timeout", "15s");
     expect(failed.code).not.toBe(0);
     expect(failed.text).toMatch(timeOver);
-    const told = "not ready. status: InProgress, message: The Project is suspended";
+    const reported = "not ready. status: InProgress, message: The Project is suspended";
     for (const name of ["Project", "ApiResource"]) {
-      expect(failed.text).toMatch(new RegExp(`${name}/${place.namespace}/(shop|books) ${told}`));
+      expect(failed.text).toMatch(new RegExp(`${name}/${place.namespace}/(shop|books) ${reported}`));
     }
     await place.said("Project", "shop", "Suspended");
     await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), { withinMs: 0 });

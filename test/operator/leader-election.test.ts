@@ -54,7 +54,7 @@ beforeEach(async () => {
   };
 });
 
-async function lead(identity: string, told: LeadObservation[] = []): Promise<Leadership> {
+async function lead(identity: string, reported: LeadObservation[] = []): Promise<Leadership> {
   const elector = createElector({
     api,
     namespace,
@@ -65,7 +65,7 @@ async function lead(identity: string, told: LeadObservation[] = []): Promise<Lea
     timers: systemTimers,
     random: Math.random,
     times,
-    observe: (observation) => told.push(observation),
+    observe: (observation) => reported.push(observation),
   });
   const leadership = await elector.acquire(stop.signal);
   leaderships.push(leadership);
@@ -82,9 +82,9 @@ test("the first makes the Lease and keeps it; a release hands it to the second a
   const first = await lead("first");
   const { acquireTime, renewTime } = await spec();
   expect(await spec()).toMatchObject({ holderIdentity: "first", leaseDurationSeconds: 6, leaseTransitions: 0 });
-  const told: LeadObservation[] = [];
-  const second = lead("second", told);
-  await eventually(() => expect(told).toContainEqual({ kind: "holder", holder: "first" }));
+  const reported: LeadObservation[] = [];
+  const second = lead("second", reported);
+  await eventually(() => expect(reported).toContainEqual({ kind: "holder", holder: "first" }));
   await eventually(async () => expect((await spec())["renewTime"]).not.toBe(renewTime));
   expect((await spec())["acquireTime"]).toBe(acquireTime);
   expect(await first.confirm()).toBe(true);

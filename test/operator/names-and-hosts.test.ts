@@ -34,8 +34,8 @@ describe("a name within a Project", () => {
     await place.create(declared("Project", "shop"), named("zebra", "books", 4));
     await place.said("ApiResource", "zebra", "Ready");
     await place.create(named("aardvark", "books", 8));
-    const told = await place.said("ApiResource", "aardvark", "NameConflict");
-    expect(told["Stalled"]?.message).toContain('ApiResource "zebra" holds the resourceName "books" already');
+    const reported = await place.said("ApiResource", "aardvark", "NameConflict");
+    expect(reported["Stalled"]?.message).toContain('ApiResource "zebra" holds the resourceName "books" already');
     const post = { method: "POST", body: { title: "eight ch" } };
     await place.everywhere("/api/books", post, (reply) => expect(reply.code).toBe("validation_failed"), {
       withinMs: 0,
@@ -181,9 +181,9 @@ describe("a host", () => {
     await claim(two, "zebra", [host]);
     await two.said("Project", "zebra", "Ready");
     await claim(one, "aardvark", [host]);
-    const told = await one.said("Project", "aardvark", "HostConflict");
-    expect(told["Stalled"]?.message).toContain(`/spec/hosts/0: Another Project holds the host "${host}"`);
-    expect(told["Stalled"]?.message).not.toContain(two.namespace);
+    const reported = await one.said("Project", "aardvark", "HostConflict");
+    expect(reported["Stalled"]?.message).toContain(`/spec/hosts/0: Another Project holds the host "${host}"`);
+    expect(reported["Stalled"]?.message).not.toContain(two.namespace);
     await one.said("RootKey", "aardvark-whose", "Ready");
     await expectHolder(host, "zebra", 0);
 

@@ -108,7 +108,7 @@ describe("when Redis is emptied while no operator runs", () => {
     await shop.said("ApiKey", "shown", "Ready");
     await shop.said("ApiKey", "hashed", "KeyNotRetrievable");
     await shop.said("ProjectUser", "ann", "Ready");
-    await shop.toldOf("ProjectUser", "ann", "SecretRepaired");
+    await shop.reportedOf("ProjectUser", "ann", "SecretRepaired");
     for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
       const { Ready, Stalled } = await shop.said(kind, name, "KeyLost");
       expect(Ready?.message).toContain("change spec.rotation.id");
@@ -129,7 +129,7 @@ describe("when Redis is emptied while no operator runs", () => {
     await shop.session("eve", await shop.password("eve-password"));
 
     // Of a ring that was lost no token is good any more.
-    expect(await ringless.toldOf("Project", "shop", "SigningRingReplaced")).toContain("all sessions have ended");
+    expect(await ringless.reportedOf("Project", "shop", "SigningRingReplaced")).toContain("all sessions have ended");
     await ringless.ended(before);
     await ringless.admitted(await ringless.key());
     await ringless.session("ann", await ringless.password());

@@ -81,21 +81,21 @@ async function writeAgainstConflicts(place: Place): Promise<void> {
 /** The same Event is counted up after five minutes: the operator's own recorder, and a clock that is moved on. */
 async function repeatAnEvent(place: Place): Promise<void> {
   const time = manualTime(Date.now());
-  const told: RecordObservation[] = [];
+  const reported: RecordObservation[] = [];
   const { api } = await createKubeApi({
     kubeconfig: await place.fleet.api.kubeconfig(operatorUser),
     environment: {},
     observe: () => undefined,
     monotonic: () => performance.now(),
   });
-  const observe = (observation: RecordObservation) => void told.push(observation);
+  const observe = (observation: RecordObservation) => void reported.push(observation);
   const recorder = createEventRecorder({ ...time, api, instance: "operator", random: Math.random, observe });
   const { uid } = (await place.get("Project", "shop")).metadata;
   const subject = { kind: "Project", namespace: place.namespace, name: "shop", uid } as const;
   const written = { kind: "written" } as const;
   for (const expected of [[written], [written, written]]) {
     recorder.record(subject, { type: "Normal", reason: "Ready", action: "Reconcile", note: "Again" });
-    await eventually(() => expect(told).toEqual(expected), within);
+    await eventually(() => expect(reported).toEqual(expected), within);
     time.freeze(301_000);
   }
   const again = (await place.events("Project", "shop")).filter(({ note }) => note === "Again");

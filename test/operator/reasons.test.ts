@@ -206,8 +206,8 @@ describe("with replicas that", () => {
     const { Ready } = await place.said("ApiResource", "books", "Deleting");
     expect(Ready?.message).toContain("once all data-plane replicas have stopped serving it");
     await place.create(declared("ApiResource", "novels", { ...spec, resourceName: "books" }));
-    const told = await expectTold(place, "ApiResource", "novels", "PurgePending");
-    expect(told["Ready"]?.message).toContain("are being deleted; it is served after that");
+    const reported = await expectTold(place, "ApiResource", "novels", "PurgePending");
+    expect(reported["Ready"]?.message).toContain("are being deleted; it is served after that");
     await dismissFake();
     await place.said("ApiResource", "novels", "Ready");
     await expect(place.get("ApiResource", "books")).rejects.toThrow("NotFound");

@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 interface Release {
   readonly api: KubeApi;
-  readonly told: readonly LeadObservation[];
+  readonly reported: readonly LeadObservation[];
   lead(): Promise<Leadership>;
 }
 
@@ -60,7 +60,7 @@ async function install(namespace: string): Promise<Release> {
     monotonic: systemMonotonic,
   });
   onTestFinished(() => api.close());
-  const told: LeadObservation[] = [];
+  const reported: LeadObservation[] = [];
   const elector = createElector({
     api,
     namespace,
@@ -72,9 +72,9 @@ async function install(namespace: string): Promise<Release> {
     timers: systemTimers,
     random: Math.random,
     times,
-    observe: (observation) => told.push(observation),
+    observe: (observation) => reported.push(observation),
   });
-  return { api, told, lead: () => elector.acquire(new AbortController().signal) };
+  return { api, reported, lead: () => elector.acquire(new AbortController().signal) };
 }
 
 /** In the order of `helm uninstall`: the pods are told to stop, and end after all of it is gone. */
@@ -112,7 +112,7 @@ it("leads although the former leader could not give the Lease back: its ServiceA
   const accountOf = async () => `${namespace}/${account}/${await uidOf(namespace)}/`;
   expect(before.metadata.annotations[annotation]).toBe(`${await accountOf()}${before.spec.holderIdentity}`);
   await uninstall(namespace, former, led);
-  expect(former.told.at(-1)?.kind).toBe("not_given_back");
+  expect(former.reported.at(-1)?.kind).toBe("not_given_back");
   expect((await leaseIn(namespace)).spec.holderIdentity).toBe(before.spec.holderIdentity);
 
   const next = await install(namespace);

@@ -75,7 +75,7 @@ describe("the Secret of an API key", () => {
     const [key, before] = [await shop.key(), (await shop.get("Secret", "web-api-key")).data];
     await edited(shop, "web-api-key", { id: "mine", baseURL: "elsewhere" });
     await eventually(async () => expect((await shop.get("Secret", "web-api-key")).data).toEqual(before), within);
-    expect(await shop.toldOf("ApiKey", "web", "SecretRepaired")).toContain('"web-api-key"');
+    expect(await shop.reportedOf("ApiKey", "web", "SecretRepaired")).toContain('"web-api-key"');
     await shop.admitted(key);
   });
 });
@@ -101,7 +101,7 @@ describe("a generated password", () => {
     await shop.ended(session);
     await shop.goesOn(await shop.session("ann", "of her own"));
     expect((await shop.login("ann", password)).code).toBe("invalid_credentials");
-    expect(await shop.toldOf("ProjectUser", "ann", "PasswordAdopted")).toContain('"ann-password"');
+    expect(await shop.reportedOf("ProjectUser", "ann", "PasswordAdopted")).toContain('"ann-password"');
     expect(await fleet.secret(shop.namespace, "ann-password", "username")).toBe("ann");
   });
 });
@@ -117,8 +117,8 @@ describe("a hash Secret", () => {
     const [key, session] = [await shop.key(), await shop.session("ann", await shop.password())];
     await lose(shop, "web-key-hash");
     await lose(shop, "ann-user-hash");
-    await shop.toldOf("ApiKey", "web", "SecretRepaired");
-    await shop.toldOf("ProjectUser", "ann", "SecretRepaired");
+    await shop.reportedOf("ApiKey", "web", "SecretRepaired");
+    await shop.reportedOf("ProjectUser", "ann", "SecretRepaired");
     await backAgain(shop, "web-key-hash");
     await lookedAgain(shop);
     await shop.admitted(key);
@@ -136,8 +136,8 @@ describe("a hash Secret", () => {
       await shop.remove("Secret", "ann-password");
       await lose(shop, "web-key-hash");
       await lose(shop, "ann-user-hash");
-      await shop.toldOf("ApiKey", "web", "SecretRepaired");
-      await shop.toldOf("ProjectUser", "ann", "SecretRepaired");
+      await shop.reportedOf("ApiKey", "web", "SecretRepaired");
+      await shop.reportedOf("ProjectUser", "ann", "SecretRepaired");
       await shop.said("ApiKey", "web", "KeyNotRetrievable");
       await shop.said("ProjectUser", "ann", "KeyNotRetrievable");
       await shop.admitted(key);
@@ -166,9 +166,9 @@ describe("the signing Secret", () => {
     const sessions = [await shop.session("ann", password), await shop.session("ben", "correct horse")];
     const ring = await fleet.secret(shop.namespace, "shop-signing", "ring");
     await shop.remove("Secret", "shop-signing");
-    expect(await shop.toldOf("Project", "shop", "SecretRepaired")).toContain('"shop-signing"');
-    await shop.toldOf("ApiKey", "web", "SecretRepaired");
-    await shop.toldOf("ProjectUser", "ben", "SecretRepaired");
+    expect(await shop.reportedOf("Project", "shop", "SecretRepaired")).toContain('"shop-signing"');
+    await shop.reportedOf("ApiKey", "web", "SecretRepaired");
+    await shop.reportedOf("ProjectUser", "ben", "SecretRepaired");
     await lookedAgain(shop);
     expect(await fleet.secret(shop.namespace, "shop-signing", "ring")).toBe(ring);
     await shop.admitted(key);
@@ -191,7 +191,7 @@ describe("the signing Secret", () => {
     const session = await shop.session("ann", password);
     const ring = await fleet.secret(shop.namespace, "shop-signing", "ring");
     await edited(shop, "shop-signing", { [entry]: text });
-    await shop.toldOf("Project", "shop", "SecretRepaired");
+    await shop.reportedOf("Project", "shop", "SecretRepaired");
     await lookedAgain(shop);
     expect(await fleet.secret(shop.namespace, "shop-signing", "ring")).toBe(ring);
     expect(await fleet.secret(shop.namespace, "shop-signing", entry)).not.toBe(text);
@@ -210,7 +210,7 @@ describe("the Secret that a user's password comes from", () => {
     await shop.ended(session);
     await shop.goesOn(await shop.session("ben", "battery staple"));
     expect((await shop.login("ben", "correct horse")).code).toBe("invalid_credentials");
-    await shop.toldOf("ProjectUser", "ben", "PasswordAdopted");
+    await shop.reportedOf("ProjectUser", "ben", "PasswordAdopted");
   });
 
   it("missing, or without the entry, or deleted later: the object says which, and it heals by itself", async () => {

@@ -41,7 +41,7 @@ describe.concurrent("rotation.id of an ApiKey", () => {
     const ends = Date.parse(String(during["previousKeyExpiresAt"]));
     expect(ends - Date.now()).toBeLessThanOrEqual(30_000);
     expect(during).toMatchObject({ rotationID: "a", secretName: "web-api-key" });
-    expect(await shop.toldOf("ApiKey", "web", "CredentialRotated")).toContain('"web-api-key" holds a new key');
+    expect(await shop.reportedOf("ApiKey", "web", "CredentialRotated")).toContain('"web-api-key" holds a new key');
     await shop.refused(former);
     expect(Date.now()).toBeGreaterThanOrEqual(ends);
     await shop.admitted(key, atOnce);
@@ -121,7 +121,7 @@ describe.concurrent("a password", () => {
     expect((await shop.login("ann", former)).code).toBe("invalid_credentials");
     await shop.goesOn(await shop.session("ann", await shop.password()));
     expect(status).toMatchObject({ rotationID: "a", secretName: "ann-password" });
-    expect(await shop.toldOf("ProjectUser", "ann", "CredentialRotated")).toContain('"ann-password"');
+    expect(await shop.reportedOf("ProjectUser", "ann", "CredentialRotated")).toContain('"ann-password"');
     await edited(shop, "ProjectUser", "ann", { rotation: null });
     await edited(shop, "ProjectUser", "ann", { rotation: { id: "a" } });
     await shop.session("ann", await shop.password());

@@ -43,9 +43,9 @@ describe("passwords, keys and their hashes", () => {
     await shop.edit("ApiKey", "web", { rotation: { id: "second" } });
     await shop.edit("ProjectUser", "ann", { rotation: { id: "second" } });
     await shop.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/rotate-signing-key": "second" } } });
-    await shop.toldOf("Project", "shop", "SigningKeyRotated");
-    await shop.toldOf("ProjectUser", "ann", "CredentialRotated");
-    await shop.toldOf("ApiKey", "web", "CredentialRotated");
+    await shop.reportedOf("Project", "shop", "SigningKeyRotated");
+    await shop.reportedOf("ProjectUser", "ann", "CredentialRotated");
+    await shop.reportedOf("ApiKey", "web", "CredentialRotated");
     await shop.admitted(await shop.key());
     for (const secret of await secretsOf(shop)) secrets.add(secret);
     expect(secrets.size).toBeGreaterThan(18);

@@ -24,7 +24,7 @@ export interface GuardedShop extends Place {
   /** Waits until no replica takes either token of the session. */
   ended(session: Session, patience?: Patience): Promise<void>;
   /** Waits for an Event of this reason about the object; answers with its note. */
-  toldOf(kind: string, name: string, reason: string): Promise<string>;
+  reportedOf(kind: string, name: string, reason: string): Promise<string>;
 }
 
 export interface Session {
@@ -79,7 +79,7 @@ export function guardedShop(place: Place): GuardedShop {
         expectStatus(status, 401, text),
       );
     },
-    toldOf: (kind, name, reason) =>
+    reportedOf: (kind, name, reason) =>
       eventually(async () => {
         const events = await place.events(kind, name);
         const event = events.find((each) => each.reason === reason);

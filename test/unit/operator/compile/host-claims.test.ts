@@ -103,8 +103,8 @@ function fleet() {
       const project = projectOf({ ...place, ...rest });
       if (gone) standing.delete(key);
       else standing.set(key, project);
-      const told = gone ? claims.remove(place) : claims.put(project);
-      return told.map((ref) => `${ref.namespace}/${ref.name}`);
+      const reported = gone ? claims.remove(place) : claims.put(project);
+      return reported.map((ref) => `${ref.namespace}/${ref.name}`);
     },
     publish({ place }: Change): void {
       const key = `${place.namespace}/${place.name}`;
@@ -149,13 +149,13 @@ describe("host claims", () => {
         const world = fleet();
         for (const each of changes) {
           const before = world.all(everyHost);
-          const told = world.change(each);
+          const reported = world.change(each);
           const after = world.all(everyHost);
           const altered = [...world.standing]
             .filter(([, { metadata }]) => !isDeepStrictEqual(before.get(metadata.uid), after.get(metadata.uid)))
             .map(([name]) => name)
             .filter((name) => name !== `${each.place.namespace}/${each.place.name}`);
-          expect(told).toEqual(expect.arrayContaining(altered));
+          expect(reported).toEqual(expect.arrayContaining(altered));
         }
       }),
       { numRuns: countForTier(300) },
@@ -165,8 +165,8 @@ describe("host claims", () => {
   it("tell of nobody when a Project changed something else", () => {
     const claims = createHostClaims();
     claims.put(projectOf({ namespace: "shop", name: "x", hosts: ["a.example.org"] }));
-    const told = claims.put(projectOf({ namespace: "bank", name: "y", hosts: ["a.example.org"] }));
-    expect(told).toEqual([{ namespace: "shop", name: "x" }]);
+    const reported = claims.put(projectOf({ namespace: "bank", name: "y", hosts: ["a.example.org"] }));
+    expect(reported).toEqual([{ namespace: "shop", name: "x" }]);
     expect(claims.put(projectOf({ namespace: "bank", name: "y", hosts: ["a.example.org"] }))).toEqual([]);
     expect(claims.claimantsOf("a.example.org").map(({ metadata }) => metadata.name)).toEqual(["x", "y"]);
   });

@@ -38,9 +38,9 @@ it("a Project that is served and not seen is gone only where the API server has 
 });
 
 it("one whose deletion was told is gone, and nobody is asked", async () => {
-  const told = server(true);
-  expect(await told.confirmedDeletions.areConfirmed(unseen, served, new Set([uid]))).toBe(true);
-  expect(told.asked).toBe(0);
+  const reported = server(true);
+  expect(await reported.confirmedDeletions.areConfirmed(unseen, served, new Set([uid]))).toBe(true);
+  expect(reported.asked).toBe(0);
 });
 
 it("all keys that are missing, if only two, are looked for twice, also where other children are there", async () => {

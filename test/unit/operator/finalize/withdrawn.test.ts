@@ -57,8 +57,8 @@ describe("what is no longer served", () => {
   });
 
   it("is told with the reason of an object that is refused", () => {
-    const told = withdrawn([shop, ...all], { served: parts("keys"), verdicts: [refused("ApiKey web")] });
-    expect(told.map(({ facts }) => facts["why"])).toEqual(["KeyLost"]);
+    const reported = withdrawn([shop, ...all], { served: parts("keys"), verdicts: [refused("ApiKey web")] });
+    expect(reported.map(({ facts }) => facts["why"])).toEqual(["KeyLost"]);
   });
 
   it("is told as rotated where the same object has another key, without either key's hash", () => {
@@ -66,8 +66,8 @@ describe("what is no longer served", () => {
       ...parts(),
       keys: new Map([["0a1b", { name: "web", uid: "ApiKey web" }]]),
     } as unknown as ProjectParts;
-    const told = withdrawn([shop, ...all], { served });
-    expect(told.map(({ action, facts }) => [action, facts["name"], facts["why"]])).toEqual([
+    const reported = withdrawn([shop, ...all], { served });
+    expect(reported.map(({ action, facts }) => [action, facts["name"], facts["why"]])).toEqual([
       ["credential_revoked", "web", "Rotated"],
     ]);
   });
@@ -84,8 +84,8 @@ describe("a Project that is no longer served", () => {
   });
 
   it("is told with its namespace", () => {
-    const [told] = withdrawn([], { served: undefined, isNamespaceGone: true });
-    expect(told?.facts["why"]).toBe("NamespaceDeleted");
+    const [reported] = withdrawn([], { served: undefined, isNamespaceGone: true });
+    expect(reported?.facts["why"]).toBe("NamespaceDeleted");
   });
 
   it("is told where another one has its name, and children that went, too", () => {

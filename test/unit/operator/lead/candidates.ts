@@ -11,7 +11,7 @@ export const leases = "coordination.k8s.io/leases";
 
 export interface Candidate {
   readonly api: LeaseApi;
-  readonly told: LeadObservation[];
+  readonly reported: LeadObservation[];
   readonly stop: AbortController;
   readonly acquired: Promise<Leadership>;
   leads?: Leadership;
@@ -36,7 +36,7 @@ export function place(): Place {
     spec: () => lease()?.["spec"] as Record<string, unknown>,
     candidate(identity, { time: own = time, account } = {}) {
       const api = leaseApi(objects, own);
-      const told: LeadObservation[] = [];
+      const reported: LeadObservation[] = [];
       const elector = createElector({
         ...own,
         api,
@@ -45,11 +45,11 @@ export function place(): Place {
         identity,
         ...(account && { account: async () => accountOf(account()) }),
         random: () => 0.5,
-        observe: (observation) => told.push(observation),
+        observe: (observation) => reported.push(observation),
       });
       const stop = new AbortController();
       const acquired = elector.acquire(stop.signal);
-      const candidate: Candidate = { api, told, stop, acquired };
+      const candidate: Candidate = { api, reported, stop, acquired };
       acquired.then(
         (leadership) => {
           candidate.leads = leadership;

@@ -3,7 +3,8 @@ import { createElector } from "../../../../operator/lead/elector.ts";
 import { type Candidate, leases, place } from "./candidates.ts";
 import { leaseApi } from "./lease-api.ts";
 
-const endings = ({ told }: Candidate): unknown[] => told.flatMap((each) => (each.kind === "ended" ? [each.why] : []));
+const endings = ({ reported }: Candidate): unknown[] =>
+  reported.flatMap((each) => (each.kind === "ended" ? [each.why] : []));
 
 describe("a free Lease", () => {
   test("is created by the first who comes, with times of six digits", async () => {
@@ -62,7 +63,7 @@ describe("a standby", () => {
     expect(b.leads?.held()).toBe(true);
     expect(a.leads?.held()).toBe(false);
     expect(spec()).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
-    expect(b.told).toContainEqual({ kind: "acquired", transitions: 1 });
+    expect(b.reported).toContainEqual({ kind: "acquired", transitions: 1 });
   });
 
   test("takes over within three seconds of a release", async () => {
@@ -98,7 +99,7 @@ describe("a standby", () => {
     const a = candidate("a");
     a.api.faults = () => ({ kind: "refused" });
     await time.advance(30_000);
-    expect(a.told.filter(({ kind }) => kind === "failed").length).toBeGreaterThan(10);
+    expect(a.reported.filter(({ kind }) => kind === "failed").length).toBeGreaterThan(10);
     a.api.faults = () => undefined;
     await time.advance(3_000);
     expect(a.leads?.held()).toBe(true);
@@ -256,7 +257,7 @@ describe("a leader", () => {
     const released = a.leads?.release();
     await time.advance(5_000);
     await released;
-    expect(a.told.at(-1)?.kind).toBe("not_given_back");
+    expect(a.reported.at(-1)?.kind).toBe("not_given_back");
   });
 
   test("that lost the Lease gives nothing back", async () => {

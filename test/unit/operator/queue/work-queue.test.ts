@@ -275,8 +275,8 @@ describe("a stopped queue", () => {
 
 test("the queue tells when a key is added, how long it waited and how long it was worked on", async () => {
   const time = manualTime();
-  const told: QueueObservation[] = [];
-  const queue = queueAt(time, (observation) => told.push(observation));
+  const reported: QueueObservation[] = [];
+  const queue = queueAt(time, (observation) => reported.push(observation));
   queue.add("a");
   queue.add("a");
   await time.advance(2_000);
@@ -285,7 +285,7 @@ test("the queue tells when a key is added, how long it waited and how long it wa
   expect(queue.figures().workingSeconds).toEqual([3]);
   queue.retry("a");
   queue.done("a");
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { kind: "added" },
     { kind: "taken", waitedSeconds: 2 },
     { kind: "retried" },

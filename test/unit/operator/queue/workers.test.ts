@@ -13,17 +13,17 @@ interface Trial {
 function start({ handle, workers = 2, signal }: Trial) {
   const time = manualTime();
   const queue = createWorkQueue({ ...time, random: () => 0.5 });
-  const told: WorkObservation[] = [];
+  const reported: WorkObservation[] = [];
   const ended = runWorkers({
     ...time,
     queue,
     workers,
     handle,
-    observe: (observation) => told.push(observation),
+    observe: (observation) => reported.push(observation),
     ...(signal && { signal }),
   });
-  const results = () => told.filter((each) => each.kind === "ended").map(({ result }) => result);
-  return { time, queue, told, ended, results };
+  const results = () => reported.filter((each) => each.kind === "ended").map(({ result }) => result);
+  return { time, queue, reported, ended, results };
 }
 
 /** A handler that goes on until its signal aborts. */
@@ -56,7 +56,7 @@ describe("workers", () => {
 
   test("try a key again after its backoff when its handler throws, and go on with others", async () => {
     let attempts = 0;
-    const { time, queue, told, results } = start({
+    const { time, queue, reported, results } = start({
       workers: 1,
       handle: async (key) => {
         if (key !== "bad") return undefined;
@@ -69,7 +69,7 @@ describe("workers", () => {
     queue.add("good");
     await time.advance(99);
     expect(results()).toEqual(["error", "success"]);
-    expect(told).toContainEqual(expect.objectContaining({ key: "bad", error: new Error("not now") }));
+    expect(reported).toContainEqual(expect.objectContaining({ key: "bad", error: new Error("not now") }));
     await time.advance(1 + 200);
     expect(results()).toEqual(["error", "success", "error", "success"]);
   });
@@ -115,12 +115,12 @@ describe("workers", () => {
   });
 
   test("abort a handler that outlives its time, and count it", async () => {
-    const { time, queue, told } = start({ handle: (_, signal) => untilAborted(signal) });
+    const { time, queue, reported } = start({ handle: (_, signal) => untilAborted(signal) });
     queue.add("a");
     await time.advance(29_999);
-    expect(told).toEqual([{ kind: "started" }]);
+    expect(reported).toEqual([{ kind: "started" }]);
     await time.advance(1);
-    expect(told.slice(1)).toEqual([
+    expect(reported.slice(1)).toEqual([
       { kind: "overdue", key: "a" },
       { kind: "ended", key: "a", result: "error", seconds: 30, error: expect.any(WorkOverdue) },
     ]);

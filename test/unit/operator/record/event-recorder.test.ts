@@ -27,7 +27,7 @@ interface Writes {
 function recording() {
   const time = manualTime();
   const objects = new FakeApiObjects();
-  const told: RecordObservation[] = [];
+  const reported: RecordObservation[] = [];
   const writes: Writes = { bodies: [], failures: [], gate: Promise.resolve() };
   const call = async (body: JsonObject, run: () => unknown): Promise<KubeObject> => {
     writes.bodies.push(body);
@@ -54,10 +54,10 @@ function recording() {
     api,
     instance: "operator-0_ab12",
     random,
-    observe: (observation) => told.push(observation),
+    observe: (observation) => reported.push(observation),
   });
-  const dropped = () => told.flatMap((each) => (each.kind === "dropped" ? [each.why] : []));
-  return { time, objects, told, writes, recorder, dropped, all: () => objects.all(events) };
+  const dropped = () => reported.flatMap((each) => (each.kind === "dropped" ? [each.why] : []));
+  return { time, objects, reported, writes, recorder, dropped, all: () => objects.all(events) };
 }
 
 describe("an event", () => {
@@ -191,7 +191,7 @@ describe("too much", () => {
 
 describe("an API server that fails", () => {
   test("is asked again after 1, 4 and 16 s, or when it says", async () => {
-    const { time, recorder, writes, told } = recording();
+    const { time, recorder, writes, reported } = recording();
     writes.failures.push(
       new ApiUnreachable("cut"),
       new ApiFailure(429, { message: "busy", retryAfterSeconds: 10 }),
@@ -199,7 +199,7 @@ describe("an API server that fails", () => {
     );
     recorder.record(shop, published);
     await time.advance(1_000 + 10_000 + 16_000);
-    expect([writes.bodies.length, told]).toEqual([4, [{ kind: "written" }]]);
+    expect([writes.bodies.length, reported]).toEqual([4, [{ kind: "written" }]]);
   });
 
   test("loses the event after four attempts, and the next one is told", async () => {
@@ -216,11 +216,11 @@ describe("an API server that fails", () => {
     ["the namespace is gone", new ApiFailure(404, { message: "no" })],
     ["this is not the leader any more", new NotTheLeader("no")],
   ])("is not asked again when %s", async (_, failure) => {
-    const { time, recorder, writes, told } = recording();
+    const { time, recorder, writes, reported } = recording();
     writes.failures.push(failure);
     recorder.record(shop, published);
     await time.advance(60_000);
-    expect([writes.bodies.length, told]).toEqual([1, [{ kind: "dropped", why: "failed", error: failure }]]);
+    expect([writes.bodies.length, reported]).toEqual([1, [{ kind: "dropped", why: "failed", error: failure }]]);
   });
 });
 

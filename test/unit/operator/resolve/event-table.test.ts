@@ -12,15 +12,15 @@ beforeEach(async () => {
 
 const rotation = (id: string, gracePeriod = "24h") => ({ rotation: { id, gracePeriod } });
 
-function told(resolution: { readonly events: readonly { readonly note: { readonly reason: string } }[] }) {
+function reported(resolution: { readonly events: readonly { readonly note: { readonly reason: string } }[] }) {
   return resolution.events.map(({ note }) => note.reason);
 }
 
 describe("the Secret of an API key", () => {
   it("is made with the first run, and people are told once", async () => {
     const fresh = new CredentialWorld();
-    expect(told(await fresh.reconcile())).toEqual(["CredentialMinted", "CredentialMinted"]);
-    expect(told(await fresh.reconcile())).toEqual([]);
+    expect(reported(await fresh.reconcile())).toEqual(["CredentialMinted", "CredentialMinted"]);
+    expect(reported(await fresh.reconcile())).toEqual([]);
   });
 
   it("deleted: the key goes on working and is not made anew", async () => {
@@ -45,7 +45,7 @@ describe("the Secret of an API key", () => {
     const [right, key] = [world.text("ci-api-key", entry), world.text("ci-api-key", "apiKey")];
     world.shelf.edit("ci-api-key", entry, "mine");
     const { annotations } = world.shelf.find("ci-api-key")?.metadata ?? {};
-    expect(told(await world.reconcile())).toEqual(["SecretRepaired"]);
+    expect(reported(await world.reconcile())).toEqual(["SecretRepaired"]);
     expect(world.shelf.find("ci-api-key")?.metadata.annotations).toEqual(annotations);
     expect(world.text("ci-api-key", entry)).toBe(right);
     expect(world.text("ci-api-key", "apiKey")).toBe(key);
@@ -55,7 +55,7 @@ describe("the Secret of an API key", () => {
     const before = world.text("ci-api-key", "apiKey");
     Object.assign(world.specs.key, rotation("b", "1h"));
     const resolution = await world.reconcile();
-    expect(told(resolution)).toEqual(["CredentialRotated"]);
+    expect(reported(resolution)).toEqual(["CredentialRotated"]);
     expect(resolution.nextAt).toBe(start + 3_600_000);
     const after = world.text("ci-api-key", "apiKey");
     expect(world.liveKeys()).toEqual([sha256Hex(after), sha256Hex(before)]);
@@ -115,10 +115,10 @@ describe("a generated password", () => {
   it("edited: the edit is adopted and sessions end", async () => {
     const before = world.login();
     world.shelf.edit("ada-password", "password", "of her own");
-    expect(told(await world.reconcile())).toEqual(["PasswordAdopted"]);
+    expect(reported(await world.reconcile())).toEqual(["PasswordAdopted"]);
     expect(world.login().hash).toMatch(/of of her own$/);
     expect(world.login().revision).not.toBe(before.revision);
-    expect(told(await world.reconcile())).toEqual([]);
+    expect(reported(await world.reconcile())).toEqual([]);
   });
 
   it("keeps what was adopted while rotation is taken out and put back", async () => {
@@ -135,7 +135,7 @@ describe("a generated password", () => {
   it("with a new rotation.id: a new one, and sessions end", async () => {
     const before = [world.text("ada-password", "password"), world.login().revision];
     world.specs.user = { rotation: { id: "b" } };
-    expect(told(await world.reconcile())).toEqual(["CredentialRotated"]);
+    expect(reported(await world.reconcile())).toEqual(["CredentialRotated"]);
     expect(world.text("ada-password", "password")).not.toBe(before[0]);
     expect(world.login().revision).not.toBe(before[1]);
   });
@@ -165,7 +165,7 @@ describe("a hash Secret", () => {
     const before = [world.liveKeys(), world.login()];
     lose("ci-key-hash");
     lose("ada-user-hash");
-    expect(told(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
+    expect(reported(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
     expect([world.liveKeys(), world.login()]).toEqual(before);
     expect((await world.reconcile()).writes).toEqual([]);
     expect(world.hashed).toHaveLength(1);
@@ -203,12 +203,12 @@ describe("a hash Secret", () => {
       const { revision } = world.login();
       for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
       world.published = undefined;
-      expect(told(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
+      expect(reported(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
       expect(world.login().revision).toBe(revision);
       for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
       world.published = undefined;
       world.shelf.edit("ada-password", "password", "of her own");
-      expect(told(await world.reconcile())).toEqual(["PasswordAdopted", "SecretRepaired"]);
+      expect(reported(await world.reconcile())).toEqual(["PasswordAdopted", "SecretRepaired"]);
     },
   );
 
@@ -302,7 +302,7 @@ describe("the signing Secret", () => {
     world.shelf.remove("shop-signing");
     const resolution = await world.reconcile();
     expect(resolution.ringReplaced).toBe(false);
-    expect(told(resolution)).toContain("SecretRepaired");
+    expect(reported(resolution)).toContain("SecretRepaired");
     expect(world.kids()).toEqual(kids);
     expect(world.liveKeys()).toEqual(keys);
     expect(world.login()).toEqual(login);
@@ -363,7 +363,7 @@ describe("the Secret that a user's password comes from", () => {
   it("changed: followed, and sessions end", async () => {
     const before = world.login();
     world.shelf.put("given", { pw: "two" });
-    expect(told(await world.reconcile())).toEqual(["PasswordAdopted"]);
+    expect(reported(await world.reconcile())).toEqual(["PasswordAdopted"]);
     expect(world.login().hash).toMatch(/of two$/);
     expect(world.login().revision).not.toBe(before.revision);
   });
@@ -388,7 +388,7 @@ describe("a suspended Project", () => {
     expect([writes, events]).toEqual([[], []]);
     expect(world.liveKeys()).toEqual(keys);
     world.specs.suspend = false;
-    expect(told(await world.reconcile())).toContain("CredentialRotated");
+    expect(reported(await world.reconcile())).toContain("CredentialRotated");
     expect(world.liveKeys()).toHaveLength(2);
   });
 });

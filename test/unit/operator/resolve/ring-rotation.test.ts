@@ -13,13 +13,13 @@ beforeEach(async () => {
 
 /** What happened at each run, until nothing happens. */
 async function steps(runs: number): Promise<readonly string[]> {
-  const told: string[] = [];
+  const reported: string[] = [];
   for (let run = 0; run < runs; run += 1) {
     const { events, writes } = await world.reconcile();
     expect(writes.length).toBeLessThanOrEqual(1);
-    told.push(...events.map(({ note }) => note.reason));
+    reported.push(...events.map(({ note }) => note.reason));
   }
-  return told;
+  return reported;
 }
 
 async function rotated(annotation = "1"): Promise<void> {

@@ -7,11 +7,11 @@ import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
 
 let world: CredentialWorld;
 let written: string[];
-let told: string[];
+let reported: string[];
 beforeEach(() => {
   world = new CredentialWorld();
   written = [];
-  told = [];
+  reported = [];
 });
 
 const quota = new ApiFailure(403, { reason: "Forbidden", message: "secrets: the API server answered 403 Forbidden" });
@@ -25,7 +25,7 @@ function deeds(write: (write: SecretWrite) => Promise<void>) {
   return {
     write,
     report: ({ subject }: { readonly subject: { readonly name: string } }) => {
-      told.push(subject.name);
+      reported.push(subject.name);
     },
   };
 }
@@ -43,7 +43,7 @@ describe("Secrets that are written", () => {
     const resolution = await world.reconcile();
     expect(await writeSecrets(resolution, refusing("none"))).toEqual({ resolved: resolution, refused: [] });
     expect(written.toSorted()).toEqual(resolution.writes.map(({ name }) => name).toSorted());
-    expect(told).toEqual(["ada", "ci"]);
+    expect(reported).toEqual(["ada", "ci"]);
   });
 
   it("and are refused cost their object its credential, and the others nothing", async () => {
@@ -54,7 +54,7 @@ describe("Secrets that are written", () => {
     expect(resolved.credentials.users.get("ada")).toMatchObject({ refusal: { reason: "SecretNotWritten" } });
     expect(resolved.credentials.keys).toEqual(resolution.credentials.keys);
     expect(resolved.signing).toEqual(resolution.signing);
-    expect(told).toEqual(["ci"]);
+    expect(reported).toEqual(["ci"]);
     expect([...resolved.statuses.keys()]).toEqual(["ci-1"]);
   });
 
@@ -62,7 +62,7 @@ describe("Secrets that are written", () => {
     const { resolved } = await writeSecrets(await world.reconcile(), refusing("shop-signing"));
     expect(written).toEqual([]);
     expect(resolved.signing).toMatchObject({ refusal: { reason: "SecretNotWritten" } });
-    expect([resolved.credentials.users.size, resolved.credentials.keys.size, told]).toEqual([0, 0, []]);
+    expect([resolved.credentials.users.size, resolved.credentials.keys.size, reported]).toEqual([0, 0, []]);
   });
 
   it.each([
@@ -71,13 +71,13 @@ describe("Secrets that are written", () => {
   ])("end the run when %s, and what was done for others is told of", async (_, error) => {
     await expect(writeSecrets(await world.reconcile(), refusing("ada-password", error))).rejects.toBe(error);
     expect(written).toEqual(["shop-signing", "ci-api-key", "ci-key-hash"]);
-    expect(told).toEqual(["ci"]);
+    expect(reported).toEqual(["ci"]);
   });
 
   it("are none of the children's while the Project's own fails", async () => {
     const error = new Error("cut");
     await expect(writeSecrets(await world.reconcile(), refusing("shop-signing", error))).rejects.toBe(error);
-    expect([written, told]).toEqual([[], []]);
+    expect([written, reported]).toEqual([[], []]);
   });
 });
 

@@ -101,7 +101,7 @@ export function leader(world: World = {}) {
       calls.push(["giveBack", of]);
       deleted = [...back, ...deleted];
     },
-    onProcessed: (...told) => void processed.push(told),
+    onProcessed: (...reported) => void processed.push(reported),
     onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
     availabilityOf: () => "unknown",
     beginning: () => beginnings,

@@ -185,8 +185,8 @@ describe("a reconcile that could not write to Redis", () => {
   ])("says so in the statuses, and is tried again: %s", async (_, failure, reason, message) => {
     const { handle, processed, calls, left } = leader({ failure });
     await expect(handle()).rejects.toBe(failure);
-    const told = ["writeUnpublished", reason, expect.stringContaining(message), undefined];
-    expect(calls).toEqual([["publish_failed"], ["giveBack", key], told]);
+    const reported = ["writeUnpublished", reason, expect.stringContaining(message), undefined];
+    expect(calls).toEqual([["publish_failed"], ["giveBack", key], reported]);
     expect(JSON.stringify(calls)).not.toContain("of-a-secret");
     expect(processed).toEqual([[key, { published: false, unwritten: true }]]);
     expect(left()).toEqual(gone);

@@ -26,7 +26,7 @@ export function cachesOver({ api, namespaces = [], listener = () => undefined }:
     reader: api,
     namespaces,
     listener: {
-      objectChanged: (...told) => listener()?.objectChanged(...told),
+      objectChanged: (...reported) => listener()?.objectChanged(...reported),
       objectRemoved: (object) => listener()?.objectRemoved(object),
       secretChanged: (secret) => listener()?.secretChanged(secret),
     },

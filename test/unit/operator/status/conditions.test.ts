@@ -173,7 +173,7 @@ describe("Programmed", () => {
 describe("Available of a Project", () => {
   const of = (more: Partial<Observation>) =>
     found(conditionsOf(observed({ availability: "served", ...more })), "Available");
-  const told = (more: Partial<Observation>) => {
+  const reported = (more: Partial<Observation>) => {
     const { status, reason } = of(more);
     return `${status} ${reason}`;
   };
@@ -194,7 +194,7 @@ describe("Available of a Project", () => {
     ["its last good version is served", { verdict: refused("InvalidSpec", { live: true }) }, "True Available"],
     ["it is being deleted", { deleting: true }, "False Deleting"],
   ])("when %s", (_, observation, expected) => {
-    expect(told(observation)).toBe(expected);
+    expect(reported(observation)).toBe(expected);
   });
 
   it("is not said of other kinds", () => {

@@ -8,7 +8,7 @@ import { stored } from "../../../support/kubernetes/stored-crs.ts";
 const limited = (quota?: JsonObject) =>
   stored("Project", "shop", { spec: { limits: quota === undefined ? {} : { quota } } }) as Project;
 const objects = (used: number): QuotaUses => ({ objects: { used, limit: 100 } });
-const told = (used: number, nearlyFull: boolean, quota = "objects") => ({
+const reported = (used: number, nearlyFull: boolean, quota = "objects") => ({
   usage: [{ quota, used, limit: 100, nearlyFull }],
 });
 const quota = { objects: 100 };
@@ -25,13 +25,13 @@ describe("a Project's status", () => {
   });
 
   it("says nothing of a quota that the Project does not have, or has no more, or of which nothing is known yet", () => {
-    expect(quotaMembers(limited(), told(90, true), objects(90))).toEqual({});
-    expect(quotaMembers(limited({ bytes: 5_000 }), told(90, true), objects(90))).toEqual({});
+    expect(quotaMembers(limited(), reported(90, true), objects(90))).toEqual({});
+    expect(quotaMembers(limited({ bytes: 5_000 }), reported(90, true), objects(90))).toEqual({});
     expect(quotaMembers(limited(quota), {}, undefined)).toEqual({});
   });
 
   it("keeps what was said while nobody says anything anew", () => {
-    expect(quotaMembers(limited(quota), told(90, true), undefined)).toEqual(told(90, true));
+    expect(quotaMembers(limited(quota), reported(90, true), undefined)).toEqual(reported(90, true));
   });
 
   it.each<readonly [used: number, was: boolean, is: boolean]>([
@@ -42,7 +42,7 @@ describe("a Project's status", () => {
     [75, true, true],
     [74, true, false],
   ])("calls %i of 100 nearly full, where it was so: %s, → %s", (used, was, is) => {
-    expect(quotaMembers(limited(quota), told(50, was), objects(used))).toEqual(told(used, is));
+    expect(quotaMembers(limited(quota), reported(50, was), objects(used))).toEqual(reported(used, is));
   });
 });
 
@@ -50,11 +50,11 @@ describe("the Event of a quota", () => {
   it("is told when it becomes nearly full, and not again until it had room", () => {
     const note = "80 of 100 are used of the quota objects; a write that exceeds it is refused with 403";
     const event = { type: "Warning", reason: "QuotaNearlyFull", action: "Reconcile", note };
-    expect(quotaEventsOf(undefined, told(80, true))).toEqual([event]);
-    expect(quotaEventsOf(told(10, false), told(80, true))).toEqual([event]);
-    expect(quotaEventsOf(told(80, true), told(99, true))).toEqual([]);
-    expect(quotaEventsOf(told(99, true), told(10, false))).toEqual([]);
-    expect(quotaEventsOf(told(99, true, "bytes"), told(80, true))).toEqual([event]);
+    expect(quotaEventsOf(undefined, reported(80, true))).toEqual([event]);
+    expect(quotaEventsOf(reported(10, false), reported(80, true))).toEqual([event]);
+    expect(quotaEventsOf(reported(80, true), reported(99, true))).toEqual([]);
+    expect(quotaEventsOf(reported(99, true), reported(10, false))).toEqual([]);
+    expect(quotaEventsOf(reported(99, true, "bytes"), reported(80, true))).toEqual([event]);
     expect(quotaEventsOf({}, {})).toEqual([]);
   });
 });

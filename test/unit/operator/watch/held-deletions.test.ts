@@ -49,7 +49,7 @@ const guardAnew = (): HeldDeletions =>
     },
   });
 
-const told = (): readonly string[] => sink.told.slice(heard);
+const reported = (): readonly string[] => sink.reported.slice(heard);
 
 /** Answers the look that waits. */
 async function answer(state: DefinitionState | Error): Promise<void> {
@@ -77,16 +77,16 @@ async function begin(...states: readonly DefinitionState[]): Promise<void> {
     guard.learn();
     await answer(state);
   }
-  heard = sink.told.length;
+  heard = sink.reported.length;
 }
 
 describe("a deletion", () => {
   test("is passed on once the definition was found to stand", async () => {
     await begin(stands);
     guard.removed(key(2), false);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     await answer(stands);
-    expect(told()).toEqual(["-a/one"]);
+    expect(reported()).toEqual(["-a/one"]);
     expect(guard.held()).toBeUndefined();
   });
 
@@ -101,7 +101,7 @@ describe("a deletion", () => {
       isSettled = true;
     });
     await answer(new Error("no"));
-    expect([isSettled, told()]).toEqual([false, []]);
+    expect([isSettled, reported()]).toEqual([false, []]);
     const abandoned = settled();
     given.abort(new Error("enough"));
     await expect(abandoned).rejects.toThrow("enough");
@@ -110,7 +110,7 @@ describe("a deletion", () => {
     const later = guard.settled(new AbortController().signal);
     await answer(stands);
     await later;
-    expect(told()).toEqual(["-a/one"]);
+    expect(reported()).toEqual(["-a/one"]);
   });
 
   test("is waited for no longer than until the look that decides on it, whatever is deleted meanwhile", async () => {
@@ -120,7 +120,7 @@ describe("a deletion", () => {
     guard.removed(two(3), false);
     expect(await ended(settled)).toBe(false);
     await answer(stands);
-    expect([await ended(settled), told()]).toEqual([true, ["-a/one"]]);
+    expect([await ended(settled), reported()]).toEqual([true, ["-a/one"]]);
   });
 
   test("is looked at whenever it comes, also while a look ends", async () => {
@@ -140,7 +140,7 @@ describe("a deletion", () => {
     guard.learn();
     guard.removed(key(2), false);
     await answer(stands);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     await answer(terminating);
     expect(guard.isHeld("a", "one")).toBe(true);
   });
@@ -149,17 +149,17 @@ describe("a deletion", () => {
     await begin(stands);
     guard.removed(key(2), false);
     await answer(new Error("away"));
-    expect([failures.length, told(), looks.length]).toEqual([1, [], 0]);
+    expect([failures.length, reported(), looks.length]).toEqual([1, [], 0]);
     await time.advance(1_000);
     await answer(stands);
-    expect(told()).toEqual(["-a/one"]);
+    expect(reported()).toEqual(["-a/one"]);
   });
 
   test("is passed on at once where nobody may look", async () => {
     await begin(unknown);
     guard.removed(key(2), false);
     await answer(unknown);
-    expect(told()).toEqual(["-a/one"]);
+    expect(reported()).toEqual(["-a/one"]);
   });
 
   test("waits where the right to look was taken away, for as long as it is missing", async () => {
@@ -167,7 +167,7 @@ describe("a deletion", () => {
     guard.removed(key(2), false);
     for (const count of [1, 2, 3]) {
       await answer(unknown);
-      expect([failures.length, told(), guard.isHeld("a", "one"), guard.isKept("a", "one")]).toEqual([
+      expect([failures.length, reported(), guard.isHeld("a", "one"), guard.isKept("a", "one")]).toEqual([
         count,
         [],
         false,
@@ -189,7 +189,7 @@ describe("a deletion", () => {
     await time.advance(1_000);
     await answer(unknown);
     expect(await isGone).toBe(false);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
   });
 
   test("that began before the definition's is not held", async () => {
@@ -197,7 +197,7 @@ describe("a deletion", () => {
     guard.upserted(key(2, leaving), key(1), false);
     await answer(stands);
     guard.removed(key(2, leaving), false);
-    expect(told()).toEqual(["~a/one", "-a/one"]);
+    expect(reported()).toEqual(["~a/one", "-a/one"]);
   });
 });
 
@@ -211,14 +211,14 @@ describe("an object whose definition", () => {
     guard.removed(key(2), false);
     await answer(state);
     expect(guard.held()).toEqual({ kind: "ApiKey", definition: "first", projects: [{ namespace: "a", name: "shop" }] });
-    expect(told()).not.toContain("-a/one");
+    expect(reported()).not.toContain("-a/one");
   });
 
   test("is another one, and older than it, is not held", async () => {
     await begin(stands, another);
     guard.removed(key(2, { creationTimestamp: "2026-03-02T00:00:00Z" }), false);
     await answer(another);
-    expect(told()).toEqual(["-a/one"]);
+    expect(reported()).toEqual(["-a/one"]);
   });
 
   test("goes while it has a finalizer is shown as if it stayed, with the version that can be written", async () => {
@@ -243,20 +243,20 @@ describe("an object that was made anew under its name", () => {
     await begin(stands);
     guard.removed(key(1), true);
     guard.upserted(anew(9), undefined, true);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
   }
 
   test("is shown once the definition was found to stand, and the removal of the former one before it", async () => {
     await replaced();
     await answer(stands);
-    expect(told()).toEqual(["-a/one", "+a/one*"]);
+    expect(reported()).toEqual(["-a/one", "+a/one*"]);
     expect(sink.view.get("a/one")).toEqual(anew(9));
   });
 
   test("succeeds to the former one where that went with its definition", async () => {
     await replaced();
     await answer(another);
-    expect(told().join(" ")).not.toContain("-a/one");
+    expect(reported().join(" ")).not.toContain("-a/one");
     expect(sink.view.get("a/one")).toEqual(anew(9));
     expect(guard.held()).toBeUndefined();
   });
@@ -299,13 +299,13 @@ describe("an object that was made anew under its name", () => {
     guard.upserted(anew(9, { creationTimestamp: "2026-01-02T00:00:00Z" }), undefined, true);
     await answer(stands);
     await answer(terminating);
-    expect(told().map((each) => each.slice(0, 6))).toEqual(["-a/one", "+a/one"]);
+    expect(reported().map((each) => each.slice(0, 6))).toEqual(["-a/one", "+a/one"]);
   });
 
   test("after a look began does not speak of what that look saw", async () => {
     await replaced();
     await answer(terminating);
-    expect(told().join(" ")).not.toContain("-a/one");
+    expect(reported().join(" ")).not.toContain("-a/one");
     expect(sink.view.get("a/one")).toEqual(anew(9));
   });
 });
@@ -368,24 +368,24 @@ describe("what is held", () => {
     await begin(stands);
     guard.removed(key(2), false);
     await answer(terminating);
-    heard = sink.told.length;
+    heard = sink.reported.length;
   });
 
   test("is succeeded to by the next object of its name", () => {
     guard.upserted(key(9, { uid: "another" }), undefined, false);
-    expect(told()).toEqual(["+a/one"]);
+    expect(reported()).toEqual(["+a/one"]);
     expect(guard.held()).toBeUndefined();
   });
 
   test("has gone from its Project when the next object of its name is another one's", () => {
     const elsewhere = { ...key(9, { uid: "another" }), spec: { projectRef: { name: "blog" } } };
     guard.upserted(elsewhere, undefined, false);
-    expect(told()).toEqual(["-a/one", "+a/one"]);
+    expect(reported()).toEqual(["-a/one", "+a/one"]);
   });
 
   test("is deleted once it is released", () => {
     guard.release();
-    expect(told()).toEqual(["-a/one"]);
+    expect(reported()).toEqual(["-a/one"]);
     expect(guard.held()).toBeUndefined();
   });
 });

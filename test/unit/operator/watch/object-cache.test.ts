@@ -22,16 +22,16 @@ function versioned({ metadata }: KubeObject): string {
 describe("lists", () => {
   test("tell what came, changed and went, and leave what stayed alone", () => {
     const { sink, list, names } = cacheOf(10, [served("one", 1), served("two", 2), served("three", 3)]);
-    expect(sink.told).toEqual(["+a/one*", "+a/two*", "+a/three*"]);
+    expect(sink.reported).toEqual(["+a/one*", "+a/two*", "+a/three*"]);
     expect(list(20, [served("one", 1), served("two", 12), served("four", 14)])).toBe(3);
-    expect(sink.told.slice(3)).toEqual(["-a/three*", "~a/two*", "+a/four*"]);
+    expect(sink.reported.slice(3)).toEqual(["-a/three*", "~a/two*", "+a/four*"]);
     expect(names()).toEqual(["one@1", "two@12", "four@14"]);
   });
 
   test("take the same name with another UID for another object", () => {
     const { sink, list } = cacheOf(10, [served("one", 1)]);
     list(20, [served("one", 12, { uid: "another" })]);
-    expect(sink.told.slice(1)).toEqual(["-a/one*", "+a/one*"]);
+    expect(sink.reported.slice(1)).toEqual(["-a/one*", "+a/one*"]);
     expect(sink.faults).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe("own writes", () => {
     cache.note(served("one", 15));
     expect(names()).toEqual(["one@15"]);
     cache.takeEvent({ type: "MODIFIED", object: served("one", 15) });
-    expect(sink.told).toEqual(["+a/one*", "~a/one"]);
+    expect(sink.reported).toEqual(["+a/one*", "~a/one"]);
   });
 
   test("are not undone by an older event, nor by a list that was asked for before", () => {
@@ -95,7 +95,7 @@ describe("own deletions", () => {
     list(13, [served("one", 12)], mark);
     expect(names()).toEqual([]);
     cache.takeEvent({ type: "DELETED", object: served("one", 14) });
-    expect(sink.told).toEqual(["+a/one*", "-a/one"]);
+    expect(sink.reported).toEqual(["+a/one*", "-a/one"]);
   });
 
   test("don't hide what took the name since", () => {
@@ -129,22 +129,22 @@ test("only metadata are kept where only they are asked for, of own writes too", 
 });
 
 test("what a sink throws is counted and stops nothing; a write that it makes is told after its own turn", () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const failures: unknown[] = [];
   const cache: ObjectCache = new ObjectCache({
     metadataOnly: false,
     onSinkFailure: (error) => failures.push(error),
     sink: {
       upserted(object) {
-        told.push(`begin ${versioned(object)}`);
+        reported.push(`begin ${versioned(object)}`);
         if (object.metadata.name === "one") cache.note(served("two", 20));
-        told.push(`end ${versioned(object)}`);
+        reported.push(`end ${versioned(object)}`);
         throw new Error("a sink's fault");
       },
       removed: () => undefined,
     },
   });
   cache.takeEvent({ type: "ADDED", object: served("one", 11) });
-  expect(told).toEqual(["begin one@11", "end one@11", "begin two@20", "end two@20"]);
+  expect(reported).toEqual(["begin one@11", "end one@11", "begin two@20", "end two@20"]);
   expect(failures).toHaveLength(2);
 });

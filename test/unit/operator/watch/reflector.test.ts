@@ -49,7 +49,7 @@ describe("lists", () => {
     expect([...reflector.watched.all()]).toEqual([]);
     expect(reflector.watched.synced()).toBe(false);
     await reflector.stop();
-    expect(sink.told).toEqual([]);
+    expect(sink.reported).toEqual([]);
   });
 
   test("begin anew at once when the server has forgotten between two pages", async () => {
@@ -190,14 +190,14 @@ describe("a list that lacks most of what is known", () => {
     expect(observed).toContainEqual({ what: "massAbsence", absent: 15, known: 20 });
     await time.advance(1_000);
     expect([...reflector.watched.all()]).toHaveLength(5);
-    expect(sink.told.filter((line) => line.startsWith("-"))).toHaveLength(15);
+    expect(sink.reported.filter((line) => line.startsWith("-"))).toHaveLength(15);
     await reflector.stop();
   });
 
   test("removes nothing when the second one has them", async () => {
     const { reflector, sink, time } = await relisted(page(40, []), page(41, many));
     await time.advance(1_000);
-    expect(sink.told.filter((line) => line.startsWith("-"))).toEqual([]);
+    expect(sink.reported.filter((line) => line.startsWith("-"))).toEqual([]);
     await reflector.stop();
   });
 

@@ -7,7 +7,7 @@ export interface SinkRecord extends WatchSink {
   /** What an index fed by this sink holds: key → object. */
   readonly view: ReadonlyMap<string, KubeObject>;
   /** `+ns/name`, `~ns/name`, `-ns/name`, with `*` behind what came with a list. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   /** Contradictions: an object that was gone and came back, a change of something else than is known, … */
   readonly faults: readonly string[];
 }
@@ -15,17 +15,17 @@ export interface SinkRecord extends WatchSink {
 /** `mayReturn`: behind a label selector an object may be gone and come back. */
 export function sinkRecord({ mayReturn = false } = {}): SinkRecord {
   const view = new Map<string, KubeObject>();
-  const told: string[] = [];
+  const reported: string[] = [];
   const faults: string[] = [];
   const ended = new Set<string>();
   return {
     view,
-    told,
+    reported,
     faults,
     upserted(object, before, listed) {
       const { namespace, name, uid } = object.metadata;
       const key = `${namespace}/${name}`;
-      told.push(`${before === undefined ? "+" : "~"}${key}${listed ? "*" : ""}`);
+      reported.push(`${before === undefined ? "+" : "~"}${key}${listed ? "*" : ""}`);
       if (view.get(key) !== before) faults.push(`${key}: told of a change of something else than was told`);
       if (before !== undefined && before.metadata.uid !== uid) faults.push(`${key}: a change from one UID to another`);
       if (ended.has(uid) && !mayReturn) faults.push(`${key}: came back after it was gone`);
@@ -34,7 +34,7 @@ export function sinkRecord({ mayReturn = false } = {}): SinkRecord {
     removed(before, listed) {
       const { namespace, name, uid } = before.metadata;
       const key = `${namespace}/${name}`;
-      told.push(`-${key}${listed ? "*" : ""}`);
+      reported.push(`-${key}${listed ? "*" : ""}`);
       if (view.get(key) !== before) faults.push(`${key}: removed what was not there`);
       view.delete(key);
       ended.add(uid);
