@@ -45,7 +45,6 @@ export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreW
   let isGuarded = false;
   let hasLooked = false;
   let loss: DataLoss | undefined;
-
   let { read } = commands;
 
   const found = async (): Promise<DataLoss | undefined | "nothing"> => {

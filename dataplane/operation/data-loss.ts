@@ -14,21 +14,19 @@ export function requireData(directory: Losses, { config }: LiveProject): void {
  * Refuses as well what was under way when the data were lost: of the calls that a request makes, the later ones may have been answered by
  * an empty store, so that a list ends early, or an object that was there is not found.
  */
-export async function whileDataStay<T>(
-  directory: Losses,
-  project: LiveProject,
-  carryOut: () => Promise<T>,
-): Promise<T> {
+export function whileDataStay<T>(directory: Losses, project: LiveProject, carryOut: () => Promise<T>): Promise<T> {
   requireData(directory, project);
-  try {
-    const done = await carryOut();
-    requireNoLoss(directory, project);
-    return done;
-  } catch (error) {
-    // What says that the store failed is true of it, lost data or not.
-    if (!isStoreFailure(error)) requireNoLoss(directory, project);
-    throw error;
-  }
+  return carryOut().then(
+    (done) => {
+      requireNoLoss(directory, project);
+      return done;
+    },
+    (error: unknown) => {
+      // What says that the store failed is true of it, lost data or not.
+      if (!isStoreFailure(error)) requireNoLoss(directory, project);
+      throw error;
+    },
+  );
 }
 
 function requireNoLoss(directory: Losses, { config }: LiveProject): void {

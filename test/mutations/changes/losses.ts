@@ -71,8 +71,8 @@ export const lossMutations: readonly Mutation[] = [
     name: "list-ends-early-after-a-loss",
     harm: "A list that was under way when Redis lost its data is answered 200, with some of the objects",
     file: "dataplane/operation/data-loss.ts",
-    find: "    requireNoLoss(directory, project);\n    return done;",
-    replace: "    return done;",
+    find: "      requireNoLoss(directory, project);\n      return done;",
+    replace: "      return done;",
     caughtBy: ["test/http/lost-meanwhile.test.ts"],
   },
   {
