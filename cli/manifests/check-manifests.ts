@@ -2,7 +2,7 @@
 // into the problems of those that are refused, with file, line and column.
 
 import type { Json } from "../../core/config/types.ts";
-import { isObject } from "../../core/manifests/defaults.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import { type Problem, typeName } from "../../core/manifests/faults.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";

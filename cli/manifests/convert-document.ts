@@ -1,5 +1,6 @@
 // Turns one parsed YAML document into JSON as kubectl reads it, with the place of every value. Refuses what is read in two
 // ways or can't be said in JSON: ambiguous and repeated keys, tags, cycles, aliases that swell.
+
 import {
   type Alias,
   type Document,
@@ -14,6 +15,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Json, JsonObject } from "../../core/config/types.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import { readPlainScalar } from "./kubectl-scalar.ts";
 import type { Positions } from "./positions.ts";
 
@@ -207,7 +209,7 @@ class Converter {
     // The first of several wins.
     return sources.toReversed().flatMap((each) => {
       const value = this.value(each as Node | null, place);
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) return Object.entries(value);
+      if (isObject(value)) return Object.entries(value);
       this.#refuse(source, place, "<< takes a mapping or a list of mappings");
       return [];
     });

@@ -1,6 +1,7 @@
 // Says of one document of a file whether it is one of ours, a foreign one to leave out, or one that was meant to be ours.
+
 import type { Json, JsonObject } from "../../core/config/types.ts";
-import { isObject } from "../../core/manifests/defaults.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import { nearest } from "../../core/manifests/nearest.ts";
 import { apiVersion, group, kinds } from "../../core/manifests/object.ts";
 

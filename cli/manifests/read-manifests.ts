@@ -1,9 +1,10 @@
 // Reads a folder of manifests as `kubectl apply --recursive` would: every document of every file, lists taken apart. What
 // can't be read is a problem with file and line; objects of foreign kinds are left out with a note.
+
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Json, JsonObject } from "../../core/config/types.ts";
-import { isArray, isObject } from "../../core/manifests/defaults.ts";
+import { isArray, isObject } from "../../core/json/json-value.ts";
 import { defaultNamespace } from "../../core/manifests/metadata.ts";
 import { judgeDocument } from "./judge-document.ts";
 import { listFiles } from "./list-files.ts";

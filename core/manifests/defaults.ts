@@ -1,5 +1,7 @@
 // Fills in the defaults of a CRD's schema as the API server does: a null where none is allowed counts as absent.
+
 import type { Json, JsonObject } from "../config/types.ts";
+import { isArray } from "../json/json-value.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
 /** `value` with its defaults; `value` itself stays as it is. */
@@ -37,12 +39,4 @@ export function nodeOf(schema: SchemaNode, name: string): SchemaNode | undefined
 /** `properties` has prototype members such as `constructor`, which are no properties of the schema. */
 function ownProperty(properties: SchemaNode["properties"], name: string): SchemaNode | undefined {
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
-}
-
-export function isArray(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

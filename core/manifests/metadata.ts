@@ -1,6 +1,7 @@
 // Checks `metadata` as the API server does, and gives an object without a namespace the namespace `default`.
+
 import type { Json, JsonObject } from "../config/types.ts";
-import { isObject } from "./defaults.ts";
+import { isObject } from "../json/json-value.ts";
 import { type FieldFault, forbidden, invalid, required, typeName, wrongType } from "./faults.ts";
 import type { FieldPath } from "./field-path.ts";
 import type { ObjectMeta } from "./object.ts";

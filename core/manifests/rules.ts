@@ -1,8 +1,10 @@
 // Evaluates the CEL rules of a CRD's schema on a manifest, at every level, and those that compare with the former version
 // where there is one. A rule that is false refuses with its message.
+
 import { parse } from "@marcbachmann/cel-js";
 import type { Json } from "../config/types.ts";
-import { isArray, isObject, nodeOf } from "./defaults.ts";
+import { isArray, isObject } from "../json/json-value.ts";
+import { nodeOf } from "./defaults.ts";
 import { duplicate, type FieldFault, forbidden, invalid, required } from "./faults.ts";
 import type { FieldPath } from "./field-path.ts";
 import type { Rule, SchemaNode } from "./schema-node.ts";

@@ -1,7 +1,8 @@
 // Turns a Secret, from a file or from the API server, into its decoded entries; refuses entries that are no text and `data`
 // that is not base64. What an entry holds is never repeated in a message.
+
 import type { Json, JsonObject } from "../config/types.ts";
-import { isObject } from "./defaults.ts";
+import { isObject } from "../json/json-value.ts";
 import { type FieldFault, invalid, type Problem, problemOf, typeName, wrongType } from "./faults.ts";
 import { completeMetadata, metadataFaults, secretNameFaults } from "./metadata.ts";
 import type { Secret, UncheckedObject } from "./object.ts";

@@ -1,7 +1,9 @@
 // Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats
 // and sets. Each mistake becomes one fault in the API server's words.
+
 import type { Json, JsonObject } from "../config/types.ts";
-import { isArray, isObject, nodeOf } from "./defaults.ts";
+import { isArray, isObject } from "../json/json-value.ts";
+import { nodeOf } from "./defaults.ts";
 import {
   duplicate,
   type FieldFault,

@@ -1,7 +1,9 @@
 // Finds the fields of a manifest that its schema does not know, which a cluster would drop (or refuse, as kubectl asks it
 // to); a misspelt setting must not pass for one that is made.
+
 import type { Json } from "../config/types.ts";
-import { isArray, isObject, nodeOf } from "./defaults.ts";
+import { isArray, isObject } from "../json/json-value.ts";
+import { nodeOf } from "./defaults.ts";
 import type { FieldFault } from "./faults.ts";
 import { type FieldPath, fieldText } from "./field-path.ts";
 import { nearest } from "./nearest.ts";

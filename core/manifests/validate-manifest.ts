@@ -1,7 +1,9 @@
 // Turns a manifest of one of the five kinds into the object that a cluster would store, defaults filled in, or into the
 // list of what is wrong with it, in the words of the API server.
+
 import type { Json } from "../config/types.ts";
-import { isObject, withDefaults } from "./defaults.ts";
+import { isObject } from "../json/json-value.ts";
+import { withDefaults } from "./defaults.ts";
 import { type FieldFault, invalid, type Problem, problemOf, required } from "./faults.ts";
 import { type ApiKey, apiKeySchema } from "./generated/apikey.generated.ts";
 import { type ApiResource, apiResourceSchema } from "./generated/apiresource.generated.ts";

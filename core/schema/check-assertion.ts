@@ -1,6 +1,7 @@
 // Judges the value of one keyword that is no schema; says what is wrong with it and where inside.
 
 import type { Json } from "../config/types.ts";
+import { isObject } from "../json/json-value.ts";
 import { schemaLimits } from "./limits.ts";
 import { below } from "./pointer.ts";
 import type { AssertionKeyword } from "./schema-tree.ts";
@@ -62,10 +63,6 @@ export function checkAssertion(keyword: AssertionKeyword, value: Json): Fault | 
 
 export function isAssertion(keyword: string): keyword is AssertionKeyword {
   return Object.hasOwn(checks, keyword);
-}
-
-export function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function here(message: string): Fault {

@@ -1,7 +1,7 @@
 // Judges a schema as a whole: refuses references that lead back to themselves without going into the value, schemas that
 // multiply by references, roots that admit no object, and names that the service keeps for itself.
 
-import { isObject } from "./check-assertion.ts";
+import { isObject } from "../json/json-value.ts";
 import { schemaLimits } from "./limits.ts";
 import { below } from "./pointer.ts";
 import type { SchemaRead } from "./read-schema.ts";

@@ -2,7 +2,7 @@
 // to or called by keywords each as a function of their own, and a charge on every schema object.
 
 import type { Json } from "../config/types.ts";
-import { isObject } from "./check-assertion.ts";
+import { isObject } from "../json/json-value.ts";
 import { type SchemaNode, type SchemaTree, schemasPerValue } from "./schema-tree.ts";
 import type { StepCost } from "./work.ts";
 

@@ -2,7 +2,7 @@
 // referred to becomes a part with a name of the caller's, and references lead there. Keywords that judge nothing here are left out.
 
 import type { Json, JsonObject } from "../config/types.ts";
-import { isObject } from "./check-assertion.ts";
+import { isObject } from "../json/json-value.ts";
 import { annotations } from "./keywords.ts";
 import { readSchema } from "./read-schema.ts";
 import { SchemaReport } from "./report.ts";

@@ -2,7 +2,8 @@
 // whose value can't be used, with its pointer, and warns of those that are ignored.
 
 import type { Json, JsonObject } from "../config/types.ts";
-import { checkAssertion, isAssertion, isObject } from "./check-assertion.ts";
+import { isObject } from "../json/json-value.ts";
+import { checkAssertion, isAssertion } from "./check-assertion.ts";
 import { isKnownFormat } from "./formats.ts";
 import { annotations, dialectOf, isList, isNamed, isOfDialect, isSingle, unknownKeyword } from "./keywords.ts";
 import { schemaLimits } from "./limits.ts";

@@ -2,6 +2,7 @@
 // members with plain values. Answers nothing rather than an object that the schema refuses.
 
 import type { Json, JsonObject } from "../config/types.ts";
+import { isObject } from "../json/json-value.ts";
 import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
 
 const maxDepth = 6;
@@ -120,8 +121,4 @@ function resolve(reference: string, root: JsonObject): Json | undefined {
 
 function list(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

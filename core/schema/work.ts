@@ -1,6 +1,8 @@
 // Meters the work of one validation, so that no schema and no value can hold the process: what is charged for is bounded
 // by the schema and the value alone, never by the clock, so the same value always gets the same answer.
 
+import { isObject } from "../json/json-value.ts";
+
 /** Thrown out of a validation whose budget is spent. */
 export class WorkExhausted extends Error {
   override readonly name = "WorkExhausted";
@@ -35,7 +37,7 @@ export class Meter {
   spendOn(value: unknown, cost: StepCost): void {
     if (typeof value === "string") {
       this.spend((cost.perCharacters * value.length) >> 4);
-    } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    } else if (isObject(value)) {
       const names = Object.keys(value);
       this.spend(cost.perMember * names.length);
       for (const name of names) if (name.length > longName) this.spend((cost.callsPerMember * name.length) >> 3);

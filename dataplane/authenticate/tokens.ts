@@ -3,6 +3,7 @@
 
 import { compactVerify, errors, SignJWT } from "jose";
 import type { SigningRing } from "../../core/config/types.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { KeyRings } from "./key-rings.ts";
 import { projectUnavailable } from "./refusals.ts";
@@ -101,10 +102,6 @@ function claimsOf({ sub, sid, cv, jti, iat, exp }: Payload): TokenClaims | undef
 /** Two audiences, so that even a library that knows no `token_use` takes neither token for the other. */
 function audienceOf(project: LiveProject, use: TokenUse): string {
   return use === "access" ? project.config.uid : `${project.config.uid}/refresh`;
-}
-
-function isObject(value: unknown): value is Payload {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

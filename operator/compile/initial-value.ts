@@ -2,6 +2,7 @@
 // `1.0` as `1`. Refuses depth, size, integers that a double can't hold and strings that are not Unicode.
 
 import type { Json } from "../../core/config/types.ts";
+import { isArray } from "../../core/json/json-value.ts";
 import { doubleText } from "../../core/json/number.ts";
 import { type Fault, type Result, refuseAll } from "../model/verdict.ts";
 
@@ -73,8 +74,4 @@ function byCodePoint(a: string, b: string): number {
 function inside(location: ValueLocation, segment: string): ValueLocation {
   const escaped = segment.replaceAll("~", "~0").replaceAll("/", "~1");
   return { ...location, pointer: `${location.pointer}/${escaped}`, depth: location.depth + 1 };
-}
-
-function isArray(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // What is remembered of an ApiKey's keys: hashes only. Read from the sealed record of its hash Secret.
 
 import type { Json, JsonObject } from "../../core/config/types.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { openRecord, type Sealing } from "./sealed-record.ts";
 
@@ -24,8 +25,4 @@ export function readKeyRecord(secret: Secret | undefined, sealing: Sealing): Key
 /** A sealed record is ours, but perhaps of another version of this program. */
 function isKeyRecord(record: Json | undefined): record is JsonObject {
   return isObject(record) && typeof record.current === "string" && typeof record.rotatedAt === "string";
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@
 // it leaves. What was done is remembered beside the ring. Pure: a run that stopped between two steps goes on with the same one.
 
 import type { Json, SigningKey, SigningRing } from "../../core/config/types.ts";
-import { isObject } from "../../core/manifests/defaults.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
 
 export interface RetiringKey {

@@ -2,6 +2,7 @@
 // of its hash Secret.
 
 import type { Json, JsonObject } from "../../core/config/types.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { normalisePassword } from "../../core/password/hash-password.ts";
 import { openRecord, type Sealing, sealOf } from "./sealed-record.ts";
@@ -46,8 +47,4 @@ function isUserRecord(record: Json | undefined): record is JsonObject {
   return (
     isObject(record) && [record.hash, record.revision, record.changedAt].every((field) => typeof field === "string")
   );
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
 // may name, a page of a list. Where the schema can't be extended safely, the answer's says less rather than something wrong.
 
 import type { Json, JsonObject } from "../../../core/config/types.ts";
+import { isObject } from "../../../core/json/json-value.ts";
 import { portableSchema } from "../../../core/schema/portable-schema.ts";
 import type { LiveResource } from "../../config/directory.ts";
 import { type Components, refTo } from "./components.ts";
@@ -149,8 +150,4 @@ function membersOf({ properties }: JsonObject): JsonObject {
 
 function described({ title, description }: JsonObject): JsonObject {
   return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
