@@ -1,8 +1,7 @@
 // Turns what was read from files into checked manifests and Secrets, each against the version that was accepted before, and
 // into the problems of those that are refused, with file, line and column.
 
-import type { Json } from "../../core/config/types.ts";
-import { isObject } from "../../core/json/json-value.ts";
+import { valueAtPointer } from "../../core/json/json-pointer.ts";
 import { type Problem, typeName } from "../../core/manifests/faults.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";
@@ -73,21 +72,10 @@ export function located(source: SourcedObject, problem: Pick<Problem, "pointer" 
 /** Why a text without quotes is no text. What a Secret holds is not repeated. */
 function hint(source: SourcedObject, { pointer, detail }: Pick<Problem, "pointer" | "detail">): string {
   const plain = source.plainText(pointer);
-  const value = valueAt(source.object, pointer);
+  const value = valueAtPointer(source.object, pointer);
   if (plain === undefined || plain === "" || value === undefined || typeof value === "string") return "";
   if (source.object["kind"] === "Secret") return ": write the value in quotes";
   if (plain !== String(value))
     return ` (the unquoted ${plain} is the ${typeName(value)} ${String(value)}: write "${plain}")`;
   return detail.includes("must be of type string") ? `: write "${plain}" in quotes` : "";
-}
-
-function valueAt(object: Json, pointer: string): Json | undefined {
-  let value: Json | undefined = object;
-  for (const part of pointer.split("/").slice(1)) {
-    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (isObject(value) && Object.hasOwn(value, name)) value = value[name];
-    else if (Array.isArray(value)) value = (value as readonly Json[])[Number(name)];
-    else return undefined;
-  }
-  return value;
 }

@@ -15,6 +15,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Json, JsonObject } from "../../core/config/types.ts";
+import { childPointer } from "../../core/json/json-pointer.ts";
 import { isObject } from "../../core/json/json-value.ts";
 import { readPlainScalar } from "./kubectl-scalar.ts";
 import type { Positions } from "./positions.ts";
@@ -235,7 +236,7 @@ function isMergeKey(pair: Pair): boolean {
 }
 
 function below(place: Place, name: string): Place {
-  return { pointer: `${place.pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, depth: place.depth + 1 };
+  return { pointer: childPointer(place.pointer, name), depth: place.depth + 1 };
 }
 
 function offsetOf(node: Node): number {

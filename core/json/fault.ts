@@ -1,5 +1,7 @@
 // Says why and where a JSON text is refused: line, column and JSON Pointer, without repeating the text itself.
 
+import { pointerOf } from "./json-pointer.ts";
+
 export type JsonFaultCode = "malformed_json" | "duplicate_member" | "number_out_of_range" | "too_deep";
 
 export interface JsonFault {
@@ -31,10 +33,9 @@ function shortened(text: string, limit: number): string {
   return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`;
 }
 
-/** RFC 6901, with long names and long pointers cut short. */
-export function pointerOf(path: readonly (string | number)[]): string {
-  const segments = path.map((step) => shortened(String(step), maxSegment).replaceAll("~", "~0").replaceAll("/", "~1"));
-  return shortened(segments.map((segment) => `/${segment}`).join(""), maxPointer);
+/** With long names and long pointers cut short. */
+function shortPointerOf(path: readonly (string | number)[]): string {
+  return shortened(pointerOf(path.map((step) => shortened(String(step), maxSegment))), maxPointer);
 }
 
 /** Names one character; only printable ASCII is shown, for others can hide or turn what stands around them. */
@@ -50,7 +51,7 @@ export function faultOf(refusal: JsonRefusal, source: string, path: readonly (st
   const lineStart = before.lastIndexOf("\n") + 1;
   const line = countLines(before);
   const column = codePoints(before, lineStart) + 1;
-  const where = `line ${line}, column ${column}, JSON Pointer "${pointerOf(path)}"`;
+  const where = `line ${line}, column ${column}, JSON Pointer "${shortPointerOf(path)}"`;
   return { code: refusal.code, detail: `${refusal.message} (${where})` };
 }
 

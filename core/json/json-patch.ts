@@ -2,6 +2,7 @@
 // what is no patch, what does not fit the text, and what takes too much work.
 
 import { elementsOf } from "./elements.ts";
+import { segmentsOf } from "./json-pointer.ts";
 import { kindOf, valueAt } from "./members.ts";
 import { PatchRefusal, PatchWork } from "./patch-refusal.ts";
 import { sameValue } from "./same-value.ts";
@@ -72,11 +73,11 @@ function pointerMember(text: string, name: string, at: number): Segments {
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) {
     throw invalid(`\`${name}\` is a JSON Pointer: empty, or /a/b with ~1 for / and ~0 for ~`, `/${at}/${name}`);
   }
-  const segments = pointer.split("/", mostSegments + 2).slice(1);
+  const segments = segmentsOf(pointer, mostSegments + 1);
   if (segments.length > mostSegments) {
     throw invalid(`\`${name}\` is longer than values are deep`, `/${at}/${name}`);
   }
-  return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return segments;
 }
 
 function isBelow(path: Segments, ancestor: Segments): boolean {

@@ -1,7 +1,9 @@
 // What can be wrong with one field of a manifest, in the words of the Kubernetes API server, so that dev mode and a
 // cluster say the same of the same mistake.
+
 import type { Json } from "../config/types.ts";
-import { type FieldPath, fieldText, pointerText } from "./field-path.ts";
+import { pointerOf } from "../json/json-pointer.ts";
+import { type FieldPath, fieldText } from "./field-path.ts";
 
 export interface FieldFault {
   readonly path: FieldPath;
@@ -24,7 +26,7 @@ export interface Problem {
 }
 
 export function problemOf({ path, detail, whole = path.length === 0 }: FieldFault): Problem {
-  return { pointer: pointerText(path), detail, message: whole ? detail : `${fieldText(path)}: ${detail}` };
+  return { pointer: pointerOf(path), detail, message: whole ? detail : `${fieldText(path)}: ${detail}` };
 }
 
 export function required(path: FieldPath, why?: string): FieldFault {

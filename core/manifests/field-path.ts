@@ -11,8 +11,3 @@ export function fieldText(path: FieldPath): string {
     return text === "" ? part : `${text}.${part}`;
   }, "");
 }
-
-/** RFC 6901: `/spec/hosts/0`; the root is the empty text. */
-export function pointerText(path: FieldPath): string {
-  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}

@@ -1,9 +1,9 @@
 // Judges the value of one keyword that is no schema; says what is wrong with it and where inside.
 
 import type { Json } from "../config/types.ts";
+import { childPointer } from "../json/json-pointer.ts";
 import { isObject } from "../json/json-value.ts";
 import { schemaLimits } from "./limits.ts";
-import { below } from "./pointer.ts";
 import type { AssertionKeyword } from "./schema-tree.ts";
 
 export interface Fault {
@@ -50,7 +50,7 @@ const checks: Readonly<Record<AssertionKeyword, Check>> = {
     if (!isObject(value)) return here("Write an object of lists of member names");
     for (const [name, names] of Object.entries(value)) {
       const fault = checkNames(names);
-      if (fault !== undefined) return { ...fault, pointer: below("", name) + fault.pointer };
+      if (fault !== undefined) return { ...fault, pointer: childPointer("", name) + fault.pointer };
     }
     return undefined;
   },
@@ -117,7 +117,7 @@ function numbersWithin(value: Json): Fault | undefined {
   if (!isObject(value)) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const fault = numbersWithin(member);
-    if (fault !== undefined) return { ...fault, pointer: below("", name) + fault.pointer };
+    if (fault !== undefined) return { ...fault, pointer: childPointer("", name) + fault.pointer };
   }
   return undefined;
 }

@@ -1,9 +1,9 @@
 // Judges a schema as a whole: refuses references that lead back to themselves without going into the value, schemas that
 // multiply by references, roots that admit no object, and names that the service keeps for itself.
 
+import { childPointer } from "../json/json-pointer.ts";
 import { isObject } from "../json/json-value.ts";
 import { schemaLimits } from "./limits.ts";
-import { below } from "./pointer.ts";
 import type { SchemaRead } from "./read-schema.ts";
 import type { SchemaReport } from "./report.ts";
 import { alwaysInPlace, inPlace, type SchemaNode, type SchemaTree, schemasPerValue } from "./schema-tree.ts";
@@ -85,7 +85,7 @@ function reachable(root: SchemaNode, partsOf: (node: SchemaNode) => readonly Sch
 function checkAdmitsObjects(node: SchemaNode, report: SchemaReport): void {
   const type = node.assertions.get("type");
   if (type !== undefined && !(type === "object" || (Array.isArray(type) && type.includes("object")))) {
-    report.problem(below(node.pointer, "type"), "What is stored is always an object; write object");
+    report.problem(childPointer(node.pointer, "type"), "What is stored is always an object; write object");
   }
   const constant = node.assertions.get("const");
   const listed = node.assertions.get("enum");
@@ -94,19 +94,20 @@ function checkAdmitsObjects(node: SchemaNode, report: SchemaReport): void {
 }
 
 function refuseValues(node: SchemaNode, keyword: "const" | "enum", report: SchemaReport): void {
-  report.problem(below(node.pointer, keyword), "What is stored is always an object; allow one");
+  report.problem(childPointer(node.pointer, keyword), "What is stored is always an object; allow one");
 }
 
 function checkReserved(node: SchemaNode, report: SchemaReport): void {
   for (const keyword of ["properties", "dependentSchemas"] as const) {
     for (const name of node.named.get(keyword)?.keys() ?? []) {
-      if (reservedNames.has(name)) report.problem(below(below(node.pointer, keyword), name), reservedMessage(name));
+      if (reservedNames.has(name))
+        report.problem(childPointer(childPointer(node.pointer, keyword), name), reservedMessage(name));
     }
   }
-  checkReservedList(node.assertions.get("required"), below(node.pointer, "required"), report);
+  checkReservedList(node.assertions.get("required"), childPointer(node.pointer, "required"), report);
   const dependent = node.assertions.get("dependentRequired");
   for (const [name, names] of isObject(dependent) ? Object.entries(dependent) : []) {
-    const pointer = below(below(node.pointer, "dependentRequired"), name);
+    const pointer = childPointer(childPointer(node.pointer, "dependentRequired"), name);
     if (reservedNames.has(name)) report.problem(pointer, reservedMessage(name));
     checkReservedList(names, pointer, report);
   }
@@ -114,7 +115,7 @@ function checkReserved(node: SchemaNode, report: SchemaReport): void {
 
 function checkReservedList(names: unknown, pointer: string, report: SchemaReport): void {
   for (const [index, name] of Array.isArray(names) ? names.entries() : []) {
-    if (reservedNames.has(name)) report.problem(below(pointer, index), reservedMessage(name));
+    if (reservedNames.has(name)) report.problem(childPointer(pointer, index), reservedMessage(name));
   }
 }
 

@@ -1,10 +1,10 @@
 // Judges the members or items of a value by keywords that call for a schema each: their failures, as many as are reported.
 
+import { childPointer } from "../json/json-pointer.ts";
 import { type Called, neverKeyword, type UnevaluatedRule } from "./emit-schema.ts";
 import { type Evaluation, evaluatedItems, evaluatedMembers } from "./evaluated.ts";
 import { validationLimits } from "./limits.ts";
 import { quoted } from "./messages.ts";
-import { below } from "./pointer.ts";
 import type { Failure, ValidationContext, ValuePlace } from "./validators.ts";
 
 /** The failures of a value, none when it is valid. @throws WorkExhausted */
@@ -39,7 +39,7 @@ export function judgeNames(called: Called, { context }: Evaluation): JudgeMember
       const place = { instancePath: "", parentData: value, parentDataProperty: name, rootData };
       if (typeof called === "number" && context.validator(called)(name, place).length === 0) continue;
       const message = `The member name ${quoted(name)} is not allowed`;
-      failures.push({ keyword: "propertyNames", params: {}, message, instancePath: below(instancePath, name) });
+      failures.push({ keyword: "propertyNames", params: {}, message, instancePath: childPointer(instancePath, name) });
       if (failures.length >= validationLimits.errors) break;
     }
     return failures;
@@ -82,7 +82,7 @@ function judgeRest(keyword: string, { called, rest, value, place }: Rest, { cont
   const failures: Failure[] = [];
   for (const key of rest) {
     context.meter.spend(10);
-    const instancePath = below(place.instancePath, key);
+    const instancePath = childPointer(place.instancePath, key);
     if (typeof called === "number") {
       const member: unknown = (value as Readonly<Record<string | number, unknown>>)[key];
       const at = { instancePath, parentData: value, parentDataProperty: key, rootData: place.rootData };

@@ -3,6 +3,7 @@
 
 import type { Json } from "../config/types.ts";
 import type { ProblemItem } from "../errors/problem.ts";
+import { segmentsOf } from "../json/json-pointer.ts";
 import { neverKeyword } from "./emit-schema.ts";
 import type { Failure } from "./validators.ts";
 
@@ -41,10 +42,7 @@ function cutPointer(pointer: string): string {
 }
 
 function refusalBy(keyword: string, pointer: string): string {
-  const name = pointer
-    .slice(pointer.lastIndexOf("/") + 1)
-    .replaceAll("~1", "/")
-    .replaceAll("~0", "~");
+  const name = segmentsOf(pointer).at(-1) ?? "";
   switch (keyword) {
     case "additionalProperties":
     case "unevaluatedProperties":

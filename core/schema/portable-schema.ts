@@ -2,6 +2,7 @@
 // referred to becomes a part with a name of the caller's, and references lead there. Keywords that judge nothing here are left out.
 
 import type { Json, JsonObject } from "../config/types.ts";
+import { valueAtPointer } from "../json/json-pointer.ts";
 import { isObject } from "../json/json-value.ts";
 import { annotations } from "./keywords.ts";
 import { readSchema } from "./read-schema.ts";
@@ -92,20 +93,10 @@ class Exporter {
 
   /** Its annotations, and what others than this service may read (`x-…`). */
   #described({ pointer }: SchemaNode): readonly [string, Json][] {
-    const given = valueAt(this.#schema, pointer);
+    const given = valueAtPointer(this.#schema, pointer);
     if (!isObject(given)) return [];
     return Object.entries(given).filter(
       ([keyword]) => (annotations.has(keyword) && !leftOut.has(keyword)) || keyword.startsWith("x-"),
     );
   }
-}
-
-function valueAt(schema: JsonObject, pointer: string): Json | undefined {
-  let found: Json | undefined = schema;
-  for (const segment of pointer.split("/").slice(1)) {
-    const name = segment.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (Array.isArray(found)) found = (found as readonly Json[])[Number(name)];
-    else found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-  }
-  return found;
 }

@@ -2,13 +2,13 @@
 // whose value can't be used, with its pointer, and warns of those that are ignored.
 
 import type { Json, JsonObject } from "../config/types.ts";
+import { childPointer } from "../json/json-pointer.ts";
 import { isObject } from "../json/json-value.ts";
 import { checkAssertion, isAssertion } from "./check-assertion.ts";
 import { isKnownFormat } from "./formats.ts";
 import { annotations, dialectOf, isList, isNamed, isOfDialect, isSingle, unknownKeyword } from "./keywords.ts";
 import { schemaLimits } from "./limits.ts";
 import { Patterns } from "./patterns.ts";
-import { below } from "./pointer.ts";
 import { References } from "./references.ts";
 import type { SchemaReport } from "./report.ts";
 import type {
@@ -103,7 +103,7 @@ class SchemaReader {
         this.#readKeyword(node, keyword, value);
       } else if (!annotations.has(keyword)) {
         const message = `Draft-07 ignores ${keyword} beside $ref; put both under allOf, or leave $schema out`;
-        this.#report.warn(below(node.pointer, keyword), message);
+        this.#report.warn(childPointer(node.pointer, keyword), message);
       }
     }
     // Last, because what it means depends on items.
@@ -113,7 +113,7 @@ class SchemaReader {
   }
 
   #readKeyword(node: OpenNode, keyword: string, value: Json): void {
-    const pointer = below(node.pointer, keyword);
+    const pointer = childPointer(node.pointer, keyword);
     if (!isOfDialect(keyword, this.#dialect)) this.#report.warn(pointer, unknownKeyword(keyword, this.#dialect));
     else if (isAssertion(keyword)) this.#readAssertion(node, keyword, value);
     else if (isSingle(keyword)) this.#readSingle(node, keyword, value);
@@ -123,7 +123,7 @@ class SchemaReader {
   }
 
   #readOther(node: OpenNode, keyword: string, value: Json): void {
-    const pointer = below(node.pointer, keyword);
+    const pointer = childPointer(node.pointer, keyword);
     const annotation = annotations.get(keyword);
     if (annotation !== undefined) {
       if (!annotation.fits(value)) this.#report.problem(pointer, annotation.message);
@@ -137,7 +137,7 @@ class SchemaReader {
   }
 
   #readAssertion(node: OpenNode, keyword: AssertionKeyword, value: Json): void {
-    const pointer = below(node.pointer, keyword);
+    const pointer = childPointer(node.pointer, keyword);
     const fault = checkAssertion(keyword, value);
     if (fault !== undefined) {
       this.#report.problem(pointer + fault.pointer, fault.message);
@@ -151,7 +151,7 @@ class SchemaReader {
   }
 
   #readSingle(node: OpenNode, keyword: SingleKeyword, value: Json): void {
-    const pointer = below(node.pointer, keyword);
+    const pointer = childPointer(node.pointer, keyword);
     if (keyword === "items" && Array.isArray(value)) {
       if (this.#dialect === "draft-07") node.lists.set("prefixItems", this.#readList(value, pointer));
       else this.#report.problem(pointer, "Write prefixItems for a list of schemas; items takes one schema");
@@ -165,14 +165,14 @@ class SchemaReader {
       this.#report.problem(pointer, "Write a list of at least one schema");
       return [];
     }
-    return value.map((item: Json, index) => this.read(item, below(pointer, index)));
+    return value.map((item: Json, index) => this.read(item, childPointer(pointer, index)));
   }
 
   #readNamed(node: OpenNode, keyword: NamedKeyword, value: Json): void {
-    const pointer = below(node.pointer, keyword);
+    const pointer = childPointer(node.pointer, keyword);
     const schemas = this.#readMap(value, pointer);
     if (keyword === "patternProperties") {
-      for (const source of schemas.keys()) this.patterns.add(source, below(pointer, source));
+      for (const source of schemas.keys()) this.patterns.add(source, childPointer(pointer, source));
     }
     node.named.set(keyword, schemas);
   }
@@ -182,7 +182,9 @@ class SchemaReader {
       this.#report.problem(pointer, "Write an object whose members are schemas");
       return new Map();
     }
-    return new Map(Object.entries(value).map(([name, member]) => [name, this.read(member, below(pointer, name))]));
+    return new Map(
+      Object.entries(value).map(([name, member]) => [name, this.read(member, childPointer(pointer, name))]),
+    );
   }
 
   /** What draft-07 calls dependencies, 2020-12 calls dependentRequired and dependentSchemas. */
@@ -203,7 +205,7 @@ class SchemaReader {
 
   /** What draft-07 calls additionalItems, beside a list of items, 2020-12 calls items. */
   #readAdditionalItems(node: OpenNode, value: Json): void {
-    const tree = this.read(value, below(node.pointer, "additionalItems"));
+    const tree = this.read(value, childPointer(node.pointer, "additionalItems"));
     if (node.lists.has("prefixItems")) node.single.set("items", tree);
   }
 
@@ -212,6 +214,6 @@ class SchemaReader {
     const most = node.assertions.get("maxItems");
     if (typeof most === "number" && most <= schemaLimits.uniqueItems) return;
     const message = `Write maxItems, ${schemaLimits.uniqueItems} at most, beside uniqueItems`;
-    this.#report.problem(below(node.pointer, "uniqueItems"), message);
+    this.#report.problem(childPointer(node.pointer, "uniqueItems"), message);
   }
 }

@@ -2,7 +2,7 @@
 // something that is no schema. With one document and one resource, `$dynamicRef` leads where `$ref` would.
 
 import type { Json } from "../config/types.ts";
-import { below } from "./pointer.ts";
+import { childPointer } from "../json/json-pointer.ts";
 import type { SchemaReport } from "./report.ts";
 import type { Dialect, Reference, SchemaNode, SchemaTree } from "./schema-tree.ts";
 
@@ -37,7 +37,7 @@ export class References {
     value: Json,
     dialect: Dialect,
   ): boolean {
-    const pointer = below(node.pointer, keyword);
+    const pointer = childPointer(node.pointer, keyword);
     switch (keyword) {
       case "$ref":
       case "$dynamicRef":

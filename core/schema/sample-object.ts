@@ -2,6 +2,7 @@
 // members with plain values. Answers nothing rather than an object that the schema refuses.
 
 import type { Json, JsonObject } from "../config/types.ts";
+import { valueAtPointer } from "../json/json-pointer.ts";
 import { isObject } from "../json/json-value.ts";
 import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
 
@@ -111,12 +112,7 @@ function typeOf(schema: JsonObject): Json | undefined {
 /** Only pointers into the same schema. */
 function resolve(reference: string, root: JsonObject): Json | undefined {
   if (!reference.startsWith("#/")) return undefined;
-  let found: Json | undefined = root;
-  for (const part of reference.slice(2).split("/")) {
-    const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    found = isObject(found) ? found[name] : undefined;
-  }
-  return found;
+  return valueAtPointer(root, decodeURIComponent(reference.slice(1)));
 }
 
 function list(value: Json | undefined): readonly Json[] {

@@ -2,6 +2,7 @@
 // `1.0` as `1`. Refuses depth, size, integers that a double can't hold and strings that are not Unicode.
 
 import type { Json } from "../../core/config/types.ts";
+import { childPointer } from "../../core/json/json-pointer.ts";
 import { isArray } from "../../core/json/json-value.ts";
 import { doubleText } from "../../core/json/number.ts";
 import { type Fault, type Result, refuseAll } from "../model/verdict.ts";
@@ -72,6 +73,5 @@ function byCodePoint(a: string, b: string): number {
 }
 
 function inside(location: ValueLocation, segment: string): ValueLocation {
-  const escaped = segment.replaceAll("~", "~0").replaceAll("/", "~1");
-  return { ...location, pointer: `${location.pointer}/${escaped}`, depth: location.depth + 1 };
+  return { ...location, pointer: childPointer(location.pointer, segment), depth: location.depth + 1 };
 }
