@@ -3,7 +3,7 @@
 // exit code 1.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { wordsOf } from "../core/log/words-of.ts";
+import { describeError } from "../core/log/describe-error.ts";
 import { type Ports, refusalOf } from "./start-refused.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -59,7 +59,8 @@ export async function runProgram(
 }
 
 function reportFailures(frame: Frame, failures: readonly unknown[]): boolean {
-  for (const failure of failures) process.stderr.write(`${frame.name}: it did not end cleanly: ${wordsOf(failure)}\n`);
+  for (const failure of failures)
+    process.stderr.write(`${frame.name}: it did not end cleanly: ${describeError(failure)}\n`);
   return failures.length > 0;
 }
 

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import type { PurgeOrder } from "../../core/config/data-order.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { describeError } from "../../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger, type LogLevel } from "../../core/log/logger.ts";
-import { wordsOf } from "../../core/log/words-of.ts";
 import { type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -181,7 +181,7 @@ async function patiently<T>(logger: Logger, stopping: AbortSignal, attempt: () =
       return await attempt();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      logger.warn("Redis unavailable at start", { error: wordsOf(error) });
+      logger.warn("Redis unavailable at start", { error: describeError(error) });
       await sleep(retryMilliseconds, undefined, { signal: stopping });
     }
   }

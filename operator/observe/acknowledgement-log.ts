@@ -1,8 +1,8 @@
 // Logs acknowledgements that can't be read: at once and then once a minute, for they are looked at many times a second while somebody
 // waits for them.
 
+import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { wordsOf } from "../../core/log/words-of.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { LookObservation } from "../publish/acknowledgements.ts";
 import { createReminders } from "./reminders.ts";
@@ -16,7 +16,7 @@ export function createAcknowledgementLog(
     if (observation.kind === "looked") reminders.over("failed");
     if (observation.kind === "failed" && reminders.isDue("failed")) {
       const { error } = observation;
-      logger.warn("Acknowledgements of replicas not read", { error: wordsOf(error), ...adviceOn(error) });
+      logger.warn("Acknowledgements of replicas not read", { error: describeError(error), ...adviceOn(error) });
     }
     if (observation.kind === "unreadable" && reminders.isDue("unreadable")) {
       const { replica, fields } = observation;
@@ -28,7 +28,7 @@ export function createAcknowledgementLog(
 function adviceOn(error: unknown): { readonly advice?: string } {
   // The store's errors carry what Redis said as their cause.
   const messages = [error, (error as { readonly cause?: unknown } | undefined)?.cause]
-    .map((each) => wordsOf(each))
+    .map((each) => describeError(each))
     .join(" ");
   return messages.includes("NOPERM")
     ? { advice: "The operator's Redis user lacks rights: see docs/reference/redis.md" }

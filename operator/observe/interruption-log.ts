@@ -1,8 +1,8 @@
 // Logs watches that are interrupted: each kind's first failure and then one a minute, for they are tried again every few seconds.
 // And of those that had failed without a word, as a comparison shows.
 
+import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { wordsOf } from "../../core/log/words-of.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { ReflectorObservation } from "../watch/reflector.ts";
 import { createReminders } from "./reminders.ts";
@@ -13,7 +13,7 @@ export function createInterruptionLog(logger: Logger, monotonic: Monotonic): Int
   const reminders = createReminders(monotonic);
   const failed = (kind: string, error: unknown): void => {
     const log = reminders.isDue(kind) ? logger.warn : logger.debug;
-    log("Watch interrupted", { kind, error: wordsOf(error), ...adviceOn(error) });
+    log("Watch interrupted", { kind, error: describeError(error), ...adviceOn(error) });
   };
   return (kind, observation) => {
     if (observation.what === "listed" || observation.what === "watching") reminders.over(kind);

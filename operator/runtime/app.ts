@@ -3,8 +3,8 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { FollowedToken } from "../../core/http/second-port-access.ts";
+import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { wordsOf } from "../../core/log/words-of.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { isNotFound } from "../kube/api.ts";
@@ -130,7 +130,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const leading = loop.catch((error: unknown) => {
     if (stopping.signal.aborted) return;
-    logger.error("Leading failed", { error: wordsOf(error) });
+    logger.error("Leading failed", { error: describeError(error) });
     failed.resolve();
   });
 
@@ -165,7 +165,7 @@ function definitionLog(logger: Logger, monotonic: Monotonic): (kind: Kind, error
   const reminders = createReminders(monotonic);
   return (kind, error) => {
     const log = reminders.isDue(kind) ? logger.warn : logger.debug;
-    log("Failed to read a CustomResourceDefinition; deletions of its kind wait", { kind, error: wordsOf(error) });
+    log("Failed to read a CustomResourceDefinition; deletions of its kind wait", { kind, error: describeError(error) });
   };
 }
 
@@ -182,5 +182,5 @@ function logLead(observation: LeadObservation, { logger, settings }: OperatorOpt
 
 function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {
   const advice = `Create the namespace ${namespace}, or name another one with --operator-namespace`;
-  return { error: wordsOf(error), ...(isNotFound(error) && { advice }) };
+  return { error: describeError(error), ...(isNotFound(error) && { advice }) };
 }

@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { projectName, projectOfName } from "../../core/config/config-keys.ts";
 import { userField } from "../../core/config/fields.ts";
-import { wordsOf } from "../../core/log/words-of.ts";
+import { describeError } from "../../core/log/describe-error.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { createSchemaCheck } from "../compile/schema-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
@@ -179,7 +179,7 @@ export class LeaderSession {
         const { namespace, name } = projectOfName(observation.key);
         const { error } = observation;
         const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
-        log("Project not reconciled, tried again", { namespace, name, error: wordsOf(error) });
+        log("Project not reconciled, tried again", { namespace, name, error: describeError(error) });
       },
     });
     // Whatever Redis says, everything is looked at: what can't be published is said in the statuses.

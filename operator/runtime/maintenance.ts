@@ -2,8 +2,8 @@
 // whether Redis was emptied, how much memory it uses and when its certificate ends, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
 
 import { projectName, projectOfName } from "../../core/config/config-keys.ts";
+import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { wordsOf } from "../../core/log/words-of.ts";
 import { pause, type Timers } from "../../core/timers.ts";
 import { checkAbsence } from "../finalize/mass-deletion-guard.ts";
 import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
@@ -72,7 +72,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     } catch (error) {
       // A refusal was logged when it began.
       if (deps.signal.aborted || error instanceof RedisRefused) return;
-      logger.warn("Maintenance failed", { what, error: wordsOf(error) });
+      logger.warn("Maintenance failed", { what, error: describeError(error) });
     }
   };
 
