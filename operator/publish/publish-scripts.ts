@@ -11,7 +11,6 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { listOf, numberOf, textOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory, type Script } from "../../core/redis/script.ts";
-import type { Numbered } from "./revisions.ts";
 
 /** Entries that the stream of hints keeps, about: a replica that missed more reads the index of projects instead. */
 const streamLength = 10_000;
@@ -62,9 +61,12 @@ export type BeginReply =
   | { readonly outcome: "foreign" }
   | { readonly outcome: "overtaken" };
 
-export interface PublishStep extends Numbered {
+export interface PublishStep {
   readonly ref: ProjectRef;
   readonly epoch: string;
+  /** What meta must say, so that `revision` is the next one. */
+  readonly lastRevision: string;
+  readonly revision: number;
 }
 
 export interface Publication extends PublishStep {

@@ -20,7 +20,6 @@ import { readDataRecords } from "./data-records.ts";
 import { Memory } from "./memory.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import { ForeignInstance, NotTheWriter, type RedisRefused } from "./refusals.ts";
-import { Revisions } from "./revisions.ts";
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
 import { WriterSession } from "./writer-session.ts";
 
@@ -167,8 +166,9 @@ class RedisPublisher implements Publisher {
       gateway,
       scripts: this.#scripts,
       keyring: () => this.#keyring,
+      clock,
       epoch,
-      revisions: new Revisions(begun.revision, clock),
+      revision: begun.revision,
       records: await readDataRecords(gateway),
       memory: this.#memory,
     });
@@ -197,14 +197,12 @@ class RedisPublisher implements Publisher {
     const session = this.#session;
     if (session === undefined) return "lost";
     const { meta } = configKeys;
-    let epoch: string | undefined;
-    const stands = await session.revisions.stands(async () => {
-      const { gateway } = this.#deps;
-      const found = listOf(await gateway.read(meta, "HMGET", meta, "epoch", "revision")).map(optionalText);
-      epoch = found[0];
-      return found[1] ?? "0";
+    const stands = await session.stands(async () => {
+      const found = listOf(await this.#deps.gateway.read(meta, "HMGET", meta, "epoch", "revision"));
+      const [epoch, revision = "0"] = found.map(optionalText);
+      return { epoch, revision };
     });
-    if (stands && epoch === session.epoch) return "writer";
+    if (stands) return "writer";
     this.#end(session);
     return "lost";
   }
@@ -261,7 +259,7 @@ class RedisPublisher implements Publisher {
   }
 
   newest(): number {
-    return this.#session?.revisions.newest() ?? 0;
+    return this.#session?.newest() ?? 0;
   }
 
   setKeyring(keyring: Keyring): void {

@@ -1,6 +1,8 @@
-// What one beginning of a publisher may write, until another one begins, Redis is emptied or it loses writes: then every write
-// is refused with NotTheWriter, also of a publish that is under way. What Redis holds is remembered, for nobody else writes it.
+// Writes configuration under one epoch, each step with the revision that follows the newest, one step after the other. Once another publisher
+// has begun, or Redis was emptied or lost writes, every write is refused with NotTheWriter, also of a publish that is under way. What Redis
+// holds is remembered, because nobody else writes it.
 
+import type { Clock } from "../../core/clock.ts";
 import { projectName } from "../../core/config/config-keys.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { writeEntry, writePublished } from "../../core/config/published-value.ts";
@@ -24,14 +26,15 @@ import {
 } from "./publish-scripts.ts";
 import type { Published } from "./publisher.ts";
 import { NotTheWriter } from "./refusals.ts";
-import { lostWriter, type Revisions } from "./revisions.ts";
 
 export interface WriterSessionDeps {
   readonly gateway: Gateway;
   readonly scripts: PublishScripts;
   readonly keyring: () => Keyring;
+  readonly clock: Clock;
   readonly epoch: string;
-  readonly revisions: Revisions;
+  /** That meta says, as it began. */
+  readonly revision: string;
   /** As they stood in Redis when it began. */
   readonly records: Map<string, DataRecord>;
   readonly memory: Memory;
@@ -48,7 +51,6 @@ interface Writing {
 
 export class WriterSession {
   readonly epoch: string;
-  readonly revisions: Revisions;
   /** By `<namespace>/<name>`. */
   readonly records: Map<string, DataRecord>;
   readonly #gateway: Gateway;
@@ -58,13 +60,21 @@ export class WriterSession {
   readonly #known = new Map<string, KnownProject>();
   /** Readings under way: a caller that asks meanwhile gets the same object, for only one may be remembered. */
   readonly #reading = new Map<string, Promise<KnownProject>>();
+  readonly #clock: Clock;
+  /** What meta says after the newest step that was published. */
+  #lastRevision: string;
+  /** The newest one that was sent, whatever became of it. */
+  #sentRevision: number;
+  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ gateway, scripts, keyring, epoch, revisions, records, memory }: WriterSessionDeps) {
+  constructor({ gateway, scripts, keyring, clock, epoch, revision, records, memory }: WriterSessionDeps) {
     this.#gateway = gateway;
     this.#scripts = scripts;
     this.#keyring = keyring;
+    this.#clock = clock;
     this.epoch = epoch;
-    this.revisions = revisions;
+    this.#lastRevision = revision;
+    this.#sentRevision = Number(revision);
     this.records = records;
     // One of its own: work of an earlier session that has not ended yet must not write into it.
     this.#memory = memory.copy();
@@ -72,6 +82,19 @@ export class WriterSession {
 
   memory(): Memory {
     return this.#memory;
+  }
+
+  /** Of the newest step that was published. */
+  newest(): number {
+    return Number(this.#lastRevision);
+  }
+
+  /** Whether meta says what this session left there. `read` is called while no step is under way. */
+  stands(read: () => Promise<{ readonly epoch: string | undefined; readonly revision: string }>): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const { epoch, revision } = await read();
+      return epoch === this.epoch && revision === this.#lastRevision;
+    });
   }
 
   async load(ref: ProjectRef): Promise<PublishedProject> {
@@ -88,15 +111,15 @@ export class WriterSession {
     if (steps.length > 1) this.#memory.doubt(projectName(ref));
     await this.#writeAll(steps, { known, parts, data });
     this.#memory.published(projectName(ref), parts);
-    if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.revisions.newest()));
+    if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.newest()));
     return this.#published(ref, { changed: sizeOf(steps), revision: known.revision });
   }
 
   async withdraw(ref: ProjectRef, data: DataRecord | undefined): Promise<Published> {
     const known = await this.#knownOf(ref);
     if (known.fields.size === 0 && known.revision === 0) {
-      await this.writeData(ref, settledRecord(data, this.revisions.newest()));
-      return this.#published(ref, { changed: 0, revision: this.revisions.newest() });
+      await this.writeData(ref, settledRecord(data, this.newest()));
+      return this.#published(ref, { changed: 0, revision: this.newest() });
     }
     const recordAt: RecordAt = (revision) => settledRecord(data, revision);
     const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
@@ -152,8 +175,7 @@ export class WriterSession {
   }
 
   async fenced(write: (epoch: string) => Promise<PublishReply>): Promise<void> {
-    const reply = await write(this.epoch);
-    if (reply.outcome !== "published") throw lostWriter();
+    requireWritten(await write(this.epoch));
   }
 
   // ---------------------------------------------------------------------------------------------------------------- inside
@@ -222,14 +244,25 @@ export class WriterSession {
     recordAt: RecordAt,
     run: (step: PublishStep & { readonly record: RecordText }) => Promise<PublishReply>,
   ): Promise<number> {
-    const revision = await this.#orForget(ref, () =>
-      this.revisions.advance((numbered) => {
-        const record = this.#recordText(ref, recordAt(numbered.revision));
-        return run({ ...numbered, ref, epoch: this.epoch, record });
-      }),
-    );
+    const send = async (): Promise<number> => {
+      const lastRevision = this.#lastRevision;
+      // Milliseconds, so that revisions go on growing when Redis was emptied and the count began anew.
+      const revision = Math.max(this.#sentRevision + 1, this.#clock.now());
+      this.#sentRevision = revision;
+      const record = this.#recordText(ref, recordAt(revision));
+      requireWritten(await run({ ref, epoch: this.epoch, lastRevision, revision, record }));
+      this.#lastRevision = String(revision);
+      return revision;
+    };
+    const revision = await this.#orForget(ref, () => this.#inTurn(send));
     this.#remember(ref, recordAt(revision));
     return revision;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
   }
 
   /** What failed is perhaps written, perhaps not: Redis is looked at before the next step. */
@@ -268,4 +301,9 @@ export class WriterSession {
 /** Fields written or removed. */
 function sizeOf(steps: readonly Change[]): number {
   return steps.reduce((sum, { changed, removed }) => sum + changed.length + removed.length, 0);
+}
+
+function requireWritten({ outcome }: PublishReply): void {
+  if (outcome === "published") return;
+  throw new NotTheWriter("Another publisher writes, or the configuration was emptied or lost writes");
 }
