@@ -15,11 +15,19 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
-import { type Claimant, newEpoch, placeOf, refusalOf, type Standing } from "./contest.ts";
 import { readDataRecords } from "./data-records.ts";
 import { Memory } from "./memory.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
-import { ForeignInstance, NotTheWriter, type RedisRefused } from "./refusals.ts";
+import {
+  ForeignInstance,
+  NotTheWriter,
+  newEpoch,
+  placeOf,
+  type RedisOwner,
+  type RedisRefused,
+  type RedisState,
+  refusalOf,
+} from "./refusals.ts";
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
 import { WriterSession } from "./writer-session.ts";
 
@@ -103,7 +111,7 @@ export interface Publisher {
 }
 
 /** The installation it writes for; another one's Redis is refused. */
-export interface PublisherDeps extends Claimant {
+export interface PublisherDeps extends RedisOwner {
   readonly gateway: Gateway;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -137,9 +145,9 @@ class RedisPublisher implements Publisher {
     const { gateway, clock, owner, place } = this.#deps;
     if (this.#session !== undefined) this.#end(this.#session);
     // Looked at before the Lease is: a process that stood still after the answer takes nothing from one that began meanwhile.
-    const standing = await this.#standing();
-    const refusal = refusalOf(standing, this.#deps);
-    const mayTake = (takeOver && !this.#hasBegun) || standing.epoch === this.#takenOver;
+    const found = await this.#readState();
+    const refusal = refusalOf(found, this.#deps);
+    const mayTake = (takeOver && !this.#hasBegun) || found.epoch === this.#takenOver;
     if (refusal !== undefined && !mayTake) throw refusal;
     if (confirm !== undefined && !(await confirm())) {
       throw new NotTheWriter("This process may not write any more");
@@ -149,7 +157,7 @@ class RedisPublisher implements Publisher {
     const epoch = newEpoch(place, this.#name, randomUUID());
     const begun = await this.#scripts.begin({
       owner,
-      seen: standing.epoch,
+      seen: found.epoch,
       epoch,
       instance: randomUUID(),
       format: configFormat,
@@ -158,9 +166,9 @@ class RedisPublisher implements Publisher {
       store: expected,
     });
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
-    if (begun.outcome === "foreign") throw new ForeignInstance(placeOf(standing.epoch));
-    await this.#found(begun.store, expected.id);
-    if (refusal !== undefined) this.#takenOver = standing.epoch;
+    if (begun.outcome === "foreign") throw new ForeignInstance(placeOf(found.epoch));
+    await this.#keepStore(begun.store, expected.id);
+    if (refusal !== undefined) this.#takenOver = found.epoch;
     this.#hasBegun = true;
     this.#session = new WriterSession({
       gateway,
@@ -280,7 +288,7 @@ class RedisPublisher implements Publisher {
 
   // ---------------------------------------------------------------------------------------------------------------- inside
 
-  async #standing(): Promise<Standing> {
+  async #readState(): Promise<RedisState> {
     const { meta } = configKeys;
     const found = listOf(await this.#deps.gateway.read(meta, "HMGET", meta, "epoch", "owner"));
     const [epoch = "", owner] = found.map(optionalText);
@@ -288,7 +296,7 @@ class RedisPublisher implements Publisher {
   }
 
   /** In Redis first, and only then remembered: what ends in between is found there by the next beginning. */
-  async #found(found: FoundStore, expected: string | undefined): Promise<void> {
+  async #keepStore(found: FoundStore, expected: string | undefined): Promise<void> {
     if (found.id !== (expected ?? "")) await this.#deps.store?.keep(found.id);
     this.#store = found;
   }

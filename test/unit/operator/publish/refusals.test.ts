@@ -1,8 +1,14 @@
 // Which Redis is left to another installation.
 
 import { describe, expect, it } from "vitest";
-import { newEpoch, placeOf, refusalOf } from "../../../../operator/publish/contest.ts";
-import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../../operator/publish/refusals.ts";
+import {
+  ForeignInstance,
+  KeyRingCopied,
+  newEpoch,
+  placeOf,
+  type RedisRefused,
+  refusalOf,
+} from "../../../../operator/publish/refusals.ts";
 
 const me = { owner: "ours", place: "here/ring/uid", formerPlace: "here/secret-uid" };
 const epochAt = (place: string): string => newEpoch(place, "somebody", "b7b4e3e1-0000-4000-8000-000000000000");
