@@ -4,8 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isCredentialField, projectName } from "../../core/config/config-keys.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { Change } from "./changes.ts";
-import type { KnownProject } from "./known-project.ts";
+import type { Change, KnownProject } from "./project-fields.ts";
 import type { PublishedEntry } from "./publisher.ts";
 
 /** How far a project had come, by revisions. */

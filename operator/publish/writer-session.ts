@@ -12,10 +12,9 @@ import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
-import { type Change, changesOf, resealsOf } from "./changes.ts";
 import { readDataRecord, recordText, settledRecord } from "./data-records.ts";
-import { type KnownProject, readProject } from "./known-project.ts";
 import { type Memory, withLastCredentials, withUnrevokedCredentials } from "./memory.ts";
+import { type Change, changesOf, type KnownProject, readProject, resealsOf } from "./project-fields.ts";
 import {
   noRecord,
   type PublishReply,

@@ -22,10 +22,10 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "removed-credentials-stay-published",
     harm: "A deleted API key goes on working",
-    file: "operator/publish/changes.ts",
+    file: "operator/publish/project-fields.ts",
     find: "const removed = [...known.fields.keys()].filter((field) => !present.has(field));",
     replace: "const removed = [...known.fields.keys()].filter(() => present.size === 0);",
-    caughtBy: ["test/unit/operator/publish/changes.test.ts", "test/store/published-config.test.ts"],
+    caughtBy: ["test/unit/operator/publish/project-fields.test.ts", "test/store/published-config.test.ts"],
   },
   {
     name: "rotated-keys-stay-at-the-former-installation",

@@ -3,8 +3,13 @@
 import { describe, expect, it } from "vitest";
 import { newKeyringText, newRingKey, parseKeyring } from "../../../../core/config/keyring.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import { type Change, changesOf, resealsOf } from "../../../../operator/publish/changes.ts";
-import type { KnownField, KnownProject } from "../../../../operator/publish/known-project.ts";
+import {
+  type Change,
+  changesOf,
+  type KnownField,
+  type KnownProject,
+  resealsOf,
+} from "../../../../operator/publish/project-fields.ts";
 import { manyUsers } from "../../../support/fleet/publishing.ts";
 import { changed, project, withConfig, withoutUser, withResource, withUser } from "../../../support/http/projects.ts";
 
