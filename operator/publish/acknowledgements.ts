@@ -1,15 +1,14 @@
-// What the replicas have acknowledged, looked at often while somebody waits for it and now and then otherwise. While Redis is
-// away the last look stands, and nothing new is programmed; before the first look everything waits.
+// What the replicas have acknowledged, read often while somebody waits for it and now and then otherwise. While Redis is
+// away the last reading stands, and nothing new is programmed; before the first one everything waits.
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
-import { type Availability, availabilityOf, type Liveness } from "./availability.ts";
-import { LastLook } from "./last-look.ts";
+import { type Availability, availabilityOf, type Liveness, livenessOf } from "./availability.ts";
 import { createQuotaAggregator } from "./quota-aggregator.ts";
-import { liveReplicas, type ReplicaState } from "./replicas.ts";
+import { liveMs, liveReplicas, type ReplicaState } from "./replicas.ts";
 
 /** `programmed` = every live replica can no longer serve anything older than the revision. */
 export type RolloutState = "programmed" | "waiting" | "no_replicas";
@@ -68,11 +67,52 @@ const idleMs = 1_000;
 /** Between two looks at what projects use. */
 const usesMs = 10_000;
 
+/**
+ * What the last reading found. It stands for what replicas have acknowledged, however old it is; for what they serve now only as long as each
+ * heartbeat of it may still count.
+ */
+class LatestReplicas {
+  readonly #monotonic: Monotonic;
+  #replicas: readonly ReplicaState[] | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #liveness: Liveness = "unknown";
+
+  constructor(monotonic: Monotonic) {
+    this.#monotonic = monotonic;
+  }
+
+  set(replicas: readonly ReplicaState[]): void {
+    this.#replicas = replicas;
+    this.#readAt = this.#monotonic();
+  }
+
+  /** Undefined until Redis has answered once: not to know of any is not the same as that there is none. */
+  all(): readonly ReplicaState[] | undefined {
+    return this.#replicas;
+  }
+
+  /** Undefined when nothing is known of now. */
+  live(): readonly ReplicaState[] | undefined {
+    return this.#monotonic() - this.#readAt > liveMs ? undefined : this.#replicas;
+  }
+
+  liveness(): Liveness {
+    return livenessOf(this.live());
+  }
+
+  /** Whether the liveness is another one than when this was called last. */
+  hasTurned(): boolean {
+    const before = this.#liveness;
+    this.#liveness = this.liveness();
+    return this.#liveness !== before;
+  }
+}
+
 export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgements {
   const { gateway, timers, monotonic = systemMonotonic, onChange, observe = () => undefined } = deps;
   const quotas = createQuotaAggregator(gateway, monotonic);
   let usesAt = Number.NEGATIVE_INFINITY;
-  const last = new LastLook(monotonic);
+  const latest = new LatestReplicas(monotonic);
   let seen = "";
   let usesText = "";
   let stopped = false;
@@ -94,20 +134,20 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     looking ??= lookAtReplicas()
       .then(
         (found) => {
-          last.found(found);
+          latest.set(found);
           for (const { replica, unreadable } of found) {
             if (unreadable.length > 0) observe({ kind: "unreadable", replica, fields: unreadable });
           }
           observe({ kind: "looked" });
           const now = JSON.stringify(found) + usesText;
-          const isNews = last.hasTurned() || now !== seen;
+          const isNews = latest.hasTurned() || now !== seen;
           seen = now;
           if (isNews && !stopped) onChange?.();
         },
         (error: unknown) => {
           if (stopped) return;
           observe({ kind: "failed", error });
-          if (last.hasTurned()) onChange?.();
+          if (latest.hasTurned()) onChange?.();
         },
       )
       .finally(() => {
@@ -122,20 +162,20 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   void look().then(idle);
 
   const rolloutOf = (revision: number): RolloutState => {
-    const replicas = last.replicas();
+    const replicas = latest.all();
     if (replicas === undefined) return "waiting";
     if (replicas.length === 0) return "no_replicas";
     return replicas.every((replica) => replica.revision >= revision) ? "programmed" : "waiting";
   };
 
-  const nacks = () => (last.replicas() ?? []).flatMap((replica) => replica.nacks);
+  const nacks = () => (latest.all() ?? []).flatMap((replica) => replica.nacks);
 
-  const building = () => buildingByProject(last.replicas() ?? []);
+  const building = () => buildingByProject(latest.all() ?? []);
 
   return {
     rolloutOf,
-    liveness: () => last.liveness(),
-    availabilityOf: (ref, revision) => availabilityOf(last.live(), projectName(ref), revision),
+    liveness: () => latest.liveness(),
+    availabilityOf: (ref, revision) => availabilityOf(latest.live(), projectName(ref), revision),
     building,
     uses: quotas.uses,
     usesOf: (ref) => quotas.uses().get(projectName(ref)),
@@ -165,7 +205,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       return rolloutOf(revision);
     },
     refusedProjects: () => new Set(nacks().map(({ project }) => project)),
-    figures: () => ({ live: last.replicas()?.length ?? 0, refusals: nacks().length }),
+    figures: () => ({ live: latest.all()?.length ?? 0, refusals: nacks().length }),
     stop() {
       stopped = true;
       stopTimer?.();

@@ -199,7 +199,7 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "old-look-says-available",
     harm: "Projects say that they are available for as long as Redis is away",
-    file: "operator/publish/last-look.ts",
+    file: "operator/publish/acknowledgements.ts",
     find: "> liveMs ? undefined : this.#replicas",
     replace: "> liveMs ? this.#replicas : this.#replicas",
     caughtBy: ["test/store/acknowledgements.test.ts"],
