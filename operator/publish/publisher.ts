@@ -16,7 +16,7 @@ import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecords } from "./data-records.ts";
-import { Memory } from "./memory.ts";
+import { PublishHistory } from "./publish-history.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import {
   ForeignInstance,
@@ -132,7 +132,7 @@ class RedisPublisher implements Publisher {
   #takenOver: string | undefined;
   #keyring: Keyring;
   #session: WriterSession | undefined;
-  #memory = new Memory();
+  #history = new PublishHistory();
   #store: FoundStore = { id: "", isOther: false };
 
   constructor(deps: PublisherDeps) {
@@ -178,7 +178,7 @@ class RedisPublisher implements Publisher {
       epoch,
       revision: begun.revision,
       records: await readDataRecords(gateway),
-      memory: this.#memory,
+      history: this.#history,
     });
     return refusal;
   }
@@ -240,7 +240,7 @@ class RedisPublisher implements Publisher {
   }
 
   lostFrom(published: readonly PublishedEntry[]): readonly string[] {
-    return (this.#session?.memory() ?? this.#memory).lostFrom(published);
+    return (this.#session?.history() ?? this.#history).lostFrom(published);
   }
 
   async lacks(ref: ProjectRef): Promise<boolean> {
@@ -317,7 +317,7 @@ class RedisPublisher implements Publisher {
   /** Ends this session, unless another one has begun meanwhile. */
   #end(session: WriterSession): void {
     if (this.#session !== session) return;
-    this.#memory = session.memory();
+    this.#history = session.history();
     this.#session = undefined;
   }
 }

@@ -13,8 +13,8 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecord, recordText, settledRecord } from "./data-records.ts";
-import { type Memory, withLastCredentials, withUnrevokedCredentials } from "./memory.ts";
 import { type Change, changesOf, type KnownProject, readProject, resealsOf } from "./project-fields.ts";
+import { type PublishHistory, withLastCredentials, withUnrevokedCredentials } from "./publish-history.ts";
 import {
   noRecord,
   type PublishReply,
@@ -36,7 +36,7 @@ export interface WriterSessionDeps {
   readonly revision: string;
   /** As they stood in Redis when it began. */
   readonly records: Map<string, DataRecord>;
-  readonly memory: Memory;
+  readonly history: PublishHistory;
 }
 
 /** What to record of stored data with the step that gets this revision. */
@@ -55,7 +55,7 @@ export class WriterSession {
   readonly #gateway: Gateway;
   readonly #scripts: PublishScripts;
   readonly #keyring: () => Keyring;
-  readonly #memory: Memory;
+  readonly #history: PublishHistory;
   readonly #known = new Map<string, KnownProject>();
   /** Readings under way: a caller that asks meanwhile gets the same object, for only one may be remembered. */
   readonly #reading = new Map<string, Promise<KnownProject>>();
@@ -66,7 +66,7 @@ export class WriterSession {
   #sentRevision: number;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ gateway, scripts, keyring, clock, epoch, revision, records, memory }: WriterSessionDeps) {
+  constructor({ gateway, scripts, keyring, clock, epoch, revision, records, history }: WriterSessionDeps) {
     this.#gateway = gateway;
     this.#scripts = scripts;
     this.#keyring = keyring;
@@ -76,11 +76,11 @@ export class WriterSession {
     this.#sentRevision = Number(revision);
     this.records = records;
     // One of its own: work of an earlier session that has not ended yet must not write into it.
-    this.#memory = memory.copy();
+    this.#history = history.copy();
   }
 
-  memory(): Memory {
-    return this.#memory;
+  history(): PublishHistory {
+    return this.#history;
   }
 
   /** Of the newest step that was published. */
@@ -106,10 +106,10 @@ export class WriterSession {
     const ref = parts.project;
     const known = await this.#knownOf(ref);
     const steps = changesOf(parts, this.#keyring(), known);
-    this.#memory.endRestore(projectName(ref));
-    if (steps.length > 1) this.#memory.doubt(projectName(ref));
+    this.#history.endRestore(projectName(ref));
+    if (steps.length > 1) this.#history.setUncertain(projectName(ref));
     await this.#writeAll(steps, { known, parts, data });
-    this.#memory.published(projectName(ref), parts);
+    this.#history.published(projectName(ref), parts);
     if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.newest()));
     return this.#published(ref, { changed: sizeOf(steps), revision: known.revision });
   }
@@ -123,7 +123,7 @@ export class WriterSession {
     const recordAt: RecordAt = (revision) => settledRecord(data, revision);
     const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
     this.#known.delete(projectName(ref));
-    this.#memory.withdrew(projectName(ref), revision);
+    this.#history.withdrawn(projectName(ref), revision);
     return this.#published(ref, { changed: known.fields.size, revision });
   }
 
@@ -138,17 +138,17 @@ export class WriterSession {
     const known = await this.#knownOf(ref);
     const { fields, parts, revision } = known;
     if (parts === undefined) return;
-    const isUncertain = this.#memory.isUncertain(name);
+    const isUncertain = this.#history.isUncertain(name);
     if (fields.size === 0) {
       if (!isUncertain) await this.publish(parts, this.#recordOf(ref));
-    } else if (this.#memory.isAhead(name, revision) || this.#memory.isRestoring(name)) {
-      const last = this.#memory.partsOf(name);
+    } else if (this.#history.isAhead(name, revision) || this.#history.isRestoring(name)) {
+      const last = this.#history.partsOf(name);
       const again = isUncertain ? withUnrevokedCredentials(parts, last) : withLastCredentials(parts, last);
       const steps = changesOf(again, this.#keyring(), known);
       // It may take several steps, and end after any of them: then it is taken up again.
-      this.#memory.beginRestore(name);
+      this.#history.beginRestore(name);
       await this.#writeAll(steps, { known, parts: again, data: this.#recordOf(ref) });
-      this.#memory.endRestore(name);
+      this.#history.endRestore(name);
     }
   }
 
@@ -197,8 +197,8 @@ export class WriterSession {
     ]);
     this.#remember(ref, record);
     // An object that is broken now has its last good version nowhere else.
-    if (read.fields.size === 0) read.parts ??= this.#memory.partsOf(projectName(ref));
-    else this.#memory.found(projectName(ref), read);
+    if (read.fields.size === 0) read.parts ??= this.#history.partsOf(projectName(ref));
+    else this.#history.wasRead(projectName(ref), read);
     this.#known.set(projectName(ref), read);
     return read;
   }
@@ -231,7 +231,7 @@ export class WriterSession {
       return this.#scripts.publish({ ...step, entry: writeEntry({ revision, hosts }), values, removed });
     });
     const { kid } = ring.keys[0];
-    this.#memory.wrote(projectName(project), revision, { change, known });
+    this.#history.stepWritten(projectName(project), revision, { change, known });
     for (const { field, contentHash } of changed) known.fields.set(field, { contentHash, kid });
     for (const field of removed) known.fields.delete(field);
     known.revision = revision;
@@ -271,7 +271,7 @@ export class WriterSession {
     } catch (error) {
       this.#known.delete(projectName(ref));
       const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
-      if (!isUnwritten) this.#memory.doubt(projectName(ref));
+      if (!isUnwritten) this.#history.setUncertain(projectName(ref));
       throw error;
     }
   }

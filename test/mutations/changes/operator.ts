@@ -267,7 +267,7 @@ export const operatorMutations: readonly Mutation[] = [
     harm: "A revoked key that a backup of Redis brings back works until its Project is compiled, where the publish before was not answered",
     file: "operator/publish/writer-session.ts",
     find: "if (parts === undefined) return;",
-    replace: "if (parts === undefined || this.#memory.isUncertain(name)) return;",
+    replace: "if (parts === undefined || this.#history.isUncertain(name)) return;",
     caughtBy: ["test/store/publisher-rolled-back.test.ts"],
   },
   {
@@ -289,7 +289,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "backup-overwrites-what-is-remembered",
     harm: "A key that a restored backup brings back is taken for the one that was published last",
-    file: "operator/publish/memory.ts",
+    file: "operator/publish/publish-history.ts",
     find: "    if (this.isAhead(name, revision) || this.#restoring.has(name)) return;\n",
     replace: "",
     caughtBy: ["test/store/publisher-rolled-back.test.ts"],

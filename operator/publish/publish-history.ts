@@ -1,5 +1,5 @@
-// What this process has published, in every session as the writer: the last good versions, and how far it had come with each project. Redis may
-// be emptied, be restored from a backup, or lose its newest writes in a failover; here it says what is missing then.
+// What this process has published, in all of its sessions as the writer: the last good version of each project, and the revision it had reached.
+// Redis may be emptied, be restored from a backup, or lose its newest writes in a failover; from this history follows what is missing then.
 
 import { isDeepStrictEqual } from "node:util";
 import { isCredentialField, projectName } from "../../core/config/config-keys.ts";
@@ -7,7 +7,7 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import type { Change, KnownProject } from "./project-fields.ts";
 import type { PublishedEntry } from "./publisher.ts";
 
-/** How far a project had come, by revisions. */
+/** The revisions that a project had reached. */
 interface Progress {
   /** Of its newest step. */
   readonly newest: number;
@@ -18,20 +18,20 @@ interface Progress {
 /** Withdrawn projects that are remembered, the newest ones; some hundred bytes each. */
 const withdrawnRemembered = 10_000;
 
-export class Memory {
+export class PublishHistory {
   /** By name, like all of this. */
   readonly #parts = new Map<string, ProjectParts>();
   readonly #progress = new Map<string, Progress>();
   /** With the revision of the withdrawal. */
   readonly #withdrawn = new Map<string, number>();
-  /** Of which something newer was written, perhaps: what it took away must not come back. */
+  /** Projects of which something newer was written, perhaps: what it took away must not come back. */
   readonly #uncertain = new Set<string>();
-  /** Of which credentials were being put back, and perhaps not all were: Redis is not to be believed of them. */
+  /** Projects whose credentials were being put back, perhaps not all of them: what Redis holds of these proves nothing. */
   readonly #restoring = new Set<string>();
 
-  /** Knows what this one knows, and goes on by itself. */
-  copy(): Memory {
-    const copy = new Memory();
+  /** The same history, which goes on by itself. */
+  copy(): PublishHistory {
+    const copy = new PublishHistory();
     for (const [name, parts] of this.#parts) copy.#parts.set(name, parts);
     for (const [name, progress] of this.#progress) copy.#progress.set(name, progress);
     for (const [name, revision] of this.#withdrawn) copy.#withdrawn.set(name, revision);
@@ -69,10 +69,10 @@ export class Memory {
     return [...new Set([...returned, ...behind.map(([name]) => name)])];
   }
 
-  // ---------------------------------------------------------------------------------------------------- what becomes of it
+  // ------------------------------------------------------------------------------------------------------------- what happened
 
-  /** What Redis holds, as it was just read: believed where it is not older than what was published. */
-  found(name: string, { revision, parts }: KnownProject): void {
+  /** What Redis holds was just read: it counts where it is not older than what was published. */
+  wasRead(name: string, { revision, parts }: KnownProject): void {
     if (this.isAhead(name, revision) || this.#restoring.has(name)) return;
     if (parts !== undefined) this.#parts.set(name, parts);
     if (revision === 0) return;
@@ -83,19 +83,19 @@ export class Memory {
   }
 
   /** A step of the project was written. */
-  wrote(name: string, revision: number, step: { readonly change: Change; readonly known: KnownProject }): void {
+  stepWritten(name: string, revision: number, step: { readonly change: Change; readonly known: KnownProject }): void {
     const revoked = revokes(step.change, step.known) ? revision : (this.#progress.get(name)?.revoked ?? 0);
     this.#progress.set(name, { newest: revision, revoked });
     this.#withdrawn.delete(name);
   }
 
-  /** All of it was. */
+  /** All of it was written. */
   published(name: string, parts: ProjectParts): void {
     this.#parts.set(name, parts);
     this.#uncertain.delete(name);
   }
 
-  withdrew(name: string, revision: number): void {
+  withdrawn(name: string, revision: number): void {
     this.#parts.delete(name);
     this.#progress.delete(name);
     this.#uncertain.delete(name);
@@ -106,8 +106,8 @@ export class Memory {
     if (oldest !== undefined && this.#withdrawn.size > withdrawnRemembered) this.#withdrawn.delete(oldest);
   }
 
-  /** Nobody knows whether, or how far, a change of it was written. What puts back what was there may be written again. */
-  doubt(name: string): void {
+  /** It is not known whether, or how far, a change of it was written. What puts back what was there may be written again. */
+  setUncertain(name: string): void {
     if (!this.#restoring.has(name)) this.#uncertain.add(name);
   }
 
