@@ -1,0 +1,118 @@
+// Puts around every call of a store: an observation of how long it took and how it ended, a count of calls under way that
+// close waits for, and StoreUnavailable for calls after that.
+
+import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import type { Store, StoreObservation } from "./port.ts";
+import { wrapMethods } from "./wrap-methods.ts";
+
+type Observe = (observation: StoreObservation) => void;
+
+/** `local`: returns at once and sends nothing. */
+type Kind<M> = M extends (...args: never[]) => infer Result
+  ? Result extends Promise<unknown>
+    ? "call"
+    : Result extends AsyncIterable<unknown>
+      ? "iteration"
+      : "local"
+  : never;
+
+type OtherThanCalls = { readonly [Name in keyof Store as Exclude<Name, CallName>]: Kind<Store[Name]> };
+type CallName = { [Name in keyof Store]: Kind<Store[Name]> extends "call" ? Name : never }[keyof Store];
+
+/** Methods that don't return a promise: the compiler wants all of them named here, and no others. */
+const otherKinds: OtherThanCalls = {
+  readObjects: "iteration",
+  scan: "iteration",
+  sessionKeeper: "local",
+  health: "local",
+};
+
+/** Where the metric's label is another one than the method's name: dashboards may have it. */
+const labels: Readonly<Partial<Record<keyof Store, string>>> = { pageAfter: "walk", idempotencyRecord: "receipt" };
+
+export function observedStore(store: Store, observe: Observe | undefined): Store {
+  const calls = new Calls(observe);
+  const kinds: Readonly<Partial<Record<keyof Store, Kind<Store[keyof Store]>>>> = otherKinds;
+  const wrapped = wrapMethods(store, (name, method) => {
+    const operation = labels[name] ?? name;
+    switch (kinds[name]) {
+      case "local":
+        return method;
+      case "iteration":
+        return (...args) => calls.each(operation, method(...args) as AsyncIterable<unknown>);
+      default:
+        return (...args) => calls.run(operation, () => method(...args) as Promise<unknown>);
+    }
+  });
+  return Object.assign(wrapped, {
+    health: () => (calls.isClosed ? { reachable: false } : store.health()),
+    close: () => calls.close(() => store.close()),
+  });
+}
+
+class Calls {
+  readonly #observe: Observe | undefined;
+  #underWay = 0;
+  #closed: Promise<void> | undefined;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(observe: Observe | undefined) {
+    this.#observe = observe;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  async run<T>(operation: string, call: () => Promise<T>): Promise<T> {
+    if (this.isClosed) throw new StoreUnavailable("The store is closed");
+    const start = performance.now();
+    this.#underWay += 1;
+    try {
+      const result = await call();
+      this.#report(operation, start, "ok");
+      return result;
+    } catch (error) {
+      this.#report(operation, start, outcomeOf(error));
+      throw error;
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#whenIdle?.();
+    }
+  }
+
+  /** Each step of an iteration is a call. */
+  async *each<T>(operation: string, items: AsyncIterable<T>): AsyncIterable<T> {
+    const iterator = items[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const step = await this.run(operation, () => iterator.next());
+        if (step.done) return;
+        yield step.value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  close(release: () => Promise<void>): Promise<void> {
+    this.#closed ??= this.#idle().then(release);
+    return this.#closed;
+  }
+
+  #idle(): Promise<void> {
+    if (this.#underWay === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenIdle = resolve;
+    });
+  }
+
+  #report(operation: string, start: number, outcome: StoreObservation["outcome"]): void {
+    this.#observe?.({ operation, seconds: (performance.now() - start) / 1000, outcome });
+  }
+}
+
+export function outcomeOf(error: unknown): StoreObservation["outcome"] {
+  if (error instanceof StoreUnavailable) return "unavailable";
+  return error instanceof OutcomeUnknown ? "unknown" : "error";
+}
