@@ -49,7 +49,6 @@ const sentences: Readonly<Record<string, string>> = {
   "bench:projects": "what 10,000 projects cost a replica",
   "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
   chaos: "kills, outages and failovers under clients whose history is judged; --only NAME --seed N --seconds S",
-  "docs:site": "a site of all documentation in out/site, with a search; no network is needed to make it or to read it",
   "draw:dashboards": "pictures of the dashboards, from a real Prometheus after minutes of traffic",
 };
 

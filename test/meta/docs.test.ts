@@ -12,12 +12,17 @@ import { documentationPages } from "./documentation-pages.ts";
 
 describe.each(documentationPages)("%s", (page) => {
   it("links to files and folders that are there", async () => {
-    const text = (await readFile(join(root, page), "utf8"))
-      .replaceAll(/^ *```[\s\S]*?^ *```/gm, "")
-      .replaceAll(/`[^`\n]*`/g, "");
-    const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link]) => link ?? "");
-    const local = links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => posix.join(posix.dirname(page), link));
-    expect(local.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    const links = await linksOf(page);
+    expect(links.map(({ path }) => path).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it("links to headings that are there", async () => {
+    const links = (await linksOf(page)).filter(({ path, anchor }) => anchor !== "" && path.endsWith(".md"));
+    const broken: string[] = [];
+    for (const { path, anchor } of links) {
+      if (!(await anchorsOf(path)).has(anchor)) broken.push(`${path}#${anchor}`);
+    }
+    expect(broken).toEqual([]);
   });
 
   it("shows no kubectl command that a CRD of another group could answer: a kind goes with its group, or by category or short name", async () => {
@@ -42,6 +47,25 @@ describe.each(documentationPages)("%s", (page) => {
     const named = [...text.matchAll(/`(test\/[\w/-]+(?:\.test)?\.ts)`/g)].map(([, path]) => path ?? "");
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
+});
+
+it("every page is reached from README.md, by its own name or by that of its folder", async () => {
+  const reached = new Set(["README.md"]);
+  for (const page of reached) {
+    for (const { path } of await linksOf(page)) {
+      const folder = path.replace(/\/$/, "");
+      const pages = documentationPages.filter((other) => other === path || posix.dirname(other) === folder);
+      for (const other of pages) reached.add(other);
+    }
+  }
+  expect(documentationPages.filter((page) => !reached.has(page))).toEqual([]);
+});
+
+it("headings have the anchors that GitHub gives them, repeated ones numbered", () => {
+  const text =
+    "## If it doesn't become ready\n## Objects: `/api`\n```\n# a comment\n```\n### Good to [know](a.md)\n# Good to know";
+  const anchors = ["if-it-doesnt-become-ready", "objects-api", "good-to-know", "good-to-know-1"];
+  expect([...headingAnchors(text)]).toEqual(anchors);
 });
 
 it("every manifest that a page shows is one that jsonplane validate takes; those that are saved are tried where they are used", async () => {
@@ -69,4 +93,51 @@ function missingProject(text: string): string {
   const [, name] = /projectRef: \{ name: ([\w-]+) \}/.exec(text) ?? [];
   if (name === undefined || /^kind: Project$/m.test(text)) return "";
   return `---\napiVersion: jsonplane.io/v1alpha1\nkind: Project\nmetadata: { name: ${name} }\n`;
+}
+
+interface Link {
+  /** From the repository's root. */
+  readonly path: string;
+  /** Without the `#`; empty where there is none. */
+  readonly anchor: string;
+}
+
+/** Links of a page and its pictures, but for those to other sites. */
+async function linksOf(page: string): Promise<readonly Link[]> {
+  const text = withoutBlocks(await readFile(join(root, page), "utf8")).replaceAll(/`[^`\n]*`/g, "");
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? "");
+  return targets
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => {
+      const [path = "", anchor = ""] = target.split("#");
+      return { path: path === "" ? page : posix.join(posix.dirname(page), path), anchor };
+    });
+}
+
+const anchors = new Map<string, ReadonlySet<string>>();
+
+async function anchorsOf(page: string): Promise<ReadonlySet<string>> {
+  const known = anchors.get(page) ?? headingAnchors(await readFile(join(root, page), "utf8"));
+  anchors.set(page, known);
+  return known;
+}
+
+function headingAnchors(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const [, heading = ""] of withoutBlocks(text).matchAll(/^#+ (.*)$/gm)) {
+    const anchor = heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-");
+    const count = counts.get(anchor) ?? 0;
+    counts.set(anchor, count + 1);
+    found.add(count === 0 ? anchor : `${anchor}-${count}`);
+  }
+  return found;
+}
+
+function withoutBlocks(text: string): string {
+  return text.replaceAll(/^ *```[\s\S]*?^ *```/gm, "");
 }

@@ -43,7 +43,6 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["tools/generate.ts", ["docs"], "npm run generate: docs is not an argument of it. It takes no arguments"],
   ["tools/help.ts", ["demo"], "npm run help: demo is not an argument of it. It takes no arguments"],
   ["tools/spec.ts", ["--all"], "npm run spec: Unknown option '--all'. It takes no arguments"],
-  ["tools/site/build.ts", ["a", "b"], "npm run docs:site: b is not an argument of it. It takes [FOLDER]"],
   ["tools/cluster/main.ts", [], "make cluster: It takes `up [ARCHIVE…]` or `down`, not nothing"],
   ["tools/cluster/main.ts", ["stop"], "make cluster: It takes `up [ARCHIVE…]` or `down`, not stop"],
   ["tools/image/make.ts", ["redis"], "make image: redis is not an argument of it. It takes no arguments"],
