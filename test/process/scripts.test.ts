@@ -52,6 +52,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["test/bare-machine/run.ts", ["--all"], "npm run test:bare: Unknown option '--all'. It takes --whole, --warm-go"],
   ["test/mutations/run.ts", ["--all"], "npm run test:mutations: Unknown option '--all'. It takes --only ONLY"],
   ["test/demo/run.ts", ["--help"], "make demo: Unknown option '--help'. It takes no arguments"],
+  ["test/trace/run.ts", ["GET"], "npm run trace: It takes a method and a URL, as in `GET /default/bookshop/api/books`"],
   ["test/bench/run.ts", ["--wrte"], "npm run bench: Unknown option '--wrte'. It takes --write"],
   ["test/bench/before.ts", ["a", "b"], "npm run bench:before: b is not an argument of it. It takes --write, [COMMIT]"],
   ["test/bench/compare.ts", ["Kinto"], "npm run bench:peers: Kinto is not an argument of it. It takes --write"],

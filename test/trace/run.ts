@@ -1,0 +1,67 @@
+// `npm run trace -- METHOD URL`: prints the files and functions of the product that one warm request runs, in order, by room. A path alone is
+// asked of dev mode with the examples, started for it; a whole URL of a running replica, whose inspector --inspector names. Without
+// a request the five of docs/ARCHITECTURE.md, which --write puts there.
+
+import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";
+import { startScript } from "../../tools/start-script.ts";
+import { formatTrace } from "./format-trace.ts";
+import { connectInspector } from "./inspector.ts";
+import { formatShown, traceShownRequests, writePage } from "./shown-requests.ts";
+import { traceRequest } from "./trace-request.ts";
+import { startTracedDev } from "./traced-dev.ts";
+
+startScript("npm run trace");
+const { values, words } = readArguments(
+  {
+    header: { type: "string", short: "H", multiple: true },
+    body: { type: "string" },
+    key: { type: "string" },
+    inspector: { type: "string" },
+    write: { type: "boolean" },
+  },
+  ["[METHOD]", "[URL]"],
+);
+const [method, url] = words;
+const defaultInspector = "127.0.0.1:9229";
+
+if (method === undefined) await traceShown();
+else if (url === undefined)
+  throw new WrongArguments("It takes a method and a URL, as in `GET /default/bookshop/api/books`");
+else if (url.startsWith("/")) await traceInDev(method, url);
+else await traceIn(values.inspector ?? defaultInspector, { method, url, headers: sentHeaders() });
+
+async function traceShown(): Promise<void> {
+  const text = formatShown(await traceShownRequests());
+  process.stdout.write(text);
+  if (values.write) await writePage(text);
+}
+
+async function traceInDev(asked: string, path: string): Promise<void> {
+  const dev = await startTracedDev();
+  try {
+    const headers = sentHeaders();
+    if (values.key !== undefined) headers["authorization"] = `apikey ${await dev.apiKey(values.key)}`;
+    await traceIn(dev.inspector, { method: asked, url: dev.url + path, headers });
+  } finally {
+    await dev.stop();
+  }
+}
+
+async function traceIn(
+  address: string,
+  request: { readonly method: string; readonly url: string; readonly headers: Readonly<Record<string, string>> },
+): Promise<void> {
+  const inspector = await connectInspector(address);
+  const trace = await traceRequest(inspector, { ...request, body: values.body });
+  inspector.close();
+  process.stdout.write(formatTrace(`${request.method} ${new URL(request.url).pathname}`, trace));
+}
+
+function sentHeaders(): Record<string, string> {
+  const named = (values.header ?? []).map((line) => {
+    const colon = line.indexOf(":");
+    if (colon < 1) throw new WrongArguments(`-H is ${JSON.stringify(line)}: it takes a header, as in -H 'Accept: */*'`);
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  return { ...(values.body !== undefined && { "content-type": "application/json" }), ...Object.fromEntries(named) };
+}

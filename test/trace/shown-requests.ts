@@ -1,0 +1,77 @@
+// The five requests whose way docs/ARCHITECTURE.md shows, and the part of that page that has it.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { formatTrace } from "./format-trace.ts";
+import { connectInspector } from "./inspector.ts";
+import { type Trace, traceRequest } from "./trace-request.ts";
+import { startTracedDev } from "./traced-dev.ts";
+
+export interface ShownTrace {
+  readonly title: string;
+  readonly maxFiles: number;
+  readonly trace: Trace;
+}
+
+interface ShownRequest {
+  readonly title: string;
+  readonly method: string;
+  /** `{id}` is the id of a book. */
+  readonly path: string;
+  readonly body?: string;
+  /** Sent without a credential. */
+  readonly isAnonymous?: boolean;
+  /** Files that it may run through; the figure only goes down. */
+  readonly maxFiles: number;
+}
+
+const book = '{"title":"Emma","author":{"name":"Jane Austen"},"price":9.5}';
+
+const value = "/json/settings/openingHours/0/from";
+
+const shownRequests: readonly ShownRequest[] = [
+  { title: "GET of an object, with an API key", method: "GET", path: "/api/books/{id}", maxFiles: 38 },
+  { title: "GET of a sorted list", method: "GET", path: "/api/books?_sort=-price", maxFiles: 49 },
+  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 58 },
+  { title: "GET of a value below a root key", method: "GET", path: value, isAnonymous: true, maxFiles: 35 },
+  { title: "PUT of an object", method: "PUT", path: "/api/books/{id}", body: '{"price":8}', maxFiles: 51 },
+];
+
+/** Traces them in dev mode, with an administrator's API key. */
+export async function traceShownRequests(): Promise<readonly ShownTrace[]> {
+  const dev = await startTracedDev();
+  try {
+    const base = `${dev.url}/default/bookshop`;
+    const headers = { authorization: `apikey ${await dev.apiKey("back-office")}`, "content-type": "application/json" };
+    const reply = await fetch(`${base}/api/books`, { method: "POST", headers, body: book });
+    const { id } = (await reply.json()) as { readonly id: string };
+    const inspector = await connectInspector(dev.inspector);
+    const traces: ShownTrace[] = [];
+    for (const { title, method, path, body, isAnonymous, maxFiles } of shownRequests) {
+      const url = base + path.replace("{id}", id);
+      const request = { method, url, headers: isAnonymous ? {} : headers, body };
+      traces.push({ title, maxFiles, trace: await traceRequest(inspector, request) });
+    }
+    inspector.close();
+    return traces;
+  } finally {
+    await dev.stop();
+  }
+}
+
+export function formatShown(traces: readonly ShownTrace[]): string {
+  return traces.map(({ title, trace }) => formatTrace(title, trace)).join("\n");
+}
+
+const page = new URL("../../docs/ARCHITECTURE.md", import.meta.url);
+const shown = /(?<=\n<!-- npm run trace -- --write -->\n```\n)[\s\S]*?(?=```\n)/;
+
+export async function shownOnPage(): Promise<string> {
+  return shown.exec(await readFile(page, "utf8"))?.[0] ?? "";
+}
+
+export async function writePage(text: string): Promise<void> {
+  await writeFile(
+    page,
+    (await readFile(page, "utf8")).replace(shown, () => text),
+  );
+}

@@ -1,0 +1,184 @@
+// Finds the functions of the product that one warm request runs: V8's precise coverage counts them, and breakpoints, each of which goes
+// when it is met, say in which order they begin.
+
+import type { Inspector } from "./inspector.ts";
+
+export interface TracedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+export interface Trace {
+  readonly status: number;
+  /** In the order in which the request comes to them. */
+  readonly files: readonly TracedFile[];
+}
+
+export interface TracedFile {
+  /** Below the repository, such as `dataplane/pipeline.ts`. */
+  readonly path: string;
+  readonly functions: readonly TracedFunction[];
+}
+
+export interface TracedFunction {
+  readonly name: string;
+  /** An asynchronous one counts whenever it goes on, too. */
+  readonly count: number;
+}
+
+/** Requests before the first that counts: caches are filled, connections are open. */
+const warmUps = 30;
+/** Requests that are counted; what runs by itself meanwhile, such as a timer, is not in all of them. */
+const attempts = 8;
+/** Times that long without a function that begins, after which no further one is waited for. */
+const patience = 10;
+/** Milliseconds after an answer in which the replica observes that it ended. */
+const settleMs = 40;
+
+interface Coverage {
+  readonly result: readonly {
+    readonly scriptId: string;
+    readonly url: string;
+    readonly functions: readonly {
+      readonly functionName: string;
+      readonly ranges: readonly { readonly startOffset: number; readonly count: number }[];
+    }[];
+  }[];
+}
+
+interface Counted extends TracedFunction {
+  readonly key: string;
+  readonly path: string;
+  readonly scriptId: string;
+  readonly startOffset: number;
+}
+
+export async function traceRequest(inspector: Inspector, request: TracedRequest): Promise<Trace> {
+  await inspector.call("Profiler.enable");
+  await inspector.call("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+  for (let sent = 0; sent < warmUps; sent += 1) await send(request);
+  let status = 0;
+  let counted: readonly Counted[] | undefined;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    await pause(settleMs);
+    await inspector.call("Profiler.takePreciseCoverage");
+    status = await send(request);
+    await pause(settleMs);
+    const found = countedIn(await inspector.call<Coverage>("Profiler.takePreciseCoverage"));
+    counted = counted === undefined ? found : inBoth(counted, found);
+  }
+  await inspector.call("Profiler.stopPreciseCoverage");
+  const order = await orderOf(inspector, counted ?? [], () => send(request));
+  return { status, files: filesOf(counted ?? [], order) };
+}
+
+async function send({ method, url, headers, body }: TracedRequest): Promise<number> {
+  const reply = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
+  await reply.arrayBuffer();
+  return reply.status;
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+const product = /\/((?:core|dataplane|operator|cli)\/[^?]+\.[jt]s)$/;
+
+function countedIn({ result }: Coverage): readonly Counted[] {
+  return result.flatMap(({ scriptId, url, functions }) => {
+    const path = url.includes("/node_modules/") ? undefined : product.exec(url)?.[1];
+    if (path === undefined) return [];
+    return functions.flatMap(({ functionName, ranges: [range] }) => {
+      if (range === undefined || range.count === 0) return [];
+      const { startOffset, count } = range;
+      const name = functionName === "" ? "(anonymous)" : functionName;
+      return [{ key: `${scriptId}:${startOffset}`, path, scriptId, startOffset, name, count }];
+    });
+  });
+}
+
+/** What runs in each request, as often as in the one where it ran least. */
+function inBoth(one: readonly Counted[], other: readonly Counted[]): readonly Counted[] {
+  const counts = new Map(other.map(({ key, count }) => [key, count]));
+  return one.flatMap((each) => {
+    const count = counts.get(each.key);
+    return count === undefined ? [] : [{ ...each, count: Math.min(count, each.count) }];
+  });
+}
+
+interface Location {
+  readonly scriptId: string;
+  readonly lineNumber: number;
+  readonly columnNumber: number;
+}
+
+/** Keys of the functions as the request begins them, each once. */
+async function orderOf(
+  inspector: Inspector,
+  counted: readonly Counted[],
+  ask: () => Promise<unknown>,
+): Promise<readonly string[]> {
+  const met: string[] = [];
+  const keys = new Map<string, string>();
+  /** The last stop, until the process goes on. */
+  let going: Promise<unknown> = Promise.resolve();
+  inspector.on<{ readonly hitBreakpoints?: readonly string[] }>("Debugger.paused", ({ hitBreakpoints = [] }) => {
+    for (const id of hitBreakpoints) met.push(keys.get(id) ?? "");
+    const removed = hitBreakpoints.map((breakpointId) => inspector.call("Debugger.removeBreakpoint", { breakpointId }));
+    going = Promise.all([...removed, inspector.call("Debugger.resume")]);
+  });
+  await inspector.call("Debugger.enable");
+  for (const [scriptId, functions] of Map.groupBy(counted, (each) => each.scriptId)) {
+    const lineStarts = await lineStartsOf(inspector, scriptId);
+    for (const { key, startOffset } of functions) {
+      const breakpoint = await breakIn(inspector, locationAt(lineStarts, scriptId, startOffset));
+      if (breakpoint !== undefined) keys.set(breakpoint, key);
+    }
+  }
+  await ask();
+  for (let quiet = 0; met.length < keys.size && quiet < patience; quiet += 1) {
+    const before = met.length;
+    await pause(settleMs);
+    if (met.length > before) quiet = 0;
+  }
+  await going;
+  await inspector.call("Debugger.disable");
+  return met;
+}
+
+/** Undefined where it can't stop, as in what initialises a class's members. */
+async function breakIn(inspector: Inspector, start: Location): Promise<string | undefined> {
+  const params = { start, restrictToFunction: true };
+  const { locations } = await inspector.call<{ locations: readonly Location[] }>(
+    "Debugger.getPossibleBreakpoints",
+    params,
+  );
+  const [location] = locations;
+  if (location === undefined) return undefined;
+  const set = await inspector
+    .call<{ breakpointId: string }>("Debugger.setBreakpoint", { location })
+    .catch(() => undefined);
+  return set?.breakpointId;
+}
+
+async function lineStartsOf(inspector: Inspector, scriptId: string): Promise<readonly number[]> {
+  const { scriptSource } = await inspector.call<{ scriptSource: string }>("Debugger.getScriptSource", { scriptId });
+  return [0, ...[...scriptSource.matchAll(/\n/g)].map(({ index }) => index + 1)];
+}
+
+function locationAt(lineStarts: readonly number[], scriptId: string, offset: number): Location {
+  const lineNumber = lineStarts.findLastIndex((start) => start <= offset);
+  return { scriptId, lineNumber, columnNumber: offset - (lineStarts[lineNumber] ?? 0) };
+}
+
+function filesOf(counted: readonly Counted[], order: readonly string[]): readonly TracedFile[] {
+  const place = new Map(order.map((key, at) => [key, at]));
+  const placeOf = ({ key }: Counted): number => place.get(key) ?? Number.POSITIVE_INFINITY;
+  const sorted = [...counted].sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+  return [...Map.groupBy(sorted, ({ path }) => path)].map(([path, functions]) => ({
+    path,
+    functions: functions.map(({ name, count }) => ({ name, count })),
+  }));
+}
