@@ -31,9 +31,9 @@ const value = "/json/settings/openingHours/0/from";
 const shownRequests: readonly ShownRequest[] = [
   { title: "GET of an object, with an API key", method: "GET", path: "/api/books/{id}", maxFiles: 38 },
   { title: "GET of a sorted list", method: "GET", path: "/api/books?_sort=-price", maxFiles: 49 },
-  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 58 },
+  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 59 },
   { title: "GET of a value below a root key", method: "GET", path: value, isAnonymous: true, maxFiles: 35 },
-  { title: "PUT of an object", method: "PUT", path: "/api/books/{id}", body: '{"price":8}', maxFiles: 51 },
+  { title: "PUT of an object", method: "PUT", path: "/api/books/{id}", body: '{"price":8}', maxFiles: 52 },
 ];
 
 /** Traces them in dev mode, with an administrator's API key. */
