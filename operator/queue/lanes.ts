@@ -4,9 +4,9 @@
 export type Lane = "live" | "bulk";
 
 export interface Lanes {
-  /** Marks the key. A key waits once, in the better lane of those that it was put into. */
+  /** A key waits once, in the better lane of those that it was put into. */
   put(key: string, lane: Lane): void;
-  /** The next key that may be taken; its mark is gone. */
+  /** The next key; it waits no longer. */
   next(): { readonly key: string; readonly lane: Lane } | undefined;
   size(lane: Lane): number;
   clear(): void;
@@ -15,84 +15,60 @@ export interface Lanes {
 const bulkEvery = 8;
 
 export function createLanes(): Lanes {
-  const laneOf = new Map<string, Lane>();
-  const lines: Readonly<Record<Lane, Line>> = { live: createLine(), bulk: createLine() };
-  const sizes: Record<Lane, number> = { live: 0, bulk: 0 };
+  const live = createLine();
+  const bulk = createLine();
+  const lines: Readonly<Record<Lane, Line>> = { live, bulk };
   let sinceBulk = 0;
 
-  const moveTo = (key: string, lane: Lane): void => {
-    laneOf.set(key, lane);
-    sizes[lane] += 1;
-    lines[lane].push(key);
-  };
-
-  /** A key that moved to the other lane leaves an entry behind; such entries are passed over. */
-  const firstOf = (lane: Lane): string | undefined => {
-    for (let key = lines[lane].shift(); key !== undefined; key = lines[lane].shift()) {
-      if (laneOf.get(key) === lane) return key;
-    }
-    return undefined;
-  };
-
-  const lane = (): Lane => {
-    if (sizes.live === 0) return "bulk";
-    return sizes.bulk > 0 && sinceBulk >= bulkEvery - 1 ? "bulk" : "live";
+  const nextLane = (): Lane => {
+    if (live.keys.size === 0) return "bulk";
+    return bulk.keys.size > 0 && sinceBulk >= bulkEvery - 1 ? "bulk" : "live";
   };
 
   return {
-    put(key, wanted) {
-      const now = laneOf.get(key);
-      if (now === undefined) moveTo(key, wanted);
-      else if (now === "bulk" && wanted === "live") {
-        sizes.bulk -= 1;
-        moveTo(key, "live");
-      }
+    put(key, lane) {
+      if (lane === "live") bulk.keys.delete(key);
+      else if (live.keys.has(key)) return;
+      lines[lane].keys.add(key);
     },
     next() {
-      const chosen = lane();
-      const key = firstOf(chosen);
+      const lane = nextLane();
+      const key = lines[lane].shift();
       if (key === undefined) return undefined;
-      laneOf.delete(key);
-      sizes[chosen] -= 1;
-      sinceBulk = chosen === "bulk" ? 0 : sinceBulk + 1;
-      return { key, lane: chosen };
+      sinceBulk = lane === "bulk" ? 0 : sinceBulk + 1;
+      return { key, lane };
     },
-    size: (of) => sizes[of],
+    size: (lane) => lines[lane].keys.size,
     clear() {
-      laneOf.clear();
-      for (const lane of ["live", "bulk"] as const) {
-        sizes[lane] = 0;
-        lines[lane].clear();
-      }
+      live.keys.clear();
+      bulk.keys.clear();
     },
   };
 }
 
 interface Line {
-  push(key: string): void;
+  readonly keys: Set<string>;
   shift(): string | undefined;
-  clear(): void;
 }
 
-/** First in, first out in constant time: `shift` of a long array moves all of it. */
+/**
+ * First in, first out, as a Set keeps its order. One iterator goes on where it was, also over what is added later: a new one for each key would
+ * pass over everything that was deleted since the Set's table was last made smaller.
+ */
 function createLine(): Line {
-  let keys: string[] = [];
-  let head = 0;
+  const keys = new Set<string>();
+  let iterator = keys.values();
   return {
-    push: (key) => keys.push(key),
+    keys,
     shift() {
-      const key = keys[head];
-      if (key === undefined) return undefined;
-      head += 1;
-      if (head * 2 > keys.length) {
-        keys = keys.slice(head);
-        head = 0;
+      let { value, done } = iterator.next();
+      // One that has come to the end stays there.
+      if (done) {
+        iterator = keys.values();
+        ({ value } = iterator.next());
       }
-      return key;
-    },
-    clear() {
-      keys = [];
-      head = 0;
+      if (value !== undefined) keys.delete(value);
+      return value;
     },
   };
 }

@@ -1,11 +1,11 @@
-// Works through the queue with so many keys at once. Whatever a handler does, its worker goes on: what it throws is observed and the
-// key comes again; what takes too long is aborted by its signal, observed, and still waited for, since a key never runs twice at once.
+// Works on so many keys of the queue at once. Whatever a handler does, its worker goes on: an error is reported and the key comes again;
+// a handler that takes too long is aborted by its signal, reported, and still waited for, because a key never runs twice at once.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** Undefined = all is done; `later` = to be tried again, ever more slowly, without being a failure. */
-export type Handled = { readonly requeueAfterMs?: number } | "later" | undefined;
+/** Undefined = all is done; `later` = to be tried again after a backoff, without being a failure. */
+export type WorkResult = { readonly requeueAfterMs?: number } | "later" | undefined;
 
 export type WorkObservation =
   | { readonly kind: "started" }
@@ -17,14 +17,14 @@ export type WorkObservation =
       readonly seconds: number;
       readonly error?: unknown;
     }
-  /** It has outlived its time and was asked to give up. */
+  /** It took longer than its time, and its signal was aborted. */
   | { readonly kind: "overdue"; readonly key: string };
 
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly workers: number;
   /** The signal aborts when its time is over or all work is called off; a handler then ends as soon as it can. */
-  readonly handle: (key: string, signal: AbortSignal) => Promise<Handled>;
+  readonly handle: (key: string, signal: AbortSignal) => Promise<WorkResult>;
   /** 30 s by default. */
   readonly timeoutMs?: number;
   /** Aborted when nothing may go on: leadership is lost. */
@@ -71,18 +71,18 @@ async function workOn(key: string, options: WorkersOptions): Promise<void> {
 }
 
 /** True when the key need not come again. */
-function scheduled(key: string, handled: Handled, queue: WorkQueue): boolean {
-  if (handled === "later") {
+function scheduled(key: string, result: WorkResult, queue: WorkQueue): boolean {
+  if (result === "later") {
     queue.retry(key);
     return false;
   }
   queue.forget(key);
-  const { requeueAfterMs } = handled ?? {};
+  const { requeueAfterMs } = result ?? {};
   if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs);
   return requeueAfterMs === undefined;
 }
 
-async function inTime(key: string, options: WorkersOptions): Promise<Handled> {
+async function inTime(key: string, options: WorkersOptions): Promise<WorkResult> {
   const { handle, timeoutMs = 30_000, signal: calledOff, timers, observe } = options;
   const end = new AbortController();
   // Linked by hand: what AbortSignal.any makes of a signal that lives long stays in memory as long, once somebody listened to it.

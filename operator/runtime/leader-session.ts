@@ -24,7 +24,7 @@ import { type ConfigWriter, createConfigWriter, type OpenConfig } from "../publi
 import { RedisRefused } from "../publish/refusals.ts";
 import { liveReplicas } from "../publish/replicas.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
-import { type Handled, runWorkers } from "../queue/workers.ts";
+import { runWorkers, type WorkResult } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
@@ -198,7 +198,7 @@ export class LeaderSession {
 
   // ---------------------------------------------------------------------------------------------------------------- inside
 
-  async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<Handled> {
+  async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
     if (this.#resealing.delete(key)) await (await this.#writer.begun()).publisher.reseal(projectOfName(key));
     return await processKey(key, deps, signal);
   }

@@ -10,7 +10,7 @@ import type { CustomResource, Project } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
-import type { Handled } from "../queue/workers.ts";
+import type { WorkResult } from "../queue/workers.ts";
 import type { ReconcileDeps } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { Reconciled } from "../reconcile/requeue.ts";
@@ -42,7 +42,7 @@ export interface ProcessKeyDeps extends ReconcileDeps {
 
 const unknownMs = 2_000;
 
-export async function processKey(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<Handled> {
+export async function processKey(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
   const ref = projectOfName(key);
   if (!deps.knows(ref.namespace)) return await leftAlone(key, deps);
   // Read once: a Project of another class may come to children that were here without one while Redis answers.
@@ -75,7 +75,7 @@ async function begun({ writer, observePublish }: ProcessKeyDeps): Promise<OpenCo
 }
 
 /** As it was published last. What nobody can say holds up no other Project. */
-async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<Handled> {
+async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
   const ref = projectOfName(key);
   const isRestored = await restored(ref, deps);
   deps.onProcessed(key, { published: isRestored });
@@ -108,7 +108,7 @@ async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<b
  * A Project of another class has taken the name of one of ours: what was served of that ends. Its data stay; one that was to be
  * deleted with its data waited for that.
  */
-async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<Handled> {
+async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<WorkResult> {
   const { publisher } = await begun(deps);
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
@@ -126,7 +126,7 @@ async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<Hand
   return undefined;
 }
 
-async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promise<Handled> {
+async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promise<WorkResult> {
   // The session ends; the next leader looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {

@@ -107,13 +107,6 @@ describe("keys that are due later", () => {
     expect(queue.figures()).toMatchObject({ live: 1, bulk: 1, delayed: 0 });
   });
 
-  test("need one timer, however many there are", () => {
-    const time = manualTime();
-    const queue = queueAt(time);
-    for (let number = 0; number < 1_000; number += 1) queue.addAfter(`${number}`, 1_000 + ((number * 7919) % 1_000));
-    expect(time.waiting()).toBe(1);
-  });
-
   test("come in the order of their moments, and none is lost", async () => {
     const time = manualTime();
     const queue = queueAt(time);

@@ -1,11 +1,11 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { createWorkQueue } from "../../../../operator/queue/work-queue.ts";
-import { type Handled, runWorkers, type WorkObservation, WorkOverdue } from "../../../../operator/queue/workers.ts";
+import { runWorkers, type WorkObservation, WorkOverdue, type WorkResult } from "../../../../operator/queue/workers.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
 interface Trial {
-  readonly handle: (key: string, signal: AbortSignal) => Promise<Handled>;
+  readonly handle: (key: string, signal: AbortSignal) => Promise<WorkResult>;
   readonly workers?: number;
   readonly signal?: AbortSignal;
 }
@@ -127,7 +127,7 @@ describe("workers", () => {
   });
 
   test("don't give a key to anyone else while its handler ignores the signal", async () => {
-    const hanging = Promise.withResolvers<Handled>();
+    const hanging = Promise.withResolvers<WorkResult>();
     let starts = 0;
     const { time, queue } = start({
       handle: () => {
