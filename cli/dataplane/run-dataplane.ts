@@ -136,7 +136,7 @@ function follow(options: DataplaneOptions, { url, keyring, logger }: FollowParts
     },
     onDataLoss(loss) {
       if (loss === undefined) logger.info("Data are served again");
-      else logger.error("Redis lost the stored data, and requests for data are refused", { loss: loss.name });
+      else logger.error("Redis lost the stored data; requests for data are refused", { loss: loss.name });
     },
     onNacks(nacks) {
       for (const { project, field, reason } of nacks) logger.warn("Config field refused", { project, field, reason });

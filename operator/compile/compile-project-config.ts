@@ -13,7 +13,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Result
   const faults: Fault[] = [];
   const seconds = (pointer: string, text: string): number => {
     const value = durationSeconds(text);
-    if (value === undefined) faults.push({ pointer, message: `"${text}" is no duration such as 5m or 1h30m` });
+    if (value === undefined) faults.push({ pointer, message: `"${text}" is not a duration such as 5m or 1h30m` });
     return value ?? 0;
   };
   const accessTokenSeconds = seconds("/spec/sessions/accessTokenTTL", spec.sessions.accessTokenTTL);

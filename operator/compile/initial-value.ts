@@ -42,7 +42,7 @@ function textOf(value: Json, location: ValueLocation): string {
 
 function numberText(value: number, { pointer, faults }: ValueLocation): string {
   if (!Number.isFinite(value)) {
-    faults.push({ pointer, message: "Is no JSON number" });
+    faults.push({ pointer, message: "Is not a JSON number" });
   } else if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     const message = "An integer beyond 2^53-1 would not come back as it was written; write it as a string";
     faults.push({ pointer, message });

@@ -83,7 +83,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     // A Project that is there has its own entries guarded; its own reconcile knows whether it is.
     const entries = records().get(projectName(request.project))?.entries ?? [];
     if (entries.some((entry) => isKept(entry, { hasProject: false }) && isMeant(entry, request))) return false;
-    warn("Nothing is kept under a name whose deletion was asked for", { name: request.text });
+    warn("No data are kept under a name in a deletion request", { name: request.text });
     return true;
   };
 
@@ -91,7 +91,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     const { requests, faults } = readSecretRequests(annotation, now());
     const isNews = annotation !== warned;
     warned = annotation;
-    if (isNews) for (const fault of faults) warn("What was asked to be deleted can't be read", { fault });
+    if (isNews) for (const fault of faults) warn("Deletion request for kept data is not valid", { fault });
     return requests;
   };
 

@@ -63,7 +63,7 @@ export function readRingSecret(secret: KubeObject): RingState {
 
 export function unusableRing(secret: string, what: string): FleetRingUnusable {
   return new FleetRingUnusable(
-    `Secret ${secret} ${what}. Put its entry "${ringEntry}" back as it was, from a backup. If it is lost for good, delete the ` +
+    `Secret ${secret} ${what}. Restore its entry "${ringEntry}" from a backup. If it is lost for good, delete the ` +
       "Secret and start the operator once with --adopt-data: it makes a new ring and publishes everything again",
   );
 }
@@ -72,7 +72,7 @@ export function unusableRing(secret: string, what: string): FleetRingUnusable {
 export function missingRing(secret: string): FleetRingUnusable {
   return new FleetRingUnusable(
     `Secret ${secret} is missing, and Redis holds configuration that was sealed with the key ring in it, or that is another installation's. ` +
-      "Bring the Secret back from a backup, or name another Redis with --redis. If the ring is lost for good, start once with --adopt-data: " +
+      "Restore the Secret from a backup, or name another Redis with --redis. If the ring is lost for good, start once with --adopt-data: " +
       "a new ring is made, and everything published again",
   );
 }

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import type { Monotonic } from "../../core/timers.ts";
 
-/** Something else changes the Secret as often as it is put right: that is done ever more seldom. */
+/** Something else changes the Secret as often as it is repaired, so repairs come at longer intervals. */
 export class SecretContested extends Error {
   override readonly name = "SecretContested";
 }

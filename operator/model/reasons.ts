@@ -25,7 +25,7 @@ export const reasonCatalogue = {
   WaitingForReplicas: { heals: "by itself", meaning: "Some data-plane replicas still serve older configuration" },
   NoReplicas: { heals: "by itself", meaning: "No data-plane replica is running" },
   RefusedByReplica: { heals: "by itself", meaning: "A data-plane replica can't use it; upgrade the data plane" },
-  Suspended: { heals: "by itself", meaning: "The Project is suspended; what was live goes on being served" },
+  Suspended: { heals: "by itself", meaning: "The Project is suspended; what was live is still served" },
   Deleting: { heals: "by itself", meaning: "The object is being deleted and is no longer served" },
   PurgePending: { heals: "by itself", meaning: "Data that an earlier object of this name left are being deleted" },
   InvalidSchema: { heals: "by a person", meaning: "The JSON Schema can't be used" },

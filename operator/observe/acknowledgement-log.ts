@@ -16,11 +16,14 @@ export function createAcknowledgementLog(
     if (observation.kind === "looked") reminders.over("failed");
     if (observation.kind === "failed" && reminders.isDue("failed")) {
       const { error } = observation;
-      logger.warn("Acknowledgements of replicas not read", { error: describeError(error), ...adviceOn(error) });
+      logger.warn("Failed to read acknowledgements of replicas", { error: describeError(error), ...adviceOn(error) });
     }
     if (observation.kind === "unreadable" && reminders.isDue("unreadable")) {
       const { replica, fields } = observation;
-      logger.warn("Acknowledgement of a replica can't be read", { replica, fields: fields.join(", ") });
+      logger.warn("Acknowledgement of a replica is not valid; ignoring the fields", {
+        replica,
+        fields: fields.join(", "),
+      });
     }
   };
 }

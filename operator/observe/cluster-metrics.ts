@@ -96,7 +96,7 @@ function reflectorObserver(
   read(
     {
       name: "jsonplane_informer_last_activity_timestamp_seconds",
-      help: "When the API server was last heard about the kind; 0 = never",
+      help: "When the API server last answered about the kind; 0 = never",
       labels: ["kind"],
     },
     () =>
@@ -116,7 +116,7 @@ function reflectorObserver(
     massAbsence: of("mass_absences", "Lists that lacked most or all objects and were asked for once more"),
     sinkFailed: of("sink_errors", "Changes that the operator failed to take note of: a fault in it"),
   };
-  const differences = of("differences", "Objects that a later list had otherwise: no watch had told of them");
+  const differences = of("differences", "Objects that a later list had otherwise, and that no watch had reported");
   return (kind) => {
     for (const each of [...Object.values(counters), differences]) each.inc({ kind }, 0);
     return (observation) => {

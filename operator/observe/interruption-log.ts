@@ -19,7 +19,7 @@ export function createInterruptionLog(logger: Logger, monotonic: Monotonic): Int
     if (observation.what === "listed" || observation.what === "watching") reminders.over(kind);
     if (observation.what === "failed") failed(kind, observation.error);
     if (observation.what === "compared" && observation.behind > 0) {
-      logger.warn("Watch had missed changes, listing anew", { kind, objects: observation.behind });
+      logger.warn("Watch missed changes; listing again", { kind, objects: observation.behind });
     }
   };
 }

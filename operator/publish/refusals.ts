@@ -24,7 +24,7 @@ export class ForeignInstance extends RedisRefused {
 
   constructor(writer = "") {
     super(
-      "This Redis holds the configuration of another installation, or the fleet's key ring was lost: name another Redis with --redis, bring the Secret of the key ring back, or start with --adopt-data to take it over",
+      "This Redis holds the configuration of another installation, or the fleet's key ring was lost: name another Redis with --redis, restore the Secret of the key ring, or start with --adopt-data to take it over",
       writer,
     );
   }

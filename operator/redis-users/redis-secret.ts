@@ -100,7 +100,7 @@ function entryOf(secret: KubeObject, entry: string): string {
 
 function unusable({ metadata: { namespace, name } }: KubeObject, what: string): RedisSecretUnusable {
   return new RedisSecretUnusable(
-    `Secret ${namespace}/${name} ${what}. Put it back from a backup, or delete the Secret and restart operator, Redis and data plane: new users are made`,
+    `Secret ${namespace}/${name} ${what}. Restore it from a backup, or delete the Secret and restart operator, Redis and data plane: new users are made`,
   );
 }
 

@@ -131,7 +131,7 @@ function keep(context: KeyContext, record: KeyRecord): Settled {
     return { record, writes: [], events: [], notices: [notRetrievable(key)] };
   }
   const writes = repair(context, shown.apiKey);
-  const event = credentialEvent(key, "SecretRepaired", `Entries of Secret "${keySecretName(key)}" were put right`);
+  const event = credentialEvent(key, "SecretRepaired", `Entries of Secret "${keySecretName(key)}" were restored`);
   return { record, writes, events: writes.length > 0 ? [event] : [], notices: [] };
 }
 
@@ -202,7 +202,7 @@ function answer(key: ApiKey, settled: Settled, now: number): Resolution<LiveKeys
 
 const expired: Notice = {
   reason: "Expired",
-  message: "The key has expired and is refused; set another time, or take expiresAt out",
+  message: "The key has expired and is refused; set another time, or remove expiresAt",
   pointer: "/spec/expiresAt",
 };
 

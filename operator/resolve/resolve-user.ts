@@ -277,7 +277,7 @@ function hashWrite({ user, hashSecret, sealing }: UserContext, record: UserRecor
 }
 
 function repairedPassword(user: ProjectUser): CredentialEvent {
-  return credentialEvent(user, "SecretRepaired", `Entries of Secret "${passwordSecretName(user)}" were put right`);
+  return credentialEvent(user, "SecretRepaired", `Entries of Secret "${passwordSecretName(user)}" were restored`);
 }
 
 function repairedHash(user: ProjectUser): CredentialEvent {

@@ -130,7 +130,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const leading = loop.catch((error: unknown) => {
     if (stopping.signal.aborted) return;
-    logger.error("Leading failed", { error: describeError(error) });
+    logger.error("Leader failed", { error: describeError(error) });
     failed.resolve();
   });
 
@@ -176,7 +176,7 @@ function isHealthy(caches: Caches): boolean {
 
 function logLead(observation: LeadObservation, { logger, settings }: OperatorOptions): void {
   if (observation.kind === "acquired") logger.info("Leading");
-  if (observation.kind === "failed") logger.warn("Lease not reached", leaseFailure(observation.error, settings));
+  if (observation.kind === "failed") logger.warn("Failed to acquire Lease", leaseFailure(observation.error, settings));
   if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
 }
 

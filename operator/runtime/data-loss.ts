@@ -10,9 +10,9 @@ export function reportDataLoss(publisher: Publisher, { logger, audit, settings }
   const loss = publisher.dataLoss();
   if (loss !== undefined) {
     const advice = `Restore Redis from a backup, or accept the loss: ${acceptLossAnnotation}: "${loss}" on the Secret of the key ring`;
-    logger.error("Redis lost the stored data, and requests for data are refused", { loss, advice });
+    logger.error("Redis lost the stored data; requests for data are refused", { loss, advice });
   } else if (publisher.hasOtherStore()) {
-    logger.warn("Redis lost the stored data, and is served as it is");
+    logger.warn("Redis lost the stored data; serving it as it is");
     audit.record({
       action: "data_loss_accepted",
       facts: { why: settings.onDataLoss === "Serve" ? "Serve" : "Adopted" },

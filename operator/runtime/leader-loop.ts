@@ -81,7 +81,7 @@ async function ended(
 ): Promise<void> {
   const stuck = Promise.withResolvers<void>();
   const stopTimer = timers.after(stuckMs, () => {
-    if (!stopping.aborted) stuck.reject(new Error("Work of a lost term does not end"));
+    if (!stopping.aborted) stuck.reject(new Error("Work of a former leader does not end"));
   });
   try {
     await Promise.race([session.stop(), stuck.promise]);

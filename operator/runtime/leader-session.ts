@@ -179,7 +179,7 @@ export class LeaderSession {
         const { namespace, name } = projectOfName(observation.key);
         const { error } = observation;
         const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
-        log("Project not reconciled, tried again", { namespace, name, error: describeError(error) });
+        log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
       },
     });
     // Whatever Redis says, everything is looked at: what can't be published is said in the statuses.
@@ -236,7 +236,7 @@ export class LeaderSession {
     const lost = publisher.lostFrom(published);
     logger.info("Writing configuration");
     reportDataLoss(publisher, this.#context);
-    if (lost.length > 0) logger.warn("Redis lost what was published, which comes first now", { projects: lost.length });
+    if (lost.length > 0) logger.warn("Redis lost published Projects; publishing them first", { projects: lost.length });
     this.#maintenance.begun(lost);
   }
 

@@ -104,7 +104,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       present.has(key) || published.has(key) || !deps.knows(projectOfName(key).namespace);
     for (const key of [...absence.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
     if (suspected.size === 0) return;
-    logger.warn("Most projects have no object any more; looking again before they are withdrawn", {
+    logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
       projects: suspected.size,
     });
     void attempt("orphans", lookAgain);
@@ -119,7 +119,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     if (missing === undefined || missing.size > 0) return;
     await (await deps.publisher()).complete();
     missing = undefined;
-    logger.info("Everything is published");
+    logger.info("All Projects are published");
     await orphans();
   };
 
@@ -135,7 +135,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     beginning: () => beginnings,
     begun(lost) {
       beginnings += 1;
-      if (refusedFor !== undefined) logger.info("The Redis is this installation's again");
+      if (refusedFor !== undefined) logger.info("Redis belongs to this installation again");
       refusedFor = undefined;
       void attempt("Redis' servers", deps.lookAtRedis);
       missing = new Set(deps.keys());
@@ -146,7 +146,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     refused({ message, writer }) {
       if (message === refusedFor) return;
       refusedFor = message;
-      logger.warn("The Redis is another installation's, and is left to it", { why: message, writer });
+      logger.warn("Redis belongs to another installation; not writing to it", { why: message, writer });
       for (const key of deps.keys()) queue.add(key, "bulk");
     },
     processed(key, published) {
@@ -164,7 +164,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         every(redisLookMs, "Redis' servers", deps.lookAtRedis),
         every(orphansMs, "orphans", async () => {
           if (missing === undefined) await orphans();
-          else logger.info("Not everything is published yet", { projects: missing.size, one: [...missing].at(0) });
+          else logger.info("Some Projects are not published yet", { projects: missing.size, one: [...missing].at(0) });
           await deps.sweepOrphans();
         }),
         every(resyncMs, "resync", async () => {

@@ -241,7 +241,7 @@ function repairOf({ mode, namespace, name, ...write }: SecretWrite): { readonly 
 
 function contested(name: string): SecretContested {
   return new SecretContested(
-    `Secret "${name}" is changed by something else as often as it is put right, which is done ever more seldom; look for another installation of jsonplane, or a tool that copies or restores Secrets`,
+    `Secret "${name}" keeps being changed by something else, and is repaired less and less often; look for another installation of jsonplane, or a tool that copies or restores Secrets`,
   );
 }
 

@@ -6,8 +6,8 @@ import type { Fault, Notice, Refused } from "../model/verdict.ts";
 
 export type DataWait = EndWait;
 
-export const readyMessage = "It is valid, and every data-plane replica that was live has acknowledged it";
-export const unavailableMessage = "Nothing of it is served; see the condition Accepted";
+export const readyMessage = "The spec is valid, and every live data-plane replica has acknowledged it";
+export const unavailableMessage = "It is not served; see the condition Accepted";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
 
 /** `namespace`: of the installation that looks after the Project. */
@@ -30,7 +30,7 @@ function holderSubject(namespace: string): string {
 }
 
 export const programmedMessages = {
-  Programmed: "Every data-plane replica that was live has acknowledged it",
+  Programmed: "Every live data-plane replica has acknowledged it",
   NoReplicas: "No data-plane replica is running; it is served as soon as one is",
   WaitingForReplicas: "Some data-plane replicas may still serve an older version",
   RefusedByReplica:
@@ -78,7 +78,7 @@ export function acceptedMessage(notices: readonly Notice[]): string {
 
 export function refusedMessage({ faults, live, partly }: Refused): string {
   if (!live) return joined(faults);
-  const served = partly === true ? "All else of it is served" : "Its last good version goes on being served";
+  const served = partly === true ? "The rest of it is served" : "Its last good version is still served";
   return `${clipped(joined(faults), maxCharacters - served.length - 2)}. ${served}`;
 }
 
@@ -98,7 +98,7 @@ const maxFaults = 5;
 
 function joined(faults: readonly Fault[]): string {
   const sentences = faults.slice(0, maxFaults).map(placed);
-  return faults.length > maxFaults ? `${sentences.join("; ")}; and more of the kind` : sentences.join("; ");
+  return faults.length > maxFaults ? `${sentences.join("; ")}; and more like these` : sentences.join("; ");
 }
 
 function placed({ message, pointer }: Fault): string {

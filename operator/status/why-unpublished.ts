@@ -35,7 +35,7 @@ export function whyUnpublished(error: unknown): WhyUnpublished | undefined {
   if (error instanceof RedisRefused) return { reason: "RedisContested", message: error.message };
   if (error instanceof FleetRingUnusable) {
     const message =
-      "The fleet's key ring is missing or damaged: nothing is published until whoever runs jsonplane brings it back. The operator's log says how";
+      "The fleet's key ring is missing or damaged: nothing is published until an administrator of jsonplane restores it. The operator's log says how";
     return { reason: "KeyRingUnusable", message };
   }
   if (!temporary.some((kind) => error instanceof kind)) return undefined;

@@ -117,7 +117,7 @@ function controlOf({ fleet, place, gateway, closers }: ControlParts): FleetContr
       const operator = await fleet.addOperator({ kubeconfig });
       return {
         goDeaf: () => proxy.abandon(),
-        hasTakenOver: async () => (await operator.leads()) && operator.log().includes("Everything is published"),
+        hasTakenOver: async () => (await operator.leads()) && operator.log().includes("All Projects are published"),
       };
     },
     async killLeader() {

@@ -125,7 +125,7 @@ describe("nothing is written", () => {
 });
 
 async function everythingLookedAt(): Promise<void> {
-  await eventually(() => expect(fleet.operators.at(-1)?.log()).toContain("Everything is published"));
+  await eventually(() => expect(fleet.operators.at(-1)?.log()).toContain("All Projects are published"));
   // Whatever a look would have led to.
   await sleep(1_500);
 }

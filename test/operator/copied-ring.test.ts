@@ -13,7 +13,7 @@ import { eventually } from "../support/time/eventually.ts";
 const within = { withinMs: 90_000 };
 const ring = "jsonplane-keyring";
 const otherNamespace = "jsonplane-restored";
-const refused = "The Redis is another installation's, and is left to it";
+const refused = "Redis belongs to another installation; not writing to it";
 
 let fleet: OwnFleet;
 let redis: Redis;

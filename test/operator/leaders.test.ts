@@ -173,7 +173,7 @@ describe("a standby whose connections to the API server have died without a word
     await eventually(
       async () => {
         seen.add(await status());
-        expect(standby.process.log()).toContain("Everything is published");
+        expect(standby.process.log()).toContain("All Projects are published");
       },
       { withinMs: 60_000 },
     );

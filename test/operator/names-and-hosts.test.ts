@@ -230,7 +230,7 @@ describe("a host", () => {
     expect(Ready?.status).toBe("False");
     expect(Stalled?.message).toContain(`/spec/hosts/1: The platform does not let namespace "${one.namespace}"`);
     expect(Stalled?.message).toContain(`it allows ${one.namespace}.apps.test, shared.test, and names below`);
-    expect(Stalled?.message).toContain("All else of it is served");
+    expect(Stalled?.message).toContain("The rest of it is served");
     await expectHolder(own, "shop");
     await expectHolder(foreign, undefined, 0);
     await claim(two, "shop", [foreign]);

@@ -134,7 +134,7 @@ const stalling: readonly ReasonCase[] = [
     name: "shop",
     when: "the platform does not allow the host",
     given: (place) => place.create(declared("Project", "shop", { hosts: ["www.example.org"] })),
-    says: ["/spec/hosts/0", '"www.example.org"', ".apps.test", "All else of it is served"],
+    says: ["/spec/hosts/0", '"www.example.org"', ".apps.test", "The rest of it is served"],
     heal: (place) => place.edit("Project", "shop", { hosts: [] }),
   },
   {
@@ -161,7 +161,7 @@ const stalling: readonly ReasonCase[] = [
       await place.said("Project", "shop", "Ready");
       await place.create(declared("Project", "other", { hosts }));
     },
-    says: ["/spec/hosts/0", "Another Project holds the host", "All else of it is served"],
+    says: ["/spec/hosts/0", "Another Project holds the host", "The rest of it is served"],
     heal: (place) => place.edit("Project", "shop", { hosts: [] }),
   },
   {

@@ -88,7 +88,7 @@ describe("a broken edit of a schema", () => {
     expect(Accepted?.status).toBe("False");
     expect(Programmed?.status).toBe("False");
     expect(Ready?.message).toContain("/spec/schema/properties/title/maxLength");
-    expect(Ready?.message).toContain("Its last good version goes on being served");
+    expect(Ready?.message).toContain("Its last good version is still served");
     const books = await place.get("ApiResource", "books");
     expect(books.status).toMatchObject({ observedGeneration: 2, liveGeneration: 1 });
     const post = (title: string) => ({ method: "POST", body: { title } });

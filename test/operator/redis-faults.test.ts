@@ -192,7 +192,7 @@ describe("Redis that went back to a backup under a running operator", () => {
     await eventually(async () => expect(await now()).toEqual(expected), patience);
     // What a process says comes a moment after what it does.
     await eventually(() =>
-      expect(fleet.operators[0]?.log()).toContain("Redis lost what was published, which comes first now"),
+      expect(fleet.operators[0]?.log()).toContain("Redis lost published Projects; publishing them first"),
     );
     await expectWorking(namespace, 23);
   });

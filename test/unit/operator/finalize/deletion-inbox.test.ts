@@ -108,7 +108,7 @@ describe("what the Secret asks for", () => {
     await look();
     expect(annotations()).toEqual({ other: "stays" });
     expect([warnings, enqueued]).toEqual([
-      [`Nothing is kept under a name whose deletion was asked for: shop/store@${at}`],
+      [`No data are kept under a name in a deletion request: shop/store@${at}`],
       [],
     ]);
   });

@@ -192,7 +192,7 @@ describe("the fleet's ring at the start", () => {
     const failure = await ensureFleetRing({ api, namespace, random: randomBytes }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(FleetRingUnusable);
     expect(String(failure)).toContain(`Secret jsonplane-system/jsonplane-keyring ${message}`);
-    expect(String(failure)).toContain('Put its entry "keyring.json" back as it was');
+    expect(String(failure)).toContain('Restore its entry "keyring.json" from a backup');
     expect(String(failure)).not.toMatch(/\{secret|c2VjcmV0/);
     await expect(rotate()).rejects.toThrow(FleetRingUnusable);
     expect(Buffer.from((secret()["data"] as Record<string, string>)["keyring.json"] ?? "", "base64").toString()).toBe(

@@ -98,7 +98,7 @@ describe("after a publisher has begun", () => {
     maintenance.processed("shop/b", false);
     await time.advance(60_000);
     expect(count("complete")).toBe(0);
-    expect(logged).toEqual([["info", "Not everything is published yet", { projects: 1, one: "shop/b" }]]);
+    expect(logged).toEqual([["info", "Some Projects are not published yet", { projects: 1, one: "shop/b" }]]);
     maintenance.processed("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
@@ -151,7 +151,7 @@ describe("after a publisher has begun", () => {
     void maintenance.run();
     await time.advance(2_000);
     expect(count("complete")).toBe(2);
-    expect(logged.at(-1)).toEqual(["info", "Everything is published", undefined]);
+    expect(logged.at(-1)).toEqual(["info", "All Projects are published", undefined]);
     end.abort();
   });
 });
@@ -181,7 +181,7 @@ describe("what is published and has no object", () => {
   it("is looked for again after 15 s when it is most of all, and withdrawn when it is still missing", async () => {
     const { taken, time, logged } = await completeWithout(projects(11), ["shop/a"]);
     expect(taken()).toEqual([]);
-    expect(logged.at(-1)).toEqual(["warn", expect.stringMatching(/^Most projects have no object/), { projects: 11 }]);
+    expect(logged.at(-1)).toEqual(["warn", expect.stringMatching(/^Most published projects have no Project/), { projects: 11 }]);
     await time.advance(14_999);
     expect(taken()).toEqual([]);
     await time.advance(1);
@@ -291,7 +291,7 @@ describe("while it leads, maintenance", () => {
     await time.advance(300_000);
     const everything = ["shop/a bulk", "shop/b bulk"];
     expect(taken()).toEqual(everything);
-    const left = "The Redis is another installation's, and is left to it";
+    const left = "Redis belongs to another installation; not writing to it";
     expect(logged.filter(([level]) => level === "warn")).toEqual([
       ["warn", left, { why: copied.message, writer: copied.writer }],
     ]);
@@ -306,7 +306,7 @@ describe("while it leads, maintenance", () => {
     maintenance.begun([]);
     expect([taken(), logged]).toEqual([
       [...everything, ...everything],
-      [["info", "The Redis is this installation's again", undefined]],
+      [["info", "Redis belongs to this installation again", undefined]],
     ]);
     maintenance.refused(copied);
     expect(taken()).toEqual(everything);

@@ -177,7 +177,7 @@ describe("a reconcile that could not write to Redis", () => {
       "the fleet's ring can't be used",
       new FleetRingUnusable("of-a-secret"),
       "KeyRingUnusable",
-      "whoever runs jsonplane",
+      "an administrator of jsonplane",
     ],
     ["the Secret of Redis' users can't be used", new RedisSecretUnusable("no"), "PublishFailed", usual],
     ["Redis has no JSON", new RedisFault("Load the module", { code: "NOJSON" }), "PublishFailed", "Load the module"],

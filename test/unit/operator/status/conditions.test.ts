@@ -290,7 +290,7 @@ describe("messages", () => {
   it("name the place, say what to write, and that the last good version is served", () => {
     const faults: [Fault] = [{ pointer: "/spec/schema/type", message: 'Write "object"' }];
     expect(messageOf(refused("InvalidSchema", { faults, live: true }))).toBe(
-      '/spec/schema/type: Write "object". Its last good version goes on being served',
+      '/spec/schema/type: Write "object". Its last good version is still served',
     );
   });
 
@@ -299,14 +299,14 @@ describe("messages", () => {
     const message = messageOf(refused("InvalidSpec", { faults: faults as unknown as [Fault] }));
     expect(message).toContain("/spec/indexes/4: No such field");
     expect(message).not.toContain("/spec/indexes/5");
-    expect(message).toMatch(/; and more of the kind$/);
+    expect(message).toMatch(/; and more like these$/);
   });
 
   it("are cut to what the API server takes, with the last sentence whole", () => {
     const faults: [Fault] = [{ message: "😀".repeat(5_000) }];
     const message = messageOf(refused("InvalidSchema", { faults, live: true }));
     expect(message.length).toBeLessThanOrEqual(4096);
-    expect(message).toMatch(/…\. Its last good version goes on being served$/);
+    expect(message).toMatch(/…\. Its last good version is still served$/);
     expect(message.isWellFormed()).toBe(true);
   });
 
