@@ -20,7 +20,7 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
     ...(await generateTypes()),
     ...(await generateCrdDocs()),
     ...generateCommandDocs(),
-    ...generateChartValues(),
+    ...(await generateChartValues()),
     ...(await copyCrds()),
     ...generateDashboards(),
     ...(await generateLicences()),

@@ -1,30 +1,32 @@
-// Writes the three forms of the chart's values: what Helm reads, what it checks with, and what people read.
+// Writes what is made of charts/jsonplane/values.yaml: the schema that Helm checks values with, the names that templates need, and
+// the page that people read.
 
-import { stringify } from "yaml";
-import type { ValueSchema } from "./declare.ts";
-import { chartValues } from "./values.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { root } from "../read-crds.ts";
+import { readValues, type ValueSchema } from "./read-values.ts";
 
-const note = "Generated from tools/chart-values by `npm run generate`. Change that, not this file.";
-const lineLength = 120;
+const note = "Generated from charts/jsonplane/values.yaml by `npm run generate`. Change that, not this file.";
 
 /** By path below the repository's root. */
-export function generateChartValues(): ReadonlyMap<string, string> {
-  const schema = { $schema: "http://json-schema.org/draft-07/schema#", $comment: note, ...chartValues };
+export async function generateChartValues(): Promise<ReadonlyMap<string, string>> {
+  const values = readValues(await readFile(join(root, "charts/jsonplane/values.yaml"), "utf8"));
+  const schema = { $schema: "http://json-schema.org/draft-07/schema#", $comment: note, ...values };
   return new Map([
     ["charts/jsonplane/values.schema.json", `${JSON.stringify(schema, null, 2)}\n`],
-    ["charts/jsonplane/values.yaml", `# ${note}\n${membersYaml(chartValues, 0)}`],
-    ["charts/jsonplane/templates/_needed.tpl", needed()],
-    ["docs/values.md", page()],
+    ["charts/jsonplane/templates/_needed.tpl", needed(values)],
+    ["docs/values.md", page(values)],
   ]);
 }
 
 // -------------------------------------------------------------------------------------------------------------- _needed.tpl
 
 /** Values that templates can't do without: the schema can't say so, or every file of values would have to be complete. */
-function needed(): string {
-  return `{{/* ${note} */}}\n{{- define "jsonplane.neededValues" -}}\n${neededBelow(chartValues, []).join(" ")}\n{{- end -}}\n`;
+function needed(values: ValueSchema): string {
+  return `{{/* ${note} */}}\n{{- define "jsonplane.neededValues" -}}\n${neededBelow(values, []).join(" ")}\n{{- end -}}\n`;
 }
 
+/** Null takes it away, for an autoscaler that is not the chart's. */
 const mayBeNull = "dataplane.replicas";
 
 function neededBelow({ properties = {} }: ValueSchema, path: readonly string[]): readonly string[] {
@@ -40,38 +42,10 @@ function isNeeded({ default: fallback }: ValueSchema): boolean {
   return typeof fallback !== "object" && fallback !== "";
 }
 
-// ------------------------------------------------------------------------------------------------------------- values.yaml
-
-function membersYaml({ properties = {} }: ValueSchema, depth: number): string {
-  const members = Object.entries(properties).map(([name, schema]) => memberYaml(name, schema, depth));
-  // Groups of the top stand apart.
-  return members.join(depth === 0 ? "\n" : "");
-}
-
-function memberYaml(name: string, schema: ValueSchema, depth: number): string {
-  const indent = "  ".repeat(depth);
-  const comment = wrapped(schema.description ?? "", lineLength - indent.length - 2)
-    .map((line) => `${indent}# ${line}\n`)
-    .join("");
-  if (schema.properties !== undefined) return `${comment}${indent}${name}:\n${membersYaml(schema, depth + 1)}`;
-  const text = stringify({ [name]: schema.default }, { lineWidth: 0 }).trimEnd();
-  return `${comment}${text.replace(/^/gm, indent)}\n`;
-}
-
-function wrapped(text: string, length: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= length) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
-
 // --------------------------------------------------------------------------------------------------------------- docs/values.md
 
-function page(): string {
-  const sections = Object.entries(chartValues.properties ?? {}).map(([name, schema]) => {
+function page(values: ValueSchema): string {
+  const sections = Object.entries(values.properties ?? {}).map(([name, schema]) => {
     const rows = rowsOf(name, schema);
     return rows.length === 1 ? rows : [groupHead(name, schema), ...rows];
   });
