@@ -121,6 +121,7 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
   const context: PurgeContext = {
     project: same,
     projectPolicy: (same ?? endedProject(record, input))?.spec.deletionPolicy ?? record.policy,
+    recordedPolicy: record.policy,
     projectUid: record.projectUid,
     objectOf: objectsByUid(objects),
     goneOf: byUid(deleted.filter((object) => object.kind === "ApiResource" || object.kind === "RootKey")),

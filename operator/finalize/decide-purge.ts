@@ -10,6 +10,8 @@ export interface PurgeContext {
   readonly project: Project | undefined;
   /** Its policy: of the live spec, else as recorded. */
   readonly projectPolicy: DeletionPolicy;
+  /** Its policy as it was recorded last, with what was served. */
+  readonly recordedPolicy: DeletionPolicy;
   readonly projectUid: string;
   readonly objectOf: (uid: string) => ApiResource | RootKey | undefined;
   /** One that has gone, as it was seen last; undefined when nobody saw it go. */
@@ -39,11 +41,14 @@ interface Holder {
 
 /** UID of the object whose deletion purges the entry's data; undefined when nothing does. */
 function purgeCauseOf(entry: DataEntry, { object, policy }: Holder, context: PurgeContext): string | undefined {
-  const { project, projectPolicy, projectUid } = context;
+  const { project, projectPolicy, recordedPolicy, projectUid } = context;
   if (isGoing(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
   // Kept at its end: what its Project says later of the living does not concern it.
   const ends = object === undefined ? entry.retained !== true : isGoing(object);
-  return ends && (policy ?? projectPolicy) === "Delete" ? entry.uid : undefined;
+  // One that has gone may have gone before its Project said Delete: an operator can learn of both at once. What was recorded
+  // before tells, and of two that differ Retain counts.
+  const inherited = object === undefined && recordedPolicy === "Retain" ? "Retain" : projectPolicy;
+  return ends && (policy ?? inherited) === "Delete" ? entry.uid : undefined;
 }
 
 function isReleasable(entry: DataEntry, context: PurgeContext): boolean {

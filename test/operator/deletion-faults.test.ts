@@ -5,6 +5,7 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { finalizer } from "../../operator/model/finalizer.ts";
+import { parseRecord } from "../../operator/publish/data-records.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { startReplica } from "../support/fleet/replica.ts";
 import { customResources, folderOf, objectsIn } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -221,15 +222,21 @@ describe("a Project that is being deleted", () => {
     const place = await served({}, openBooks(), declared("RootKey", "flags"), films);
     await write(place, 2);
     await put(place, "films", "flags");
+    // The operator learns of both at once, and a later change of the policy concerns the living.
+    for (const operator of fleet.operators) await operator.stop();
     await place.remove("ApiResource", "books");
     await place.remove("RootKey", "films");
     await place.gone("ApiResource", "books");
     await place.gone("RootKey", "films");
-    // A later change of the policy concerns the living.
     await place.edit("Project", "shop", { deletionPolicy: "Delete" });
+    await fleet.addOperator();
     await place.said("Project", "shop", "Ready");
     await place.edit("RootKey", "flags", { initialValue: 2 });
     await place.said("RootKey", "flags", "Ready");
+    const record = parseRecord((await redis.hget(configKeys.data, `${place.namespace}/shop`)) ?? "");
+    const books = record?.entries.find(({ name }) => name === "books");
+    expect(books).toMatchObject({ retained: true });
+    expect(books).not.toHaveProperty("purgeFromRevision");
     expect(await objectsOf(place)).toBe(2);
     await place.remove("Project", "shop");
     await place.gone("Project", "shop");

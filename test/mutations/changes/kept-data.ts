@@ -104,4 +104,12 @@ export const keptDataMutations: readonly Mutation[] = [
       "const { policy: _, retained: __, purgeFromRevision, purgeCause: ___, retainedAt: ____, ...rest } = entry;",
     caughtBy: ["test/unit/operator/finalize/data-plan.test.ts"],
   },
+  {
+    name: "later-policy-purges-what-went-before",
+    harm: "Where a child goes and its Project is set to Delete before the operator has seen either, the child's data are purged",
+    file: "operator/finalize/decide-purge.ts",
+    find: 'object === undefined && recordedPolicy === "Retain" ? "Retain" : projectPolicy;',
+    replace: "projectPolicy;",
+    caughtBy: ["test/unit/operator/finalize/data-plan.test.ts"],
+  },
 ];

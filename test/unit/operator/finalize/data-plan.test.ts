@@ -120,6 +120,20 @@ describe("when an ApiResource ends, its data", () => {
     expect(again.record?.entries).toEqual([entry()]);
   });
 
+  it.each<State>(["gone", "anew"])(
+    "stay when it is %s and its Project said Retain as it was published, though both changes are seen at once",
+    (end) => {
+      const after = evaluated([...shop("there", "Delete"), ...books(end, undefined)], record("Retain", entry()));
+      expect(after.record).toMatchObject({ policy: "Delete", entries: [{ retained: true }] });
+      expect(after.openPurges).toEqual(new Set());
+    },
+  );
+
+  it("go when it is being deleted and its Project says Delete by now", () => {
+    const after = evaluated([...shop("there", "Delete"), ...books("going", undefined)], record("Retain", entry()));
+    expect(after.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, purgeCause: "ApiResource books" });
+  });
+
   it("that were kept stay when the Project's policy becomes Delete later", () => {
     const kept = entry({ retained: true });
     expect(evaluated(shop("there", "Delete"), record("Retain", kept)).record?.entries).toEqual([kept]);
