@@ -3,12 +3,12 @@
 
 import type { IndexField, JsonObject } from "../config/types.ts";
 import type { ProblemItem } from "../errors/problem.ts";
-import { ajvValidator } from "./ajv-validator.ts";
-import { checkJson } from "./check-json.ts";
-import { checkTree } from "./check-tree.ts";
 import { declaredProperties, isClosed } from "./declared-properties.ts";
-import { readSchema } from "./read-schema.ts";
-import { SchemaReport } from "./report.ts";
+import { checkJson } from "./read/check-json.ts";
+import { checkTree } from "./read/check-tree.ts";
+import { readSchema } from "./read/read-schema.ts";
+import { SchemaReport } from "./read/report.ts";
+import { ajvValidator } from "./validate/compile-validator.ts";
 
 export interface SchemaProblem {
   /** RFC 6901 pointer into the schema. */

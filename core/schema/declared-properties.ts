@@ -3,7 +3,7 @@
 
 import type { Json } from "../config/types.ts";
 import type { DeclaredProperty, JsonType } from "./compile-schema.ts";
-import { alwaysInPlace, type SchemaNode, type SchemaTree } from "./schema-tree.ts";
+import { alwaysInPlace, type SchemaNode, type SchemaTree } from "./read/schema-tree.ts";
 
 const maxProperties = 1000;
 const maxPathLength = 8;

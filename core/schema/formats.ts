@@ -2,8 +2,8 @@
 // linear matcher, its functions only on texts too short to hurt. Formats not listed are annotations.
 
 import { fullFormats } from "ajv-formats/dist/formats.js";
+import type { Meter } from "./meter.ts";
 import { compilePattern } from "./pattern/compile-pattern.ts";
-import type { Meter } from "./work.ts";
 
 /** Longest text that a date, time, duration, host name or expression is looked for in. */
 export const maxCheckedLength = 1024;

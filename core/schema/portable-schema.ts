@@ -4,10 +4,10 @@
 import type { Json, JsonObject } from "../config/types.ts";
 import { valueAtPointer } from "../json/json-pointer.ts";
 import { isObject } from "../json/json-value.ts";
-import { annotations } from "./keywords.ts";
-import { readSchema } from "./read-schema.ts";
-import { SchemaReport } from "./report.ts";
-import type { SchemaNode, SchemaTree } from "./schema-tree.ts";
+import { annotations } from "./read/keywords.ts";
+import { readSchema } from "./read/read-schema.ts";
+import { SchemaReport } from "./read/report.ts";
+import type { SchemaNode, SchemaTree } from "./read/schema-tree.ts";
 
 export interface PortableSchema {
   readonly root: JsonObject;

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { reservedNames } from "../../core/schema/check-tree.ts";
 import { checkedFormat, knownFormats, maxCheckedLength } from "../../core/schema/formats.ts";
 import { schemaLimits, validationLimits } from "../../core/schema/limits.ts";
 import { maxPatternLength, maxRepeat } from "../../core/schema/pattern/parse-pattern.ts";
 import { maxInstructions } from "../../core/schema/pattern/program.ts";
+import { reservedNames } from "../../core/schema/read/check-tree.ts";
 
 const text = readFileSync(new URL("../../docs/reference/json-schema.md", import.meta.url), "utf8");
 const section = (title: string): string => text.split("\n## ").find((part) => part.startsWith(title)) ?? "";

@@ -1,7 +1,7 @@
 // Runs the program of a pattern over a text in one pass, as a deterministic automaton that is built as far as texts need
 // it. Every character and every new state is charged, so that a hostile pattern runs out of budget and not of time.
 
-import type { Meter } from "../work.ts";
+import type { Meter } from "../meter.ts";
 import type { Instruction, Program } from "./program.ts";
 
 /** What stands before a position, as far as assertions ask. */

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Meter, WorkExhausted } from "../../../../../core/schema/meter.ts";
 import { compilePattern } from "../../../../../core/schema/pattern/compile-pattern.ts";
 import { PatternError } from "../../../../../core/schema/pattern/parse-pattern.ts";
-import { Meter, WorkExhausted } from "../../../../../core/schema/work.ts";
 import { countForTier } from "../../../../support/time/test-tier.ts";
 
 function plentiful(units = 1e9): Meter {

@@ -1,11 +1,11 @@
 // Judges the members or items of a value by keywords that call for a schema each: their failures, as many as are reported.
 
-import { childPointer } from "../json/json-pointer.ts";
+import { childPointer } from "../../json/json-pointer.ts";
+import { validationLimits } from "../limits.ts";
+import type { Failure, ValidationContext, ValuePlace } from "./context.ts";
 import { type Called, neverKeyword, type UnevaluatedRule } from "./emit-schema.ts";
-import { type Evaluation, evaluatedItems, evaluatedMembers } from "./evaluated.ts";
-import { validationLimits } from "./limits.ts";
 import { quoted } from "./messages.ts";
-import type { Failure, ValidationContext, ValuePlace } from "./validators.ts";
+import { type Evaluation, evaluatedItems, evaluatedMembers } from "./unevaluated.ts";
 
 /** The failures of a value, none when it is valid. @throws WorkExhausted */
 export type JudgeMembers<Value> = (value: Value, place: ValuePlace) => readonly Failure[];

@@ -1,9 +1,9 @@
 // Judges the value of one keyword that is no schema; says what is wrong with it and where inside.
 
-import type { Json } from "../config/types.ts";
-import { childPointer } from "../json/json-pointer.ts";
-import { isObject } from "../json/json-value.ts";
-import { schemaLimits } from "./limits.ts";
+import type { Json } from "../../config/types.ts";
+import { childPointer } from "../../json/json-pointer.ts";
+import { isObject } from "../../json/json-value.ts";
+import { schemaLimits } from "../limits.ts";
 import type { AssertionKeyword } from "./schema-tree.ts";
 
 export interface Fault {

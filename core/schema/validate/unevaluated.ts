@@ -1,9 +1,9 @@
 // Finds the members and items of a value that a schema has looked at, for unevaluatedProperties and unevaluatedItems.
 // Conditional parts count where they hold for the value, which their validators say.
 
-import type { Patterns } from "./patterns.ts";
-import type { SchemaNode, SchemaTree } from "./schema-tree.ts";
-import type { ValidationContext, ValuePlace } from "./validators.ts";
+import type { Patterns } from "../pattern/patterns.ts";
+import type { SchemaNode, SchemaTree } from "../read/schema-tree.ts";
+import type { ValidationContext, ValuePlace } from "./context.ts";
 
 export interface Evaluation {
   readonly context: ValidationContext;

@@ -2,8 +2,8 @@
 // schemas inside that keywords call by themselves.
 
 import type { AnyValidateFunction } from "ajv/dist/types/index.js";
+import { Meter } from "../meter.ts";
 import { ExactIntegers } from "./exact-integers.ts";
-import { Meter } from "./work.ts";
 
 /** A failure as ajv and the keywords of this folder report it. */
 export interface Failure {

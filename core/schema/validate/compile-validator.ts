@@ -4,18 +4,18 @@
 import type { CodeKeywordDefinition, Format } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { AnyValidateFunction } from "ajv/dist/types/index.js";
-import type { ProblemItem } from "../errors/problem.ts";
+import type { ProblemItem } from "../../errors/problem.ts";
+import { checkedFormat } from "../formats.ts";
+import { validationLimits } from "../limits.ts";
+import { type Meter, WorkExhausted } from "../meter.ts";
+import type { Patterns } from "../pattern/patterns.ts";
+import type { SchemaRead } from "../read/read-schema.ts";
+import type { SchemaNode } from "../read/schema-tree.ts";
 import { replacedKeywords, schemaKeywords, withoutFailuresOfParts } from "./ajv-keywords.ts";
+import { type Failure, ValidationContext } from "./context.ts";
 import { emitSchema, functionPath } from "./emit-schema.ts";
 import { ExactIntegers, readExactly } from "./exact-integers.ts";
-import { checkedFormat } from "./formats.ts";
-import { validationLimits } from "./limits.ts";
 import { problemItem } from "./messages.ts";
-import type { Patterns } from "./patterns.ts";
-import type { SchemaRead } from "./read-schema.ts";
-import type { SchemaNode } from "./schema-tree.ts";
-import { type Failure, ValidationContext } from "./validators.ts";
-import { type Meter, WorkExhausted } from "./work.ts";
 
 export type Validate = (value: unknown, canonicalText: string) => readonly ProblemItem[];
 

@@ -1,13 +1,13 @@
 // Judges a value by one keyword whose code in ajv grows faster than the value, or compares numbers as doubles only.
 
-import type { Json } from "../config/types.ts";
+import type { Json } from "../../config/types.ts";
+import type { ValidationContext } from "./context.ts";
 import type { ContainsRule } from "./emit-schema.ts";
 import { comparableText } from "./equality.ts";
-import type { Evaluation } from "./evaluated.ts";
 import { ExactIntegers } from "./exact-integers.ts";
 import { allowedValues, counted, quoted } from "./messages.ts";
 import { costOfMultipleOf, isMultipleOf } from "./multiple-of.ts";
-import type { ValidationContext } from "./validators.ts";
+import type { Evaluation } from "./unevaluated.ts";
 
 /** What is wrong with the value at `key` of `parent`; undefined when nothing is. @throws WorkExhausted */
 export type JudgeValue<Value> = (value: Value, parent: unknown, key: string | number) => string | undefined;

@@ -1,11 +1,11 @@
 // Turns a failure into the entry that a client sees: pointer, keyword and a sentence that says what the value must be. Long
 // names and values are cut, so that no answer grows with the body.
 
-import type { Json } from "../config/types.ts";
-import type { ProblemItem } from "../errors/problem.ts";
-import { segmentsOf } from "../json/json-pointer.ts";
+import type { Json } from "../../config/types.ts";
+import type { ProblemItem } from "../../errors/problem.ts";
+import { segmentsOf } from "../../json/json-pointer.ts";
+import type { Failure } from "./context.ts";
 import { neverKeyword } from "./emit-schema.ts";
-import type { Failure } from "./validators.ts";
 
 const maxQuoted = 64;
 const maxAllowedValues = 20;

@@ -1,8 +1,8 @@
 // Resolves the references inside one schema: `#`, pointers and anchors; reports those that lead elsewhere, nowhere, or to
 // something that is no schema. With one document and one resource, `$dynamicRef` leads where `$ref` would.
 
-import type { Json } from "../config/types.ts";
-import { childPointer } from "../json/json-pointer.ts";
+import type { Json } from "../../config/types.ts";
+import { childPointer } from "../../json/json-pointer.ts";
 import type { SchemaReport } from "./report.ts";
 import type { Dialect, Reference, SchemaNode, SchemaTree } from "./schema-tree.ts";
 

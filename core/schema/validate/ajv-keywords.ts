@@ -3,9 +3,12 @@
 
 import type { CodeKeywordDefinition, FuncKeywordDefinition, KeywordCxt, KeywordDefinition } from "ajv";
 import { _, type Code, Name } from "ajv";
-import type { Json } from "../config/types.ts";
+import type { Json } from "../../config/types.ts";
+import { validationLimits } from "../limits.ts";
+import type { StepCost } from "../meter.ts";
+import { type JudgeValue, judgeAllowed, judgeContains, judgeMultiple, judgePattern, judgeUnique } from "./checks.ts";
+import type { Failure, ValidationContext, ValuePlace } from "./context.ts";
 import { type Called, type ContainsRule, neverKeyword, stepKeyword, type UnevaluatedRule } from "./emit-schema.ts";
-import type { Evaluation } from "./evaluated.ts";
 import {
   type JudgeMembers,
   judgeDependent,
@@ -14,17 +17,7 @@ import {
   judgeUnevaluatedMembers,
   type NamesByName,
 } from "./judge-members.ts";
-import {
-  type JudgeValue,
-  judgeAllowed,
-  judgeContains,
-  judgeMultiple,
-  judgePattern,
-  judgeUnique,
-} from "./judge-value.ts";
-import { validationLimits } from "./limits.ts";
-import type { Failure, ValidationContext, ValuePlace } from "./validators.ts";
-import type { StepCost } from "./work.ts";
+import type { Evaluation } from "./unevaluated.ts";
 
 /** The variables in which ajv's code counts and keeps failures. */
 const errorCount = new Name("errors");

@@ -1,10 +1,10 @@
 // Keeps the compiled patterns of one schema, each text once; reports those that can't be matched in linear time.
 
-import { schemaLimits } from "./limits.ts";
-import { compilePattern } from "./pattern/compile-pattern.ts";
-import type { PatternMatcher } from "./pattern/matcher.ts";
-import { PatternError } from "./pattern/parse-pattern.ts";
-import type { SchemaReport } from "./report.ts";
+import { schemaLimits } from "../limits.ts";
+import type { SchemaReport } from "../read/report.ts";
+import { compilePattern } from "./compile-pattern.ts";
+import type { PatternMatcher } from "./matcher.ts";
+import { PatternError } from "./parse-pattern.ts";
 
 export class Patterns {
   readonly #report: SchemaReport;

@@ -1,6 +1,6 @@
 // A schema as read: one node per schema object, with the keywords of 2020-12 whatever its draft was, references resolved.
 
-import type { Json } from "../config/types.ts";
+import type { Json } from "../../config/types.ts";
 
 /** A schema is an object of keywords, or `true` (anything) or `false` (nothing). */
 export type SchemaTree = boolean | SchemaNode;

@@ -1,14 +1,14 @@
 // Turns the JSON of a schema into a tree of nodes with the keywords of 2020-12, whatever its draft; reports every keyword
 // whose value can't be used, with its pointer, and warns of those that are ignored.
 
-import type { Json, JsonObject } from "../config/types.ts";
-import { childPointer } from "../json/json-pointer.ts";
-import { isObject } from "../json/json-value.ts";
+import type { Json, JsonObject } from "../../config/types.ts";
+import { childPointer } from "../../json/json-pointer.ts";
+import { isObject } from "../../json/json-value.ts";
+import { isKnownFormat } from "../formats.ts";
+import { schemaLimits } from "../limits.ts";
+import { Patterns } from "../pattern/patterns.ts";
 import { checkAssertion, isAssertion } from "./check-assertion.ts";
-import { isKnownFormat } from "./formats.ts";
 import { annotations, dialectOf, isList, isNamed, isOfDialect, isSingle, unknownKeyword } from "./keywords.ts";
-import { schemaLimits } from "./limits.ts";
-import { Patterns } from "./patterns.ts";
 import { References } from "./references.ts";
 import type { SchemaReport } from "./report.ts";
 import type {

@@ -1,10 +1,10 @@
 // Turns a schema tree into the schema that ajv compiles: only keywords that were checked, schema objects that are referred
 // to or called by keywords each as a function of their own, and a charge on every schema object.
 
-import type { Json } from "../config/types.ts";
-import { isObject } from "../json/json-value.ts";
-import { type SchemaNode, type SchemaTree, schemasPerValue } from "./schema-tree.ts";
-import type { StepCost } from "./work.ts";
+import type { Json } from "../../config/types.ts";
+import { isObject } from "../../json/json-value.ts";
+import type { StepCost } from "../meter.ts";
+import { type SchemaNode, type SchemaTree, schemasPerValue } from "../read/schema-tree.ts";
 
 /** Keywords of our own. `x-` names can't meet a schema's: unknown keywords never get here. */
 export const stepKeyword = "x-step";

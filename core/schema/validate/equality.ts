@@ -1,8 +1,8 @@
 // Turns JSON values into texts that are equal exactly when the values are equal to JSON Schema: members in any order,
 // numbers by value. Comparing texts in a set keeps uniqueItems and enum linear.
 
+import type { Meter } from "../meter.ts";
 import type { ExactIntegers } from "./exact-integers.ts";
-import type { Meter } from "./work.ts";
 
 export interface Comparing {
   readonly meter: Pick<Meter, "spend">;

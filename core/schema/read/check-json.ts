@@ -1,8 +1,8 @@
 // Looks at a schema as plain JSON, before it is read as a schema: refuses what is no JSON, too large or too deep. Steps
 // without recursion and stops at the first refusal, because YAML aliases make small files that stand for endless ones.
 
-import { childPointer } from "../json/json-pointer.ts";
-import { schemaLimits } from "./limits.ts";
+import { childPointer } from "../../json/json-pointer.ts";
+import { schemaLimits } from "../limits.ts";
 import type { SchemaReport } from "./report.ts";
 
 interface Place {

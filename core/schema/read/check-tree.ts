@@ -1,9 +1,9 @@
 // Judges a schema as a whole: refuses references that lead back to themselves without going into the value, schemas that
 // multiply by references, roots that admit no object, and names that the service keeps for itself.
 
-import { childPointer } from "../json/json-pointer.ts";
-import { isObject } from "../json/json-value.ts";
-import { schemaLimits } from "./limits.ts";
+import { childPointer } from "../../json/json-pointer.ts";
+import { isObject } from "../../json/json-value.ts";
+import { schemaLimits } from "../limits.ts";
 import type { SchemaRead } from "./read-schema.ts";
 import type { SchemaReport } from "./report.ts";
 import { alwaysInPlace, inPlace, type SchemaNode, type SchemaTree, schemasPerValue } from "./schema-tree.ts";

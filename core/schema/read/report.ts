@@ -1,7 +1,7 @@
 // Collects what is wrong with a schema, and what is worth a warning, up to a bound.
 
-import type { SchemaProblem } from "./compile-schema.ts";
-import { schemaLimits } from "./limits.ts";
+import type { SchemaProblem } from "../compile-schema.ts";
+import { schemaLimits } from "../limits.ts";
 
 export class SchemaReport {
   readonly problems: SchemaProblem[] = [];

@@ -1,6 +1,6 @@
 // The keywords of the two drafts, by how their values are read, and the draft that a schema asks for.
 
-import type { Json, JsonObject } from "../config/types.ts";
+import type { Json, JsonObject } from "../../config/types.ts";
 import type { SchemaReport } from "./report.ts";
 import type { Dialect, ListKeyword, NamedKeyword, SingleKeyword } from "./schema-tree.ts";
 
