@@ -8,7 +8,7 @@ import { checkJson } from "./read/check-json.ts";
 import { checkTree } from "./read/check-tree.ts";
 import { readSchema } from "./read/read-schema.ts";
 import { SchemaReport } from "./read/report.ts";
-import { ajvValidator } from "./validate/compile-validator.ts";
+import { compileValidator } from "./validate/compile-validator.ts";
 
 export interface SchemaProblem {
   /** RFC 6901 pointer into the schema. */
@@ -51,7 +51,7 @@ export function compileSchema(schema: JsonObject): SchemaResult {
   return {
     ok: true,
     schema: {
-      validate: ajvValidator(read),
+      validate: compileValidator(read),
       properties: declaredProperties(read.root),
       closed: isClosed(read.root),
       warnings: report.warnings,

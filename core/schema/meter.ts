@@ -9,7 +9,7 @@ export class WorkExhausted extends Error {
 }
 
 /** What one visit of one schema object costs, beyond what the schemas inside it cost. */
-export interface StepCost {
+export interface VisitCost {
   /** Units for every value. */
   readonly base: number;
   /** Units per member, where the value is an object. */
@@ -33,14 +33,14 @@ export class Meter {
     if (this.left < 0) throw new WorkExhausted();
   }
 
-  /** Charges what depends on the value's size. @throws WorkExhausted */
-  spendOn(value: unknown, cost: StepCost): void {
+  /** Charges the part of a VisitCost that depends on the value's size. @throws WorkExhausted */
+  spendOn(value: unknown, perMember: number, callsPerMember: number, perCharacters: number): void {
     if (typeof value === "string") {
-      this.spend((cost.perCharacters * value.length) >> 4);
+      this.spend((perCharacters * value.length) >> 4);
     } else if (isObject(value)) {
       const names = Object.keys(value);
-      this.spend(cost.perMember * names.length);
-      for (const name of names) if (name.length > longName) this.spend((cost.callsPerMember * name.length) >> 3);
+      this.spend(perMember * names.length);
+      for (const name of names) if (name.length > longName) this.spend((callsPerMember * name.length) >> 3);
     }
   }
 }

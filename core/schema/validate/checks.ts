@@ -1,27 +1,71 @@
-// Judges a value by one keyword whose code in ajv grows faster than the value, or compares numbers as doubles only.
+// The keywords that ajv does not check here, each as a function: those whose code in ajv grows faster than the value, that compare
+// numbers as doubles, or that keep a failure for every member that they try.
 
 import type { Json } from "../../config/types.ts";
-import type { ValidationContext } from "./context.ts";
-import type { ContainsRule } from "./emit-schema.ts";
+import { childPointer } from "../../json/json-pointer.ts";
+import { isObject } from "../../json/json-value.ts";
+import { validationLimits } from "../limits.ts";
+import type { AssertionKeyword, SchemaNode, SingleKeyword } from "../read/schema-tree.ts";
+import type { Check, Failure, ValidationContext } from "./context.ts";
 import { comparableText } from "./equality.ts";
-import { ExactIntegers } from "./exact-integers.ts";
 import { allowedValues, counted, quoted } from "./messages.ts";
-import { costOfMultipleOf, isMultipleOf } from "./multiple-of.ts";
-import type { Evaluation } from "./unevaluated.ts";
+import { costOfMultipleOf, ExactIntegers, isMultipleOf } from "./numbers.ts";
+import { checkUnevaluatedItems, checkUnevaluatedMembers } from "./unevaluated.ts";
 
-/** What is wrong with the value at `key` of `parent`; undefined when nothing is. @throws WorkExhausted */
-export type JudgeValue<Value> = (value: Value, parent: unknown, key: string | number) => string | undefined;
+type CheckMaker = (node: SchemaNode, context: ValidationContext) => Check;
 
-/** `const` and `enum`: equal to one of the values. */
-export function judgeAllowed(values: readonly Json[], context: ValidationContext): JudgeValue<unknown> {
+type CheckedKeyword =
+  | (AssertionKeyword & ("const" | "enum" | "multipleOf" | "uniqueItems" | "dependentRequired"))
+  | (SingleKeyword & ("contains" | "propertyNames" | "unevaluatedProperties" | "unevaluatedItems"));
+
+const makers: Readonly<Record<CheckedKeyword, CheckMaker>> = {
+  const: (node, context) => checkAllowed("const", [node.assertions.get("const") as Json], context),
+  enum: (node, context) => checkAllowed("enum", node.assertions.get("enum") as readonly Json[], context),
+  multipleOf: checkMultiple,
+  uniqueItems: checkUnique,
+  dependentRequired: checkDependent,
+  contains: checkContains,
+  propertyNames: checkNames,
+  unevaluatedProperties: checkUnevaluatedMembers,
+  unevaluatedItems: checkUnevaluatedItems,
+};
+
+/** The checks that the keywords of a schema object ask for, subschemas aside. */
+export function checksOf(node: SchemaNode, context: ValidationContext): readonly Check[] {
+  return Object.entries(makers)
+    .filter(([keyword]) => asksForCheck(node, keyword as CheckedKeyword))
+    .map(([, make]) => make(node, context));
+}
+
+function asksForCheck({ assertions, single }: SchemaNode, keyword: CheckedKeyword): boolean {
+  const tree = single.get(keyword as SingleKeyword);
+  if (tree !== undefined) return tree !== true || keyword === "contains";
+  return (
+    assertions.has(keyword as AssertionKeyword) &&
+    !(assertions.get(keyword as AssertionKeyword) === false && keyword === "uniqueItems")
+  );
+}
+
+/** Refuses every value, as a subschema `false` does; `keyword` names the one under which it stands. */
+export function checkNever(keyword: string): Check {
+  const failures = [{ pointer: "", keyword }];
+  return () => failures;
+}
+
+function failed(keyword: string, message: string): readonly Failure[] {
+  return [{ pointer: "", keyword, message }];
+}
+
+/** `const` and `enum`: ajv compares with every value in turn, and errs on members such as `toString`. */
+function checkAllowed(keyword: string, values: readonly Json[], context: ValidationContext): Check {
   const scalars = new Set<unknown>(values.filter((value) => !isContainer(value)));
   const containers = containerTexts(values);
-  const longest = Math.max(0, ...containers.values().map(({ length }) => length));
-  const message = `Must be ${allowedValues(values)}`;
+  const maxLength = Math.max(0, ...containers.values().map(({ length }) => length));
+  const failures = failed(keyword, `Must be ${allowedValues(values)}`);
   return (value) => {
-    if (!isContainer(value)) return scalars.has(value) ? undefined : message;
-    const text = containers.size === 0 ? undefined : comparableText([value], 0, context, longest);
-    return text !== undefined && containers.has(text) ? undefined : message;
+    if (!isContainer(value)) return scalars.has(value) ? undefined : failures;
+    const text = containers.size === 0 ? undefined : comparableText([value], 0, context, maxLength);
+    return text !== undefined && containers.has(text) ? undefined : failures;
   };
 }
 
@@ -37,51 +81,89 @@ function isContainer(value: unknown): boolean {
   return typeof value === "object" && value !== null;
 }
 
-export function judgePattern(source: string, { context, patterns }: Evaluation): JudgeValue<string> {
-  const matcher = patterns.matcher(source);
-  const message = `Must match the pattern ${quoted(source)}`;
-  return (text) => (matcher.test(text, context.meter) ? undefined : message);
-}
-
-export function judgeMultiple(divisor: number, context: ValidationContext): JudgeValue<number> {
+/** ajv divides doubles. */
+function checkMultiple({ assertions }: SchemaNode, context: ValidationContext): Check {
+  const divisor = assertions.get("multipleOf") as number;
+  const failures = failed("multipleOf", `Must be a multiple of ${divisor}`);
   return (value, parent, key) => {
+    if (typeof value !== "number") return undefined;
     context.meter.spend(costOfMultipleOf(value, divisor));
-    return isMultipleOf(context.exact.at(parent, key) ?? value, divisor)
-      ? undefined
-      : `Must be a multiple of ${divisor}`;
+    return isMultipleOf(context.exact.at(parent, key) ?? value, divisor) ? undefined : failures;
   };
 }
 
-/** `most` is the maxItems that stands beside. */
-export function judgeUnique(most: number, context: ValidationContext): JudgeValue<readonly unknown[]> {
+/** ajv compares each item with every other one. */
+function checkUnique({ assertions }: SchemaNode, context: ValidationContext): Check {
+  const maxItems = assertions.get("maxItems") as number;
   return (items) => {
     // Too long an array fails maxItems.
-    if (items.length > most) return undefined;
+    if (!Array.isArray(items) || items.length > maxItems) return undefined;
     const seen = new Map<string | undefined, number>();
     for (const index of items.keys()) {
       const text = comparableText(items, index, context, Number.POSITIVE_INFINITY);
       const earlier = seen.get(text);
-      if (earlier !== undefined) return `Items ${earlier} and ${index} are equal; every item must be unique`;
+      if (earlier !== undefined) {
+        return failed("uniqueItems", `Items ${earlier} and ${index} are equal; every item must be unique`);
+      }
       seen.set(text, index);
     }
     return undefined;
   };
 }
 
-export function judgeContains(rule: ContainsRule, context: ValidationContext): JudgeValue<readonly unknown[]> {
-  const { called, min, max = Number.POSITIVE_INFINITY } = rule;
+/** ajv writes all names that a member needs into the code of each of them. */
+function checkDependent({ assertions }: SchemaNode, { meter }: ValidationContext): Check {
+  const needs = Object.entries(assertions.get("dependentRequired") as Readonly<Record<string, readonly string[]>>);
+  return (value) => {
+    if (!isObject(value)) return undefined;
+    const failures: Failure[] = [];
+    for (const [property, names] of needs) {
+      if (!Object.hasOwn(value, property)) continue;
+      meter.spend(2 * names.length);
+      const missing = names.filter((name) => !Object.hasOwn(value, name));
+      failures.push(...missing.flatMap((name) => failed("dependentRequired", missingMember(name, property))));
+      if (failures.length >= validationLimits.errors) break;
+    }
+    return failures.length > 0 ? failures : undefined;
+  };
+}
+
+function missingMember(name: string, property: string): string {
+  return `The member ${quoted(name)} is missing; ${quoted(property)} needs it`;
+}
+
+/** ajv keeps the failures of every item that it tries. */
+function checkContains({ assertions, single }: SchemaNode, context: ValidationContext): Check {
+  const tree = single.get("contains") ?? true;
+  const min = Number(assertions.get("minContains") ?? 1);
+  const max = Number(assertions.get("maxContains") ?? Number.POSITIVE_INFINITY);
+  const tooFew = failed("contains", `At least ${counted(min, "item")} must match the schema under contains`);
+  const tooMany = failed("contains", `At most ${counted(max, "item")} may match the schema under contains`);
   return (items) => {
-    const holds = (item: unknown, parentDataProperty: number): boolean => {
-      context.meter.spend(5);
-      if (typeof called === "boolean") return called;
-      const place = { instancePath: "", parentData: items, parentDataProperty, rootData: items };
-      return context.validator(called)(item, place).length === 0;
-    };
+    if (!Array.isArray(items)) return undefined;
     let count = 0;
     for (const [index, item] of items.entries()) {
-      if (holds(item, index)) count++;
-      if (count > max) return `At most ${counted(max, "item")} may match the schema under contains`;
+      context.meter.spend(5);
+      if (context.accepts(tree, item, items, index)) count++;
+      if (count > max) return tooMany;
     }
-    return count < min ? `At least ${counted(min, "item")} must match the schema under contains` : undefined;
+    return count < min ? tooFew : undefined;
+  };
+}
+
+/** ajv keeps the failures of every name, and reports them at the object. */
+function checkNames({ single }: SchemaNode, context: ValidationContext): Check {
+  const tree = single.get("propertyNames") ?? true;
+  return (value) => {
+    if (!isObject(value)) return undefined;
+    const failures: Failure[] = [];
+    for (const name of Object.keys(value)) {
+      context.meter.spend(5);
+      if (context.accepts(tree, name, value, name)) continue;
+      const message = `The member name ${quoted(name)} is not allowed`;
+      failures.push({ pointer: childPointer("", name), keyword: "propertyNames", message });
+      if (failures.length >= validationLimits.errors) break;
+    }
+    return failures.length > 0 ? failures : undefined;
   };
 }

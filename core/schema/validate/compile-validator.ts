@@ -8,26 +8,26 @@ import type { ProblemItem } from "../../errors/problem.ts";
 import { checkedFormat } from "../formats.ts";
 import { validationLimits } from "../limits.ts";
 import { type Meter, WorkExhausted } from "../meter.ts";
-import type { Patterns } from "../pattern/patterns.ts";
 import type { SchemaRead } from "../read/read-schema.ts";
 import type { SchemaNode } from "../read/schema-tree.ts";
-import { replacedKeywords, schemaKeywords, withoutFailuresOfParts } from "./ajv-keywords.ts";
-import { type Failure, ValidationContext } from "./context.ts";
+import { chargeDefinition, checkDefinition, failingAsOne } from "./ajv-keywords.ts";
+import { type AjvFailure, ValidationContext } from "./context.ts";
 import { emitSchema, functionPath } from "./emit-schema.ts";
-import { ExactIntegers, readExactly } from "./exact-integers.ts";
-import { problemItem } from "./messages.ts";
+import { failuresOf, problemItem } from "./messages.ts";
+import { ExactIntegers, readExactly } from "./numbers.ts";
 
+/** `value` is JSON.parse of `canonicalText`. */
 export type Validate = (value: unknown, canonicalText: string) => readonly ProblemItem[];
 
-const schemaKey = "schema";
-
-export function ajvValidator({ root, nodes, patterns }: SchemaRead): Validate {
-  const context = new ValidationContext();
-  const check = compile({ root, nodes, patterns }, context);
-  const needsDigits = nodes.some(({ assertions }) => assertions.has("multipleOf") || assertions.has("uniqueItems"));
-  const failuresOf = (value: unknown): readonly ProblemItem[] => {
+export function compileValidator(read: SchemaRead): Validate {
+  const context = new ValidationContext(read.patterns);
+  const validate = compile(read, context);
+  const needsDigits = read.nodes.some(
+    ({ assertions }) => assertions.has("multipleOf") || assertions.has("uniqueItems"),
+  );
+  const problemsOf = (value: unknown): readonly ProblemItem[] => {
     try {
-      return check(value) === true ? [] : itemsOf((check.errors ?? []) as readonly Failure[]);
+      return validate(value) === true ? [] : itemsOf((validate.errors ?? []) as readonly AjvFailure[]);
     } catch (error) {
       if (error instanceof WorkExhausted) return [exhausted];
       throw error;
@@ -37,28 +37,8 @@ export function ajvValidator({ root, nodes, patterns }: SchemaRead): Validate {
     const exact = needsDigits ? readExactly(canonicalText) : undefined;
     const work = Math.max(validationLimits.work, validationLimits.workPerCharacter * canonicalText.length);
     context.begin(work, exact?.integers ?? noIntegers);
-    return failuresOf(exact === undefined ? value : exact.value);
+    return problemsOf(exact === undefined ? value : exact.value);
   };
-}
-
-/** The function of the root; those that keywords call go to the context. ajv itself is not kept. */
-function compile({ root, nodes, patterns }: SchemaRead, context: ValidationContext): AnyValidateFunction {
-  const ajv = createAjv(nodes, patterns, context.meter);
-  for (const keyword of replacedKeywords) ajv.removeKeyword(keyword);
-  for (const definition of schemaKeywords({ context, patterns })) ajv.addKeyword(definition);
-  for (const keyword of ["anyOf", "oneOf"]) {
-    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
-    ajv.removeKeyword(keyword).addKeyword(withoutFailuresOfParts(definition));
-  }
-  const { schema, calledIds } = emitSchema(root, nodes);
-  ajv.addSchema(schema, schemaKey);
-  const compiled = (path: string) => {
-    const check = ajv.getSchema(`${schemaKey}${path}`);
-    if (check === undefined) throw new TypeError(`ajv has no function for ${path}`);
-    return check;
-  };
-  for (const id of calledIds) context.add(id, compiled(functionPath(id)));
-  return compiled("");
 }
 
 const noIntegers = new ExactIntegers();
@@ -69,21 +49,36 @@ const exhausted: ProblemItem = {
   message: "Checking the object against its schema takes more work than one request may; send fewer or smaller members",
 };
 
-function itemsOf(failures: readonly Failure[]): readonly ProblemItem[] {
-  // What stands under then and else fails for itself; ajv adds one more entry that says so.
-  const told = failures.filter(({ keyword }) => keyword !== "if");
-  return told.slice(0, validationLimits.errors).map(problemItem);
+function itemsOf(failures: readonly AjvFailure[]): readonly ProblemItem[] {
+  return failuresOf(failures).slice(0, validationLimits.errors).map(problemItem);
 }
 
-function createAjv(nodes: readonly SchemaNode[], patterns: Patterns, meter: Meter): Ajv2020 {
-  const regExp = Object.assign(
-    (source: string) => {
-      const matcher = patterns.matcher(source);
-      return { test: (text: string) => matcher.test(text, meter), toString: () => source };
-    },
-    // Only read where ajv writes standalone code, which it does not do here.
-    { code: "" },
-  );
+const schemaKey = "schema";
+
+/** The function of the root; those that checks call go to the context. ajv itself is not kept. */
+function compile(read: SchemaRead, context: ValidationContext): AnyValidateFunction {
+  const { schema, checks, calledIds } = emitSchema(read, context);
+  const ajv = createAjv(read, context.meter);
+  ajv.addKeyword(chargeDefinition(context.meter)).addKeyword(checkDefinition(checks));
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+    ajv.removeKeyword(keyword).addKeyword(failingAsOne(definition));
+  }
+  ajv.addSchema(schema, schemaKey);
+  const compiled = (path: string): AnyValidateFunction => {
+    const validate = ajv.getSchema(`${schemaKey}${path}`);
+    if (validate === undefined) throw new TypeError(`ajv has no function for ${path}`);
+    return validate;
+  };
+  for (const id of calledIds) context.add(id, compiled(functionPath(id)));
+  return compiled("");
+}
+
+function createAjv({ nodes, patterns }: SchemaRead, meter: Meter): Ajv2020 {
+  const regExp = (source: string) => {
+    const matcher = patterns.matcher(source);
+    return { test: (text: string) => matcher.test(text, meter), toString: () => source };
+  };
   const ajv = new Ajv2020({
     strict: false,
     meta: false,
@@ -95,9 +90,10 @@ function createAjv(nodes: readonly SchemaNode[], patterns: Patterns, meter: Mete
     messages: false,
     ownProperties: true,
     formats: formatsOf(nodes, meter),
-    code: { regExp: regExp as never, optimize: false },
+    // `code` is read only where ajv writes standalone code, which it does not do here.
+    code: { regExp: Object.assign(regExp, { code: "" }), optimize: false },
   });
-  // The keywords that need it are replaced; without it ajv writes less code.
+  // Only the unevaluated… keywords, which are checks here, need what these have ajv write into all code.
   ajv.opts.unevaluated = false;
   ajv.opts.dynamicRef = false;
   return ajv;

@@ -1,36 +1,40 @@
-// What the keywords of one compiled schema share while it validates: the budget, exact integers, and the validators of the
-// schemas inside that keywords call by themselves.
+// What one compiled schema shares while it validates: the budget of work, exact integers, and the functions that ajv made of the
+// subschemas which checks apply by themselves.
 
 import type { AnyValidateFunction } from "ajv/dist/types/index.js";
 import { Meter } from "../meter.ts";
-import { ExactIntegers } from "./exact-integers.ts";
+import type { Patterns } from "../pattern/patterns.ts";
+import type { SchemaNode, SchemaTree } from "../read/schema-tree.ts";
+import { ExactIntegers } from "./numbers.ts";
 
-/** A failure as ajv and the keywords of this folder report it. */
+/** What a check found. */
 export interface Failure {
+  /** RFC 6901, from the value that was checked. */
+  readonly pointer: string;
   readonly keyword: string;
-  /** RFC 6901; undefined = where the keyword's value is. */
-  readonly instancePath?: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  /** Ready for the client; undefined for ajv's own keywords. */
+  /** Undefined where a subschema is `false`: what is refused shows in the whole pointer only. */
   readonly message?: string;
 }
 
-/** Where a value stands; ajv hands it to keywords and functions. */
-export interface ValuePlace {
+/** A failure as ajv reports it. */
+export interface AjvFailure {
   readonly instancePath: string;
-  readonly parentData: unknown;
-  readonly parentDataProperty: string | number;
-  readonly rootData: unknown;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
 }
 
-export type Validator = (value: unknown, place: ValuePlace) => readonly Failure[];
+/** The failures of the value at `key` of `parent`, some 100 at most; undefined when it is valid. @throws WorkExhausted */
+export type Check = (value: unknown, parent: object, key: string | number) => readonly Failure[] | undefined;
 
 export class ValidationContext {
+  readonly patterns: Patterns;
   readonly meter = new Meter();
   exact = new ExactIntegers();
-  /** What the compiled code refers to. */
-  readonly shared: unknown[] = [];
-  readonly #validators = new Map<number, Validator>();
+  readonly #functions = new Map<number, AnyValidateFunction>();
+
+  constructor(patterns: Patterns) {
+    this.patterns = patterns;
+  }
 
   /** Starts a validation with so many units to spend. */
   begin(work: number, exact: ExactIntegers): void {
@@ -38,19 +42,35 @@ export class ValidationContext {
     this.exact = exact;
   }
 
-  /** Takes the function that ajv made of the schema with this id. */
-  add(id: number, check: AnyValidateFunction): void {
-    this.#validators.set(id, (value, place) => {
-      // ajv's type has what it passes by itself; a place has what its functions read.
-      const isValid = check(value, place as unknown as Parameters<typeof check>[1]);
-      return isValid === true ? [] : ((check.errors ?? []) as readonly Failure[]);
-    });
+  /** Takes the function that ajv made of the schema object with this id. */
+  add(id: number, validate: AnyValidateFunction): void {
+    this.#functions.set(id, validate);
   }
 
-  /** The validator of the schema with this id: its failures, none when the value is valid. */
-  validator(id: number): Validator {
-    const validator = this.#validators.get(id);
-    if (validator === undefined) throw new TypeError(`No keyword calls schema ${id}`);
-    return validator;
+  /** Whether the value at `key` of `parent` is valid against a subschema. @throws WorkExhausted */
+  accepts(tree: SchemaTree, value: unknown, parent: object, key: string | number): boolean {
+    return typeof tree === "boolean" ? tree : this.#functionOf(tree)(value, location(parent, key)) === true;
   }
+
+  /** The failures of the value at `key` of `parent`, with paths from there; none when it is valid. @throws WorkExhausted */
+  validate(node: SchemaNode, value: unknown, parent: object, key: string | number): readonly AjvFailure[] {
+    const compiled = this.#functionOf(node);
+    return compiled(value, location(parent, key)) === true ? [] : ((compiled.errors ?? []) as readonly AjvFailure[]);
+  }
+
+  #functionOf({ id, pointer }: SchemaNode): AnyValidateFunction {
+    const compiled = this.#functions.get(id);
+    if (compiled === undefined) throw new TypeError(`ajv was not asked for a function of ${pointer}`);
+    return compiled;
+  }
+}
+
+/** ajv's type has what it passes by itself; this has what its functions read. */
+function location(parentData: object, parentDataProperty: string | number): Parameters<AnyValidateFunction>[1] {
+  return {
+    instancePath: "",
+    parentData,
+    parentDataProperty,
+    rootData: parentData,
+  } as unknown as Parameters<AnyValidateFunction>[1];
 }

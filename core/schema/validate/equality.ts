@@ -2,7 +2,7 @@
 // numbers by value. Comparing texts in a set keeps uniqueItems and enum linear.
 
 import type { Meter } from "../meter.ts";
-import type { ExactIntegers } from "./exact-integers.ts";
+import type { ExactIntegers } from "./numbers.ts";
 
 export interface Comparing {
   readonly meter: Pick<Meter, "spend">;

@@ -4,20 +4,28 @@
 import type { Json } from "../../config/types.ts";
 import type { ProblemItem } from "../../errors/problem.ts";
 import { segmentsOf } from "../../json/json-pointer.ts";
-import type { Failure } from "./context.ts";
-import { neverKeyword } from "./emit-schema.ts";
+import { checkKeyword } from "./ajv-keywords.ts";
+import type { AjvFailure, Failure } from "./context.ts";
 
 const maxQuoted = 64;
 const maxAllowedValues = 20;
 const maxPointer = 1024;
 
-export function problemItem(failure: Failure): ProblemItem {
-  const pointer = cutPointer(failure.instancePath ?? "");
-  if (failure.keyword === neverKeyword) {
-    const keyword = String(failure.params.refusedBy);
-    return { pointer, keyword, message: refusalBy(keyword, pointer) };
-  }
-  return { pointer, keyword: failure.keyword, message: messageOf(failure) };
+/** What ajv reports, with messages and as pointers into the value that it was given. */
+export function failuresOf(reported: readonly AjvFailure[]): readonly Failure[] {
+  // What stands under then and else fails for itself; ajv adds one more entry that says so.
+  return reported.filter(({ keyword }) => keyword !== "if").map(failureOf);
+}
+
+function failureOf({ keyword, instancePath, params }: AjvFailure): Failure {
+  if (keyword !== checkKeyword) return { pointer: instancePath, keyword, message: messages[keyword]?.(params) ?? "" };
+  const failure = params as unknown as Failure;
+  return { ...failure, pointer: instancePath + failure.pointer };
+}
+
+export function problemItem({ pointer, keyword, message }: Failure): ProblemItem {
+  const short = cutPointer(pointer);
+  return { pointer: short, keyword, message: message ?? refusalBy(keyword, short) };
 }
 
 /** A name in quotes, cut when it is long. */
@@ -41,14 +49,14 @@ function cutPointer(pointer: string): string {
   return pointer.slice(0, Math.max(0, pointer.lastIndexOf("/", maxPointer)));
 }
 
+/** Where a subschema is `false`: `keyword` is the one under which it stands. */
 function refusalBy(keyword: string, pointer: string): string {
-  const name = segmentsOf(pointer).at(-1) ?? "";
   switch (keyword) {
     case "additionalProperties":
     case "unevaluatedProperties":
     case "patternProperties":
     case "properties":
-      return `The member ${quoted(name)} is not allowed`;
+      return `The member ${quoted(segmentsOf(pointer).at(-1) ?? "")} is not allowed`;
     case "items":
     case "prefixItems":
     case "unevaluatedItems":
@@ -58,7 +66,7 @@ function refusalBy(keyword: string, pointer: string): string {
   }
 }
 
-const messages: Readonly<Record<string, (params: Failure["params"]) => string>> = {
+const messages: Readonly<Record<string, (params: AjvFailure["params"]) => string>> = {
   type: ({ type }) => `Must be ${typeText(String(type))}`,
   maximum: ({ limit }) => `Must be at most ${limit}`,
   exclusiveMaximum: ({ limit }) => `Must be less than ${limit}`,
@@ -70,10 +78,9 @@ const messages: Readonly<Record<string, (params: Failure["params"]) => string>> 
   minItems: ({ limit }) => `Must have at least ${counted(limit, "item")}`,
   maxProperties: ({ limit }) => `Must have at most ${counted(limit, "member")}`,
   minProperties: ({ limit }) => `Must have at least ${counted(limit, "member")}`,
+  pattern: ({ pattern }) => `Must match the pattern ${quoted(String(pattern))}`,
   format: ({ format }) => `Must be a valid ${format}`,
   required: ({ missingProperty }) => `The member ${quoted(String(missingProperty))} is missing`,
-  dependentRequired: ({ missingProperty, property }) =>
-    `The member ${quoted(String(missingProperty))} is missing; ${quoted(String(property))} needs it`,
   not: () => "Must not match the schema under not",
   anyOf: () => "Matches none of the alternatives under anyOf",
   oneOf: ({ passingSchemas }) =>
@@ -81,12 +88,6 @@ const messages: Readonly<Record<string, (params: Failure["params"]) => string>> 
       ? `Must match exactly one alternative under oneOf, and matches those at ${passingSchemas.join(" and ")}`
       : "Matches none of the alternatives under oneOf",
 };
-
-function messageOf({ keyword, params, message }: Failure): string {
-  const ready = message ?? params.message;
-  if (typeof ready === "string") return ready;
-  return Object.hasOwn(messages, keyword) ? (messages[keyword]?.(params) ?? "") : `Fails ${keyword}`;
-}
 
 /** `1 item`, `2 items` */
 export function counted(limit: unknown, unit: string): string {

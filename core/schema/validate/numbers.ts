@@ -1,4 +1,5 @@
-// Finds the integers of a JSON text that a double can't hold, so that keywords which need every digit can ask for them.
+// Numbers to their last digit, where a double is not enough: integers beyond 2^53 as they stand in the JSON text, and multipleOf in
+// decimals, so that 19.99 is a multiple of 0.01.
 
 export interface ExactValue {
   readonly value: unknown;
@@ -38,4 +39,35 @@ export function readExactly(text: string): ExactValue | undefined {
   };
   const value: unknown = JSON.parse(text, note as (this: unknown, key: string, member: unknown) => unknown);
   return { value, integers };
+}
+
+interface Decimal {
+  /** value = digits × 10^exponent */
+  readonly digits: bigint;
+  readonly exponent: number;
+}
+
+/** In units of Meter: decimal arithmetic costs more the further the magnitudes lie apart. */
+export function costOfMultipleOf(value: number, divisor: number): number {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return 5;
+  return 60 + Math.ceil(Math.abs(Math.log10(Math.abs(value) || 1)) + Math.abs(Math.log10(divisor)));
+}
+
+export function isMultipleOf(value: number | bigint, divisor: number): boolean {
+  if (typeof value === "number" && Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
+    return value % divisor === 0;
+  const dividend = decimalOf(String(value));
+  const by = decimalOf(String(divisor));
+  const exponent = Math.min(dividend.exponent, by.exponent);
+  return scaled(dividend, exponent) % scaled(by, exponent) === 0n;
+}
+
+function decimalOf(text: string): Decimal {
+  const [mantissa = "0", power = "0"] = text.split("e");
+  const [whole = "0", fraction = ""] = mantissa.split(".");
+  return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
+}
+
+function scaled({ digits, exponent }: Decimal, to: number): bigint {
+  return digits * 10n ** BigInt(exponent - to);
 }
