@@ -41,6 +41,8 @@ export class PatternMatcher {
   readonly #symbols = new Map<number, Symbol>();
   readonly #symbolsByMembers = new Map<string, Symbol>();
   #cachedEntries = 0;
+  /** At the start of every text. */
+  #first: State | undefined;
 
   constructor(program: Program) {
     this.#program = program;
@@ -54,7 +56,8 @@ export class PatternMatcher {
   /** True when some part of `text` matches. @throws WorkExhausted */
   test(text: string, meter: Meter): boolean {
     meter.spend(2 * text.length + 4);
-    let state = this.#state([this.#program.start], atStart, meter);
+    this.#first ??= this.#state([this.#program.start], atStart, meter);
+    let state = this.#first;
     for (let at = 0; at < text.length; at++) {
       const codePoint = text.codePointAt(at) ?? 0;
       if (codePoint > 0xffff) at++;
@@ -114,6 +117,7 @@ export class PatternMatcher {
     this.#cachedEntries += 8 + places.length;
     if (this.#cachedEntries > maxCachedEntries) {
       this.#states.clear();
+      this.#first = undefined;
       this.#cachedEntries = 8 + places.length;
     }
     const state: State = { places, before, next: [], acceptsAtEnd: undefined };
