@@ -3,29 +3,12 @@
 
 import type { IndexField, JsonObject } from "../config/types.ts";
 import type { ProblemItem } from "../errors/problem.ts";
-import { declaredProperties, isClosed } from "./declared-properties.ts";
+import { type DeclaredProperty, declaredProperties, isClosed, type JsonType } from "./declared-properties.ts";
 import { checkJson } from "./read/check-json.ts";
 import { checkTree } from "./read/check-tree.ts";
 import { readSchema } from "./read/read-schema.ts";
-import { SchemaReport } from "./read/report.ts";
+import { type SchemaProblem, SchemaReport } from "./read/report.ts";
 import { compileValidator } from "./validate/compile-validator.ts";
-
-export interface SchemaProblem {
-  /** RFC 6901 pointer into the schema. */
-  readonly pointer: string;
-  /** Says what is wrong and what to write instead. */
-  readonly message: string;
-}
-
-export type JsonType = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object";
-
-export interface DeclaredProperty {
-  /** As in `_sort`: a top-level name, or a dotted path into nested objects. */
-  readonly name: string;
-  readonly path: readonly string[];
-  /** Empty = untyped: any value. */
-  readonly types: readonly JsonType[];
-}
 
 export interface CompiledSchema {
   /** Failures of a value, at most 100, found with bounded work; empty = valid. `value` is JSON.parse of `canonicalText`. */

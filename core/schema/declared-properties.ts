@@ -2,8 +2,17 @@
 // their types, and whether other top-level members are refused.
 
 import type { Json } from "../config/types.ts";
-import type { DeclaredProperty, JsonType } from "./compile-schema.ts";
 import { alwaysInPlace, type SchemaNode, type SchemaTree } from "./read/schema-tree.ts";
+
+export type JsonType = "string" | "number" | "integer" | "boolean" | "null" | "array" | "object";
+
+export interface DeclaredProperty {
+  /** As in `_sort`: a top-level name, or a dotted path into nested objects. */
+  readonly name: string;
+  readonly path: readonly string[];
+  /** Empty = untyped: any value. */
+  readonly types: readonly JsonType[];
+}
 
 const maxProperties = 1000;
 const maxPathLength = 8;

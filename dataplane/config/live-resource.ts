@@ -3,7 +3,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, ResourceConfig } from "../../core/config/types.ts";
-import { compileSchema, type SchemaProblem, type SchemaResult } from "../../core/schema/compile-schema.ts";
+import { compileSchema, type SchemaResult } from "../../core/schema/compile-schema.ts";
+import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { LiveResource } from "./directory.ts";
 
 export type LiveResourceResult =

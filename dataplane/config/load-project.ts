@@ -5,7 +5,7 @@ import { setImmediate as otherWork } from "node:timers/promises";
 import { type ProjectField, readProjectField } from "../../core/config/fields.ts";
 import { readPublished } from "../../core/config/published-value.ts";
 import type { ProjectConfig, ProjectRef, RootKeyConfig, SigningRing } from "../../core/config/types.ts";
-import type { SchemaProblem } from "../../core/schema/compile-schema.ts";
+import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { LiveProject, LiveResource } from "./directory.ts";
 import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
 import { makeLiveResource } from "./live-resource.ts";

@@ -1,7 +1,12 @@
 // Turns the text of an ECMA-262 regular expression (flag u) into a tree. It refuses what can't be matched in linear time
 // (lookaround, backreferences) and what is no valid expression, and says what to write instead.
 
-import { type CharacterSet, characterSet } from "./character-set.ts";
+/** One character class or escape. */
+export interface CharacterSet {
+  /** Equal for sets of equal text and case rule. */
+  readonly key: string;
+  has(codePoint: number): boolean;
+}
 
 export type PatternNode =
   | { readonly kind: "set"; readonly set: CharacterSet }
@@ -224,6 +229,18 @@ function repetition(found: RegExpExecArray): readonly [number, number] {
   const min = Number(found[1]);
   if (found[2] === undefined) return [min, min];
   return [min, found[3] === undefined ? Number.POSITIVE_INFINITY : Number(found[3])];
+}
+
+/**
+ * `text` is one class, escape or dot of ECMA-262 with flag u: the platform's own expressions answer it, on one character at a time,
+ * where they can't backtrack. @throws SyntaxError when it is none
+ */
+function characterSet(text: string, ignoreCase: boolean): CharacterSet {
+  const expression = new RegExp(`^${text}$`, ignoreCase ? "iu" : "u");
+  return {
+    key: `${ignoreCase ? "i" : ""}${text}`,
+    has: (codePoint) => expression.test(String.fromCodePoint(codePoint)),
+  };
 }
 
 function literalText(character: string): string {

@@ -1,7 +1,6 @@
 // Turns the tree of a pattern into a program of a non-deterministic automaton; it refuses programs that grow too large.
 
-import type { CharacterSet } from "./character-set.ts";
-import { type Assertion, PatternError, type PatternNode } from "./parse-pattern.ts";
+import { type Assertion, type CharacterSet, PatternError, type PatternNode } from "./parse-pattern.ts";
 
 export type Instruction =
   | { readonly op: "match" }

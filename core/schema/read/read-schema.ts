@@ -6,7 +6,8 @@ import { childPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";
 import { isKnownFormat } from "../formats.ts";
 import { schemaLimits } from "../limits.ts";
-import { Patterns } from "../pattern/patterns.ts";
+import { Patterns } from "../pattern/compile-pattern.ts";
+import { PatternError } from "../pattern/parse-pattern.ts";
 import { checkAssertion, isAssertion } from "./check-assertion.ts";
 import { annotations, dialectOf, isList, isNamed, isOfDialect, isSingle, unknownKeyword } from "./keywords.ts";
 import { References } from "./references.ts";
@@ -52,7 +53,7 @@ const besideReference: ReadonlySet<string> = new Set(["$ref", "$defs", "definiti
 
 class SchemaReader {
   readonly nodes: SchemaNode[] = [];
-  readonly patterns: Patterns;
+  readonly patterns = new Patterns();
   readonly references: References;
   readonly #dialect: Dialect;
   readonly #report: SchemaReport;
@@ -61,7 +62,7 @@ class SchemaReader {
   constructor(dialect: Dialect, report: SchemaReport) {
     this.#dialect = dialect;
     this.#report = report;
-    this.patterns = new Patterns(report);
+
     this.references = new References(report);
   }
 
@@ -143,7 +144,7 @@ class SchemaReader {
       this.#report.problem(pointer + fault.pointer, fault.message);
       return;
     }
-    if (keyword === "pattern") this.patterns.add(String(value), pointer);
+    if (keyword === "pattern") this.#addPattern(String(value), pointer);
     if (keyword === "format" && !isKnownFormat(String(value))) {
       this.#report.warn(pointer, `The format ${JSON.stringify(value)} is not known and is not checked`);
     }
@@ -172,9 +173,18 @@ class SchemaReader {
     const pointer = childPointer(node.pointer, keyword);
     const schemas = this.#readMap(value, pointer);
     if (keyword === "patternProperties") {
-      for (const source of schemas.keys()) this.patterns.add(source, childPointer(pointer, source));
+      for (const source of schemas.keys()) this.#addPattern(source, childPointer(pointer, source));
     }
     node.named.set(keyword, schemas);
+  }
+
+  #addPattern(source: string, pointer: string): void {
+    try {
+      this.patterns.add(source);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      this.#report.problem(pointer, error.message);
+    }
   }
 
   #readMap(value: Json, pointer: string): ReadonlyMap<string, SchemaTree> {

@@ -1,7 +1,13 @@
 // Collects what is wrong with a schema, and what is worth a warning, up to a bound.
 
-import type { SchemaProblem } from "../compile-schema.ts";
 import { schemaLimits } from "../limits.ts";
+
+export interface SchemaProblem {
+  /** RFC 6901 pointer into the schema. */
+  readonly pointer: string;
+  /** Says what is wrong and what to write instead. */
+  readonly message: string;
+}
 
 export class SchemaReport {
   readonly problems: SchemaProblem[] = [];

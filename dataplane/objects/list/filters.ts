@@ -3,12 +3,8 @@
 
 import { Problem } from "../../../core/errors/problem.ts";
 import { canonicalJson } from "../../../core/json/canonical.ts";
-import {
-  type CompiledSchema,
-  type DeclaredProperty,
-  type JsonType,
-  resolveField,
-} from "../../../core/schema/compile-schema.ts";
+import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
+import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
 import { fieldNames } from "./fields.ts";
 import type { Parameters } from "./query-parameters.ts";
 

@@ -2,7 +2,7 @@
 // Without examples: viewers send those of a request that a person tries, asked or not.
 
 import type { JsonObject, ProjectLimits } from "../../../core/config/types.ts";
-import type { DeclaredProperty, JsonType } from "../../../core/schema/compile-schema.ts";
+import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
 import type { LiveResource } from "../../config/directory.ts";
 
 /** More declared properties than these can be filtered by as well; a description of each would hide the rest. */

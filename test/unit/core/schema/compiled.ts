@@ -2,7 +2,8 @@
 
 import type { JsonObject } from "../../../../core/config/types.ts";
 import type { ProblemItem } from "../../../../core/errors/problem.ts";
-import { type CompiledSchema, compileSchema, type SchemaProblem } from "../../../../core/schema/compile-schema.ts";
+import { type CompiledSchema, compileSchema } from "../../../../core/schema/compile-schema.ts";
+import type { SchemaProblem } from "../../../../core/schema/read/report.ts";
 
 /** The schema, which must compile. */
 export function compiled(schema: unknown): CompiledSchema {
