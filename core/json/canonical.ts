@@ -4,13 +4,10 @@
 // Canonical: no white space, strings as JSON.stringify writes them, members in the order sent, integers verbatim, fractions
 // and exponents as number.ts writes them, `-0` as `-0.0`. Redis JSON gives back every canonical text unchanged.
 
-import { characterAt, faultOf, type JsonFault, JsonRefusal } from "./fault.ts";
+import { characterAt, type JsonError, JsonRefusal, jsonErrorOf } from "./json-error.ts";
+import { type JsonKind, kindOf } from "./members.ts";
 import { doubleRewrite, integerRewrite, numberEnd, wholeEnd } from "./scan-number.ts";
 import { nextSpecial, scanString } from "./scan-string.ts";
-
-export type { JsonFault } from "./fault.ts";
-
-export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
 
 export interface CanonicalJson {
   readonly text: string;
@@ -21,7 +18,7 @@ export interface CanonicalJson {
 
 export type CanonicalResult =
   | { readonly ok: true; readonly json: CanonicalJson }
-  | { readonly ok: false; readonly fault: JsonFault };
+  | { readonly ok: false; readonly error: JsonError };
 
 const unit = {
   quote: 0x22,
@@ -35,7 +32,7 @@ const unit = {
 } as const;
 
 /** Up to this many names of one object are compared one by one, which is cheaper than a set. */
-const fewNames = 12;
+const maxListedNames = 12;
 
 interface Container {
   readonly isObject: boolean;
@@ -67,7 +64,7 @@ class Canonicaliser {
 
   run(): CanonicalJson {
     this.#skipSpace();
-    const kind = this.#kindHere();
+    const kind = kindOf(this.#source, this.#at);
     let valueNext = true;
     while (valueNext || this.#open.length > 0) valueNext = valueNext ? this.#value() : this.#afterValue();
     this.#skipSpace();
@@ -76,7 +73,7 @@ class Canonicaliser {
     return { text, kind, depth: this.#depth };
   }
 
-  /** The way to where reading stopped, for a fault's pointer; up to the object when one of its names can't be read. */
+  /** The way to where reading stopped, for an error's pointer; up to the object when one of its names can't be read. */
   path(): (string | number)[] {
     const containers = this.#inName ? this.#open.slice(0, -1) : this.#open;
     return containers.map((container, level) => {
@@ -84,24 +81,6 @@ class Canonicaliser {
       const end = this.#open[level + 1]?.firstName ?? this.#names.length;
       return this.#names[end - 1] ?? "";
     });
-  }
-
-  #kindHere(): JsonKind {
-    switch (this.#source.charCodeAt(this.#at)) {
-      case unit.openObject:
-        return "object";
-      case unit.openArray:
-        return "array";
-      case unit.quote:
-        return "string";
-      case 0x74:
-      case 0x66:
-        return "boolean";
-      case 0x6e:
-        return "null";
-      default:
-        return "number";
-    }
   }
 
   /** Reads a scalar or opens a container; true when another value must follow at once. */
@@ -177,7 +156,7 @@ class Canonicaliser {
     if (container === undefined) return;
     const names = this.#names;
     const first = container.firstName;
-    if (container.names === undefined && names.length - first < fewNames) {
+    if (container.names === undefined && names.length - first < maxListedNames) {
       const known = includesFrom(names, first, name);
       names.push(name);
       if (known) throw duplicate(start);
@@ -276,7 +255,7 @@ export function canonicalJson(source: string, maxDepth: number): CanonicalResult
     return { ok: true, json: reader.run() };
   } catch (error) {
     if (!(error instanceof JsonRefusal)) throw error;
-    return { ok: false, fault: faultOf(error, source, reader.path()) };
+    return { ok: false, error: jsonErrorOf(error, source, reader.path()) };
   }
 }
 
@@ -297,5 +276,5 @@ export function canonicalJsonOfBytes(bytes: Uint8Array, maxDepth: number): Canon
 }
 
 function malformed(detail: string): CanonicalResult {
-  return { ok: false, fault: { code: "malformed_json", detail } };
+  return { ok: false, error: { code: "malformed_json", detail } };
 }

@@ -1,15 +1,11 @@
 // JSON Patch (RFC 6902) on canonical JSON text: reads a patch, and applies all of its operations or none. Refuses with PatchRefusal
 // what is no patch, what does not fit the text, and what takes too much work.
 
-import { elementsOf } from "./elements.ts";
+import { EditableArray, type EditableObject, type EditableValue, openedContainer, textOf } from "./editable.ts";
 import { segmentsOf } from "./json-pointer.ts";
-import { kindOf, valueAt } from "./members.ts";
+import { elementsOf, kindOf, valueAt } from "./members.ts";
 import { PatchRefusal, PatchWork } from "./patch-refusal.ts";
 import { sameValue } from "./same-value.ts";
-import { type Slot, textOf } from "./slot.ts";
-import { TakenArray } from "./taken-array.ts";
-import type { TakenObject } from "./taken-object.ts";
-import { opened } from "./tree.ts";
 
 /** Unescaped segments of a JSON Pointer. */
 export type Segments = readonly string[];
@@ -19,9 +15,9 @@ export type Operation =
   | { readonly op: "move" | "copy"; readonly path: Segments; readonly from: Segments }
   | { readonly op: "remove"; readonly path: Segments };
 
-export const mostOperations = 1_000;
+export const maxOperations = 1_000;
 /** Stored values nest 64 levels; a longer pointer can lead nowhere. */
-const mostSegments = 65;
+const maxSegments = 65;
 
 // ------------------------------------------------------------------------------------------------------------ reading
 
@@ -29,8 +25,8 @@ const mostSegments = 65;
 export function readJsonPatch(text: string): readonly Operation[] {
   if (kindOf(text) !== "array") throw invalid("A JSON Patch is an array of operations");
   const elements = elementsOf(text);
-  if (elements.length > mostOperations) {
-    throw new PatchRefusal("patch_too_large", `A JSON Patch has at most ${mostOperations} operations`);
+  if (elements.length > maxOperations) {
+    throw new PatchRefusal("patch_too_large", `A JSON Patch has at most ${maxOperations} operations`);
   }
   return elements.map(readOperation);
 }
@@ -73,8 +69,8 @@ function pointerMember(text: string, name: string, at: number): Segments {
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) {
     throw invalid(`\`${name}\` is a JSON Pointer: empty, or /a/b with ~1 for / and ~0 for ~`, `/${at}/${name}`);
   }
-  const segments = segmentsOf(pointer, mostSegments + 1);
-  if (segments.length > mostSegments) {
+  const segments = segmentsOf(pointer, maxSegments + 1);
+  if (segments.length > maxSegments) {
     throw invalid(`\`${name}\` is longer than values are deep`, `/${at}/${name}`);
   }
   return segments;
@@ -100,13 +96,13 @@ export function applyJsonPatch(text: string, operations: readonly Operation[]): 
 }
 
 class Patching {
-  readonly #root: Slot;
+  readonly #root: EditableValue;
   readonly #work = new PatchWork();
   /** Of the operation that is being applied, for refusals. */
   #at = 0;
 
   constructor(text: string) {
-    this.#root = { value: text };
+    this.#root = { content: text };
   }
 
   text(): string {
@@ -120,7 +116,7 @@ class Patching {
         this.#add(operation.path, operation.value);
         break;
       case "replace":
-        this.#find(operation.path, "path").value = operation.value;
+        this.#find(operation.path, "path").content = operation.value;
         break;
       case "remove":
         this.#take(operation.path, "path");
@@ -155,28 +151,28 @@ class Patching {
   }
 
   #read(path: Segments, member: "path" | "from"): string {
-    const slot = this.#find(path, member);
-    const text = textOf(slot);
+    const found = this.#find(path, member);
+    const text = textOf(found);
     this.#work.spend(text.length);
     // What was put together stays so: it would have to be put together anew for each reading.
-    slot.value = text;
+    found.content = text;
     return text;
   }
 
   #add(path: Segments, value: string): void {
     const last = path.at(-1);
     if (last === undefined) {
-      this.#root.value = value;
+      this.#root.content = value;
       return;
     }
     const parent = this.#parent(path, "path");
-    if (!(parent instanceof TakenArray)) {
-      parent.set(last, { value });
+    if (!(parent instanceof EditableArray)) {
+      parent.set(last, { content: value });
       return;
     }
     const index = last === "-" ? parent.length : this.#index(last, "path");
     if (index > parent.length) throw this.#conflict(`The array's length is ${parent.length}`, "path");
-    parent.insert(index, { value });
+    parent.insert(index, { content: value });
   }
 
   #take(path: Segments, member: "path" | "from"): void {
@@ -184,25 +180,25 @@ class Patching {
     if (last === undefined) throw this.#conflict("The whole value can't be removed: replace it", member);
     this.#find(path, member);
     const parent = this.#parent(path, member);
-    if (parent instanceof TakenArray) parent.remove(Number(last));
+    if (parent instanceof EditableArray) parent.remove(Number(last));
     else parent.delete(last);
   }
 
-  #parent(path: Segments, member: "path" | "from"): TakenObject | TakenArray {
-    const parent = opened(this.#find(path.slice(0, -1), member), this.#work);
+  #parent(path: Segments, member: "path" | "from"): EditableObject | EditableArray {
+    const parent = openedContainer(this.#find(path.slice(0, -1), member), this.#work);
     if (parent === undefined) throw this.#nowhere(member);
     return parent;
   }
 
-  #find(path: Segments, member: "path" | "from"): Slot {
-    let slot: Slot | undefined = this.#root;
+  #find(path: Segments, member: "path" | "from"): EditableValue {
+    let found: EditableValue | undefined = this.#root;
     for (const segment of path) {
-      const container: TakenObject | TakenArray | undefined = opened(slot, this.#work);
+      const container: EditableObject | EditableArray | undefined = openedContainer(found, this.#work);
       if (container === undefined) throw this.#nowhere(member);
-      slot = container instanceof TakenArray ? container.at(this.#index(segment, member)) : container.get(segment);
-      if (slot === undefined) throw this.#nowhere(member);
+      found = container instanceof EditableArray ? container.at(this.#index(segment, member)) : container.get(segment);
+      if (found === undefined) throw this.#nowhere(member);
     }
-    return slot;
+    return found;
   }
 
   #index(segment: string, member: "path" | "from"): number {

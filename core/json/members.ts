@@ -1,9 +1,9 @@
-// Reads and changes the members of objects in canonical JSON text without parsing their values, so that numbers and order
-// stay as they are. Asked about the members of anything but an object, it throws a TypeError: the caller's defect.
+// Reads and changes the members of objects, and reads the elements of arrays, in canonical JSON text without parsing their values, so
+// that numbers and order stay as they are. Asked about anything else, they throw a TypeError: the caller's defect.
 
-import type { JsonKind } from "./canonical.ts";
-import { elementsOf } from "./elements.ts";
 import { endOfString, endOfValue, memberAt } from "./walk.ts";
+
+export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
 
 export interface Member {
   /** Unescaped. */
@@ -14,9 +14,9 @@ export interface Member {
   readonly valueEnd: number;
 }
 
-/** The kind of a canonical text, told by its first character. */
-export function kindOf(text: string): JsonKind {
-  switch (text.charAt(0)) {
+/** The kind of the value that starts at `start`, by its first character. */
+export function kindOf(text: string, start = 0): JsonKind {
+  switch (text.charAt(start)) {
     case "{":
       return "object";
     case "[":
@@ -51,6 +51,19 @@ export function membersOf(text: string): readonly Member[] {
 function nameIn(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
   return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;
+}
+
+/** The texts of an array's elements, in its order. */
+export function elementsOf(text: string): string[] {
+  if (text.charAt(0) !== "[") throw new TypeError("Only an array has elements");
+  const elements: string[] = [];
+  if (text === "[]") return elements;
+  for (let start = 1; start < text.length; ) {
+    const end = endOfValue(text, start);
+    elements.push(text.slice(start, end));
+    start = end + 1;
+  }
+  return elements;
 }
 
 /** How many members an object has at its top, or elements an array; 0 of anything else. */

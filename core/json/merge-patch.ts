@@ -1,26 +1,24 @@
 // JSON Merge Patch (RFC 7396) on canonical JSON text: an object's members are merged in at every depth, null removes one, and anything
 // but an object replaces what is there. Refuses with PatchRefusal what takes too much work.
 
+import { EditableObject, type EditableValue, openedContainer, textOf } from "./editable.ts";
 import { kindOf, membersOf } from "./members.ts";
 import { memberCost, PatchWork } from "./patch-refusal.ts";
-import { type Slot, textOf } from "./slot.ts";
-import { TakenObject } from "./taken-object.ts";
-import { opened } from "./tree.ts";
 
 /** `target` as `patch` leaves it; undefined = nothing is there yet. */
 export function mergePatch(target: string | undefined, patch: string): string {
-  const root: Slot = { value: target ?? "null" };
+  const root: EditableValue = { content: target ?? "null" };
   merge(root, patch, new PatchWork());
   return textOf(root);
 }
 
-function merge(slot: Slot, patch: string, work: PatchWork): void {
+function merge(target: EditableValue, patch: string, work: PatchWork): void {
   if (kindOf(patch) !== "object") {
-    slot.value = patch;
+    target.content = patch;
     return;
   }
   work.spend(patch.length);
-  const members = membersInto(slot, work);
+  const members = membersInto(target, work);
   for (const { name, valueStart, valueEnd } of membersOf(patch)) {
     work.spend(memberCost);
     const value = patch.slice(valueStart, valueEnd);
@@ -29,18 +27,18 @@ function merge(slot: Slot, patch: string, work: PatchWork): void {
   }
 }
 
-function mergeMember(members: TakenObject, name: string, value: string, work: PatchWork): void {
-  const there = members.get(name);
-  const slot = there ?? { value: "null" };
-  if (there === undefined) members.set(name, slot);
-  merge(slot, value, work);
+function mergeMember(members: EditableObject, name: string, patch: string, work: PatchWork): void {
+  const present = members.get(name);
+  const member = present ?? { content: "null" };
+  if (present === undefined) members.set(name, member);
+  merge(member, patch, work);
 }
 
-/** The slot's members; what is no object becomes an empty one. */
-function membersInto(slot: Slot, work: PatchWork): TakenObject {
-  const there = opened(slot, work);
-  if (there instanceof TakenObject) return there;
-  const members = new TakenObject("{}", work);
-  slot.value = members;
+/** The members of `target`; what is no object becomes an empty one. */
+function membersInto(target: EditableValue, work: PatchWork): EditableObject {
+  const present = openedContainer(target, work);
+  if (present instanceof EditableObject) return present;
+  const members = new EditableObject("{}", work);
+  target.content = members;
   return members;
 }

@@ -25,7 +25,7 @@ export class PatchRefusal extends Error {
  * Characters that may be read or written on the way, counted anew each time: some 50 ms at 3 ns each. A patch of one change in a
  * mebibyte takes one to three million.
  */
-const mostWork = 16 * 1024 * 1024;
+const maxWork = 16 * 1024 * 1024;
 
 /** What a member costs that is kept by its name, in characters: measured, some 200 ns. */
 export const memberCost = 64;
@@ -36,8 +36,8 @@ export const elementCost = 16;
 export class PatchWork {
   #left: number;
 
-  constructor(most = mostWork) {
-    this.#left = most;
+  constructor(max = maxWork) {
+    this.#left = max;
   }
 
   /** Throws PatchRefusal `patch_too_large` when it was too much. */

@@ -1,7 +1,7 @@
 // Finds the end of a number in JSON text and its canonical form: integers stay as they are, fractions and exponents become
 // the text of a double; refuses bad grammar, integers outside [-2^63, 2^64-1] and magnitudes that a double can't hold.
 
-import { characterAt, JsonRefusal } from "./fault.ts";
+import { characterAt, JsonRefusal } from "./json-error.ts";
 import { doubleText } from "./number.ts";
 
 const minus = 0x2d;
@@ -10,8 +10,8 @@ const dot = 0x2e;
 const zero = 0x30;
 const nine = 0x39;
 
-const mostPositive = "18446744073709551615";
-const mostNegative = "9223372036854775808";
+const maxInteger = "18446744073709551615";
+const maxNegativeDigits = "9223372036854775808";
 
 function digitsEnd(source: string, start: number): number {
   let at = start;
@@ -45,9 +45,9 @@ export function numberEnd(source: string, whole: number): number {
 export function integerRewrite(source: string, start: number, end: number): string | undefined {
   if (source.charCodeAt(start) === minus) {
     if (end - start === 2 && source.charCodeAt(start + 1) === zero) return "-0.0";
-    refuseAbove(mostNegative, source.slice(start + 1, end), start);
-  } else if (end - start >= mostPositive.length) {
-    refuseAbove(mostPositive, source.slice(start, end), start);
+    refuseAbove(maxNegativeDigits, source.slice(start + 1, end), start);
+  } else if (end - start >= maxInteger.length) {
+    refuseAbove(maxInteger, source.slice(start, end), start);
   }
   return undefined;
 }

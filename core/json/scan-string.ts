@@ -1,7 +1,7 @@
 // Finds the end of a string in JSON text and its canonical form, escaped exactly as JSON.stringify does; refuses control
 // characters, unknown escapes and lone surrogates, written out or escaped.
 
-import { characterAt, JsonRefusal } from "./fault.ts";
+import { characterAt, JsonRefusal } from "./json-error.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;

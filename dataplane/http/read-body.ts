@@ -64,7 +64,7 @@ export async function readBody(maxBytes: number, body: ArrivingBody, depth = max
   const bytes = await collect(body, maxBytes);
   if (bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
   const result = canonicalJsonOfBytes(bytes, depth);
-  if (!result.ok) throw new Problem(result.fault.code, result.fault.detail);
+  if (!result.ok) throw new Problem(result.error.code, result.error.detail);
   return result.json;
 }
 

@@ -12,7 +12,7 @@ import { countForTier } from "../support/time/test-tier.ts";
 
 function canonical(source: string): string {
   const result = canonicalJson(source, 64);
-  if (!result.ok) throw new Error(`${source}: ${result.fault.detail}`);
+  if (!result.ok) throw new Error(`${source}: ${result.error.detail}`);
   return result.json.text;
 }
 

@@ -1,8 +1,7 @@
 // Turns filters into conditions: which encoded values can meet one, so that an index finds them, and whether an object does. Both by
 // the same encodings (store/order.ts), so that an index and a scan find the same objects.
 
-import { elementsOf } from "../../../core/json/elements.ts";
-import { valueAt } from "../../../core/json/members.ts";
+import { elementsOf, valueAt } from "../../../core/json/members.ts";
 import { encodedStringBytes, encodeSortValue } from "../../store/order.ts";
 import {
   above,

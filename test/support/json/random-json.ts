@@ -70,6 +70,6 @@ export const scalars: fc.Arbitrary<string> = scalarTexts.map(canonical);
 
 function canonical(source: string): string {
   const result = canonicalJson(source, 64);
-  if (!result.ok) throw new Error(`${result.fault.detail}: ${source}`);
+  if (!result.ok) throw new Error(`${result.error.detail}: ${source}`);
   return result.json.text;
 }

@@ -9,14 +9,14 @@ const maxDepth = 64;
 
 function canonical(source: string) {
   const result = canonicalJson(source, maxDepth);
-  if (!result.ok) throw new Error(`${result.fault.code}: ${result.fault.detail}`);
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.detail}`);
   return result.json;
 }
 
-function faultIn(source: string) {
+function errorIn(source: string) {
   const result = canonicalJson(source, maxDepth);
   if (result.ok) throw new Error(`Accepted as ${result.json.text}`);
-  return result.fault;
+  return result.error;
 }
 
 function parsed(source: string): { readonly value: unknown } | undefined {
@@ -170,7 +170,7 @@ describe("what is refused", () => {
   for (const source of malformed) {
     it(`refuses ${JSON.stringify(source)} as malformed`, () => {
       expect(parsed(source)).toBeUndefined();
-      expect(faultIn(source).code).toBe("malformed_json");
+      expect(errorIn(source).code).toBe("malformed_json");
     });
   }
 
@@ -186,25 +186,25 @@ describe("what is refused", () => {
       "\\udc00\\ud800",
     ]) {
       for (const source of [`"${half}"`, `"a${half}b"`, `{"${half}":1}`]) {
-        expect(faultIn(source)).toMatchObject({ code: "malformed_json" });
+        expect(errorIn(source)).toMatchObject({ code: "malformed_json" });
       }
     }
     // Each half alone could not have been sent in UTF-8; a pair made of both ways of writing is no pair.
-    expect(faultIn('"\ud83d\\ude00"').code).toBe("malformed_json");
-    expect(faultIn('"\\ud83d\ude00"').code).toBe("malformed_json");
+    expect(errorIn('"\ud83d\\ude00"').code).toBe("malformed_json");
+    expect(errorIn('"\\ud83d\ude00"').code).toBe("malformed_json");
     expect(canonical('"\ud83d\ude00\\ud83d\\ude00"').text).toBe('"😀😀"');
   });
 
   it("refuses two members of one name, however each is written, and at any place among many", () => {
     for (const source of ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '{"":1,"":2}', '{"__proto__":1,"__proto__":2}']) {
-      expect(faultIn(source).code).toBe("duplicate_member");
+      expect(errorIn(source).code).toBe("duplicate_member");
     }
     const many = Array.from({ length: 40 }, (_, index) => `"k${index}":{"k${index}":[]}`);
     expect(canonical(`{${many.join(",")}}`).text).toBe(`{${many.join(",")}}`);
     for (let again = 0; again < 40; again++) {
       for (let at = again + 1; at <= 40; at += 7) {
         const members = many.toSpliced(at, 0, `"k${again}":1`);
-        expect(faultIn(`[{${members.join(",")}}]`).code).toBe("duplicate_member");
+        expect(errorIn(`[{${members.join(",")}}]`).code).toBe("duplicate_member");
       }
     }
   });
@@ -223,7 +223,7 @@ describe("what is refused", () => {
       "-1e400",
       "1e99999999999",
     ]) {
-      expect(faultIn(`[${source}]`).code).toBe("number_out_of_range");
+      expect(errorIn(`[${source}]`).code).toBe("number_out_of_range");
     }
     expect(canonical("18446744073709551616.0").text).toBe("1.8446744073709552e19");
   });
@@ -231,11 +231,11 @@ describe("what is refused", () => {
   it("counts levels of nesting, and refuses one more than allowed without running out of stack", () => {
     const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
     expect(canonical(nested(64)).depth).toBe(64);
-    expect(faultIn(nested(65)).code).toBe("too_deep");
-    expect(faultIn("[".repeat(1_000_000)).code).toBe("too_deep");
-    expect(faultIn('{"a":'.repeat(1_000_000)).code).toBe("too_deep");
+    expect(errorIn(nested(65)).code).toBe("too_deep");
+    expect(errorIn("[".repeat(1_000_000)).code).toBe("too_deep");
+    expect(errorIn('{"a":'.repeat(1_000_000)).code).toBe("too_deep");
     expect(canonicalJson("1", 0)).toMatchObject({ ok: true });
-    expect(canonicalJson("[]", 0)).toMatchObject({ ok: false, fault: { code: "too_deep" } });
+    expect(canonicalJson("[]", 0)).toMatchObject({ ok: false, error: { code: "too_deep" } });
   });
 
   it("agrees with JSON.parse about every other text, however it was damaged", () => {
@@ -259,7 +259,7 @@ describe("what is refused", () => {
         const result = canonicalJson(source, maxDepth);
         if (result.ok) {
           expect(outline(JSON.parse(result.json.text))).toEqual(outline(reference?.value));
-        } else if (result.fault.code === "malformed_json") {
+        } else if (result.error.code === "malformed_json") {
           expect(reference === undefined || hasLoneSurrogate(reference.value) || !source.isWellFormed()).toBe(true);
         }
       }),
@@ -271,33 +271,33 @@ describe("what is refused", () => {
 describe("a fault's detail", () => {
   it("says line, column and JSON Pointer", () => {
     const source = '{\n  "list": [\n    {"a/b~": 1},\n    {"x": tru}\n  ]\n}';
-    expect(faultIn(source).detail).toBe(
+    expect(errorIn(source).detail).toBe(
       "Expected a JSON value, found 't' (line 4, column 11, JSON Pointer \"/list/1/x\")",
     );
-    expect(faultIn('{"a/b~":[0,01]}').detail).toContain('(line 1, column 12, JSON Pointer "/a~1b~0/1")');
+    expect(errorIn('{"a/b~":[0,01]}').detail).toContain('(line 1, column 12, JSON Pointer "/a~1b~0/1")');
   });
 
   it("points to the object when a name can't be read, and to the member when its name is taken", () => {
-    expect(faultIn('{"a":{"b":1,x}}').detail).toContain('JSON Pointer "/a"');
-    expect(faultIn('{"a":{x').detail).toContain('JSON Pointer "/a"');
-    expect(faultIn('{"a":1,"b":{"c":1,"c":2}}').detail).toContain('JSON Pointer "/b/c"');
+    expect(errorIn('{"a":{"b":1,x}}').detail).toContain('JSON Pointer "/a"');
+    expect(errorIn('{"a":{x').detail).toContain('JSON Pointer "/a"');
+    expect(errorIn('{"a":1,"b":{"c":1,"c":2}}').detail).toContain('JSON Pointer "/b/c"');
     const many = Array.from({ length: 40 }, (_, index) => `"k${index}":1`).join(",");
-    expect(faultIn(`{${many},"z":[x]}`).detail).toContain('JSON Pointer "/z/0"');
+    expect(errorIn(`{${many},"z":[x]}`).detail).toContain('JSON Pointer "/z/0"');
   });
 
   it("counts columns in characters, not in UTF-16 units", () => {
-    expect(faultIn('["😀",x]').detail).toContain("column 6,");
+    expect(errorIn('["😀",x]').detail).toContain("column 6,");
   });
 
   it("repeats no more than a few characters of what was sent", () => {
     const long = "k".repeat(10_000);
     for (const source of [`{"${long}":x}`, `"${long}`, `[${"9".repeat(10_000)}]`, `{"😀${"😀".repeat(99)}":{"b":x}}`]) {
-      const { detail } = faultIn(source);
+      const { detail } = errorIn(source);
       expect(detail.length).toBeLessThan(200);
       expect(detail.isWellFormed()).toBe(true);
     }
-    expect(faultIn('{"a":'.repeat(64).replaceAll("a", "a".repeat(30))).detail.length).toBeLessThan(400);
-    expect(faultIn("\u202e1").detail).toContain("U+202E");
+    expect(errorIn('{"a":'.repeat(64).replaceAll("a", "a".repeat(30))).detail.length).toBeLessThan(400);
+    expect(errorIn("\u202e1").detail).toContain("U+202E");
   });
 });
 
@@ -312,7 +312,7 @@ describe("bytes", () => {
 
   it("are refused when they start with a byte order mark", () => {
     for (const source of [bytes([0xef, 0xbb, 0xbf], "1"), bytes([0xff, 0xfe], "1\0"), bytes([0xfe, 0xff], "\u00001")]) {
-      expect(canonicalJsonOfBytes(source, maxDepth)).toMatchObject({ ok: false, fault: { code: "malformed_json" } });
+      expect(canonicalJsonOfBytes(source, maxDepth)).toMatchObject({ ok: false, error: { code: "malformed_json" } });
     }
   });
 
@@ -320,7 +320,7 @@ describe("bytes", () => {
     for (const broken of [[0xc3], [0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0x80]]) {
       expect(canonicalJsonOfBytes(bytes('"', broken, '"'), maxDepth)).toMatchObject({
         ok: false,
-        fault: { code: "malformed_json" },
+        error: { code: "malformed_json" },
       });
     }
   });

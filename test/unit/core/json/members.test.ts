@@ -6,7 +6,7 @@ import { names, render, type Written, written } from "../../../support/json/json
 
 function textOf(value: Written): string {
   const result = canonicalJson(render(value, [0]), 64);
-  if (!result.ok) throw new Error(result.fault.detail);
+  if (!result.ok) throw new Error(result.error.detail);
   return result.json.text;
 }
 

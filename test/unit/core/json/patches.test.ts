@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
-import { applyJsonPatch, mostOperations, readJsonPatch } from "../../../../core/json/json-patch.ts";
+import { applyJsonPatch, maxOperations, readJsonPatch } from "../../../../core/json/json-patch.ts";
 import { mergePatch } from "../../../../core/json/merge-patch.ts";
 import { PatchRefusal } from "../../../../core/json/patch-refusal.ts";
 import { jsonTexts, someKeys } from "../../../support/json/random-json.ts";
@@ -22,7 +22,7 @@ import {
 
 function canonical(text: string): string {
   const result = canonicalJson(text, 200);
-  if (!result.ok) throw new Error(result.fault.detail);
+  if (!result.ok) throw new Error(result.error.detail);
   return result.json.text;
 }
 
@@ -285,8 +285,8 @@ describe("a JSON patch", () => {
 
   it("has 1,000 operations at most", () => {
     const patch = (operations: number) => `[${Array(operations).fill('{"op":"add","path":"/-","value":1}').join(",")}]`;
-    expect(patched("[]", patch(mostOperations))).toBe(`[${Array(mostOperations).fill(1).join(",")}]`);
-    expect(refusal(() => patched("[]", patch(mostOperations + 1)))).toBe("patch_too_large ");
+    expect(patched("[]", patch(maxOperations))).toBe(`[${Array(maxOperations).fill(1).join(",")}]`);
+    expect(refusal(() => patched("[]", patch(maxOperations + 1)))).toBe("patch_too_large ");
   });
 
   it("that copies what it copied is refused before it fills the memory, and one that moves into itself does not overflow", () => {
@@ -300,13 +300,13 @@ describe("a JSON patch", () => {
 
   it("changes a large text in many places without reading it anew for each", () => {
     const large = JSON.stringify(Array.from({ length: 10_000 }, (_, n) => ({ n, text: "x".repeat(80) })));
-    const operations = Array.from({ length: mostOperations }, (_, n) => ({
+    const operations = Array.from({ length: maxOperations }, (_, n) => ({
       op: "replace",
       path: `/${n * 9}/n`,
       value: -1,
     }));
     const result = JSON.parse(patched(large, JSON.stringify(operations))) as { n: number }[];
-    expect(result.filter(({ n }) => n === -1)).toHaveLength(mostOperations);
+    expect(result.filter(({ n }) => n === -1)).toHaveLength(maxOperations);
   });
 
   it("does on any values what the RFC says of parsed ones, step by step and all at once", () => {

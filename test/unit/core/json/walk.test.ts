@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { elementsOf } from "../../../../core/json/elements.ts";
+import { elementsOf } from "../../../../core/json/members.ts";
 import { depthOf, endOfString, endOfValue } from "../../../../core/json/walk.ts";
 
 /** Many quotes and backslashes, short and long. */

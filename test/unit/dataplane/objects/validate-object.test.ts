@@ -26,7 +26,7 @@ const metadata = { created: 1, creator: "ann", creator_type: "user" };
 
 function body(text: string) {
   const result = canonicalJson(text, 64);
-  if (!result.ok) throw new Error(result.fault.detail);
+  if (!result.ok) throw new Error(result.error.detail);
   return result.json;
 }
 

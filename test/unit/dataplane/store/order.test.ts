@@ -65,7 +65,7 @@ function comparePoints(left: readonly number[], right: readonly number[]): numbe
 
 function canonical(source: string): string {
   const result = canonicalJson(source, 64);
-  if (!result.ok) throw new Error(result.fault.detail);
+  if (!result.ok) throw new Error(result.error.detail);
   return result.json.text;
 }
 

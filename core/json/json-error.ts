@@ -2,10 +2,10 @@
 
 import { pointerOf } from "./json-pointer.ts";
 
-export type JsonFaultCode = "malformed_json" | "duplicate_member" | "number_out_of_range" | "too_deep";
+export type JsonErrorCode = "malformed_json" | "duplicate_member" | "number_out_of_range" | "too_deep";
 
-export interface JsonFault {
-  readonly code: JsonFaultCode;
+export interface JsonError {
+  readonly code: JsonErrorCode;
   /** A sentence for the client; quotes at most a few characters of what was sent. */
   readonly detail: string;
 }
@@ -13,10 +13,10 @@ export interface JsonFault {
 /** Thrown inside this package only; canonicalJson turns it into a result. */
 export class JsonRefusal extends Error {
   override readonly name = "JsonRefusal";
-  readonly code: JsonFaultCode;
+  readonly code: JsonErrorCode;
   readonly at: number;
 
-  constructor(code: JsonFaultCode, message: string, at: number) {
+  constructor(code: JsonErrorCode, message: string, at: number) {
     super(message);
     this.code = code;
     this.at = at;
@@ -46,7 +46,7 @@ export function characterAt(source: string, at: number): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-export function faultOf(refusal: JsonRefusal, source: string, path: readonly (string | number)[]): JsonFault {
+export function jsonErrorOf(refusal: JsonRefusal, source: string, path: readonly (string | number)[]): JsonError {
   const before = source.slice(0, refusal.at);
   const lineStart = before.lastIndexOf("\n") + 1;
   const line = countLines(before);
