@@ -179,16 +179,16 @@ async function settleFinalizer(
   // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
   const setter = setterOf(object, finalizerOf(className)) ?? "";
   const rival = hasProject ? undefined : await rivalNamed(setter);
-  const place = `${object.metadata.uid} finalizer`;
+  const target = `${object.metadata.uid} finalizer`;
   const text = `${own.mine} ${installation}`;
   // Of two that adopt, each takes it once, and not back from the other one.
-  const isAdopted = adopt && !(wanted && repairs.wasWritten(place, text));
+  const isAdopted = adopt && !(wanted && repairs.wasWritten(target, text));
   if (rival !== undefined && !isAdopted) return rival;
-  const waitMs = wanted ? repairs.waitMs(place, text) : 0;
+  const waitMs = wanted ? repairs.waitMs(target, text) : 0;
   if (waitMs > 0) return waitMs;
   const result = await applyFinalizer(api, object, { wanted, own });
   // What was taken away here is set anew, not repaired, once its deletionPolicy says so again.
-  repairs.wrote(place, wanted ? text : "taken away");
+  repairs.wrote(target, wanted ? text : "taken away");
   if (result.outcome === "changed") note(object, result.object);
   return result.outcome === "gone" ? "gone" : "settled";
 }

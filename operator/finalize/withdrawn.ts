@@ -41,21 +41,21 @@ interface ServedChild {
   /** What clients call it. */
   readonly called: string;
   /** What it is served as: of the same object, another one may be. */
-  readonly place: string;
+  readonly servedAs: string;
   readonly uid: string;
 }
 
 function childrenWithdrawn(before: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
   const { objects, deleted, served } = withdrawing;
   const now = served === undefined ? [] : servedChildren(served);
-  const places = new Set(now.map(({ place, uid }) => `${place} ${uid}`));
+  const stillServed = new Set(now.map(({ servedAs, uid }) => `${servedAs} ${uid}`));
   const uids = new Set(now.map(({ uid }) => uid));
   const known = new Map([...childrenOf(objects), ...deleted].map((object) => [object.metadata.uid, object.metadata]));
   const present = new Set(childrenOf(objects).map(({ metadata }) => metadata.uid));
   const { namespace, name: project } = before.project;
   return (
     servedChildren(before)
-      .filter(({ place, uid }) => !places.has(`${place} ${uid}`))
+      .filter(({ servedAs, uid }) => !stillServed.has(`${servedAs} ${uid}`))
       // Of those that only went with their Project the line of the Project counts how many.
       .filter(({ uid }) => served !== undefined || !present.has(uid))
       .map(({ kind, action, called, uid }) => {
@@ -71,9 +71,9 @@ function servedChildren({ resources, rootKeys, users, keys }: ProjectParts): rea
     ...[...resources].map(([name, { uid }]) => served("ApiResource", "resource_withdrawn", { called: name, uid })),
     ...[...rootKeys].map(([key, { uid }]) => served("RootKey", "resource_withdrawn", { called: key, uid })),
     ...[...users].map(([name, { uid }]) => served("ProjectUser", "credential_revoked", { called: name, uid })),
-    // A key's place is its hash, which is for comparison alone.
+    // A key is served as its hash, which is for comparison alone.
     ...[...keys].map(([sha256, { name, uid }]) =>
-      served("ApiKey", "credential_revoked", { called: name, uid, place: sha256 }),
+      served("ApiKey", "credential_revoked", { called: name, uid, servedAs: sha256 }),
     ),
   ];
 }
@@ -81,9 +81,9 @@ function servedChildren({ resources, rootKeys, users, keys }: ProjectParts): rea
 function served(
   kind: ServedChild["kind"],
   action: ServedChild["action"],
-  { called, uid, place = called }: { readonly called: string; readonly uid: string; readonly place?: string },
+  { called, uid, servedAs = called }: { readonly called: string; readonly uid: string; readonly servedAs?: string },
 ): ServedChild {
-  return { kind, action, called, uid, place: `${kind} ${place}` };
+  return { kind, action, called, uid, servedAs: `${kind} ${servedAs}` };
 }
 
 /** A refused object's own reason; else it has gone, and since when where that was seen. */

@@ -37,7 +37,7 @@ export interface FleetRingDeps {
 
 export interface FleetRing {
   readonly keyring: Keyring;
-  /** Of its Secret; see ring-place.ts. */
+  /** Of its Secret; see ring-location.ts. */
   readonly secretUid: string;
 }
 

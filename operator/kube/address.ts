@@ -5,8 +5,9 @@ import type { ListScope, ObjectName, ResourceType } from "./api.ts";
 
 export function collectionPath({ group, version, plural }: ResourceType, namespace: string | undefined): string {
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  const place = namespace === undefined || namespace === "" ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
-  return `${root}${place}/${plural}`;
+  const namespacePath =
+    namespace === undefined || namespace === "" ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `${root}${namespacePath}/${plural}`;
 }
 
 export function objectPath(type: ResourceType, { namespace, name }: ObjectName, subresource?: string): string {

@@ -1,5 +1,5 @@
 // Slows down repairs of the same thing again and again, where something else keeps changing it: a tool, or another
-// installation. The first repairs come at once, later ones ever more seldom.
+// installation. The first repairs come at once, later ones at growing intervals.
 
 import { createHash } from "node:crypto";
 import type { Monotonic } from "../../core/timers.ts";
@@ -10,12 +10,12 @@ export class SecretContested extends Error {
 }
 
 export interface Repairs {
-  /** Milliseconds until `text` may be written once more at `place`, where it was written before; 0 = now. */
-  waitMs(place: string, text: string): number;
-  /** Whether `text` was written last at `place`, within the last hour. */
-  wasWritten(place: string, text: string): boolean;
+  /** Milliseconds until `text` may be written once more at `target`, where it was written before; 0 = now. */
+  waitMs(target: string, text: string): number;
+  /** Whether `text` was written last at `target`, within the last hour. */
+  wasWritten(target: string, text: string): boolean;
   /** It was written: what differs from what was written last is no repair. */
-  wrote(place: string, text: string): void;
+  wrote(target: string, text: string): void;
 }
 
 interface Written {
@@ -27,34 +27,34 @@ interface Written {
 const repairsAtOnce = 3;
 const firstWaitMs = 1_000;
 const maxWaitMs = 300_000;
-/** Who changes something once an hour is no loop. */
+/** A change once an hour is not a loop. */
 const forgottenMs = 3_600_000;
-/** Of what is not remembered any more a repair comes at once. */
-const maxPlaces = 10_000;
+/** What is forgotten beyond these is repaired at once again. */
+const maxTargets = 10_000;
 
 export function createRepairs(monotonic: Monotonic): Repairs {
   /** What was written last comes last. */
-  const places = new Map<string, Written>();
-  const repeatOf = (place: string, digest: string): Written | undefined => {
-    const before = places.get(place);
+  const targets = new Map<string, Written>();
+  const repeatOf = (target: string, digest: string): Written | undefined => {
+    const before = targets.get(target);
     return before?.digest === digest && monotonic() - before.at < forgottenMs ? before : undefined;
   };
   return {
-    waitMs(place, text) {
-      const before = repeatOf(place, digestOf(text));
+    waitMs(target, text) {
+      const before = repeatOf(target, digestOf(text));
       if (before === undefined || before.repeats < repairsAtOnce) return 0;
       const wait = Math.min(firstWaitMs * 2 ** (before.repeats - repairsAtOnce), maxWaitMs);
       return Math.max(0, before.at + wait - monotonic());
     },
-    wasWritten: (place, text) => repeatOf(place, digestOf(text)) !== undefined,
-    wrote(place, text) {
+    wasWritten: (target, text) => repeatOf(target, digestOf(text)) !== undefined,
+    wrote(target, text) {
       const digest = digestOf(text);
-      const repeats = (repeatOf(place, digest)?.repeats ?? -1) + 1;
-      places.delete(place);
-      places.set(place, { digest, repeats, at: monotonic() });
-      for (const oldest of places.keys()) {
-        if (places.size <= maxPlaces) break;
-        places.delete(oldest);
+      const repeats = (repeatOf(target, digest)?.repeats ?? -1) + 1;
+      targets.delete(target);
+      targets.set(target, { digest, repeats, at: monotonic() });
+      for (const oldest of targets.keys()) {
+        if (targets.size <= maxTargets) break;
+        targets.delete(oldest);
       }
     },
   };

@@ -114,10 +114,10 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
     },
     async publish({ ref, epoch, lastRevision, revision, entry, record, values, removed }) {
       const fields = JSON.stringify([...values.map((value) => value.field), ...removed]);
-      const place = [epoch, lastRevision, revision, projectName(ref), entry, streamLength];
+      const step = [epoch, lastRevision, revision, projectName(ref), entry, streamLength];
       const sets = values.flatMap(({ field, value }) => [keyIndex(field), field, value]);
       const removals = removed.flatMap((field) => [keyIndex(field), field]);
-      const args = [...place, fields, record, values.length, ...sets, ...removals];
+      const args = [...step, fields, record, values.length, ...sets, ...removals];
       return replyOf(await gateway.run(publish, keysOf(ref), args));
     },
     async withdraw({ ref, epoch, lastRevision, revision, record }) {

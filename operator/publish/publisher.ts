@@ -22,11 +22,11 @@ import {
   ForeignInstance,
   NotTheWriter,
   newEpoch,
-  placeOf,
   type RedisOwner,
   type RedisRefused,
   type RedisState,
   refusalOf,
+  ringLocationIn,
 } from "./refusals.ts";
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
 import { WriterSession } from "./writer-session.ts";
@@ -142,7 +142,7 @@ class RedisPublisher implements Publisher {
   }
 
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisRefused | undefined> {
-    const { gateway, clock, owner, place } = this.#deps;
+    const { gateway, clock, owner, ringLocation } = this.#deps;
     if (this.#session !== undefined) this.#end(this.#session);
     // Looked at before the Lease is: a process that stood still after the answer takes nothing from one that began meanwhile.
     const found = await this.#readState();
@@ -154,7 +154,7 @@ class RedisPublisher implements Publisher {
     }
     const { store } = this.#deps;
     const expected = await expectedStore(store, { accepts: takeOver && !this.#hasBegun });
-    const epoch = newEpoch(place, this.#name, randomUUID());
+    const epoch = newEpoch(ringLocation, this.#name, randomUUID());
     const begun = await this.#scripts.begin({
       owner,
       seen: found.epoch,
@@ -166,7 +166,7 @@ class RedisPublisher implements Publisher {
       store: expected,
     });
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
-    if (begun.outcome === "foreign") throw new ForeignInstance(placeOf(found.epoch));
+    if (begun.outcome === "foreign") throw new ForeignInstance(ringLocationIn(found.epoch));
     await this.#keepStore(begun.store, expected.id);
     if (refusal !== undefined) this.#takenOver = found.epoch;
     this.#hasBegun = true;

@@ -1,5 +1,5 @@
 // Why a publisher refuses to write, beside the store's own errors; and to which installation a Redis belongs. Within one installation the holder of
-// the Lease takes the epoch at once. The Redis of another one, or of one with a copy of the key ring in another place, is taken only where a person
+// the Lease takes the epoch at once. The Redis of another one, or of one with a copy of the key ring in another location, is taken only where a person
 // has said so.
 
 /** Another publisher has begun, or the configuration was emptied or lost writes: begin anew and publish everything. */
@@ -52,9 +52,9 @@ export interface RedisOwner {
   /** A hash that only its key ring gives. */
   readonly owner: string;
   /** Where its key ring is, which distinguishes it from one that has a copy of the ring; without `#`. */
-  readonly place: string;
-  /** The same place, as the version before this one named it. */
-  readonly formerPlace?: string;
+  readonly ringLocation: string;
+  /** The same location, as the version before this one named it. */
+  readonly formerRingLocation?: string;
 }
 
 /** What Redis says of its owner and its writer. */
@@ -66,20 +66,20 @@ export interface RedisState {
 }
 
 /** Never one that was there before, whatever becomes of Redis: a count would begin anew. `name` = one publisher of one process. */
-export function newEpoch(place: string, name: string, id: string): string {
-  return `${place}#${name}#${id}`;
+export function newEpoch(location: string, name: string, id: string): string {
+  return `${location}#${name}#${id}`;
 }
 
 /** Empty where the epoch names none: an operator of an earlier version wrote it. */
-export function placeOf(epoch: string): string {
-  const [place = "", name, id, ...rest] = epoch.split("#");
-  return name && id && rest.length === 0 ? place : "";
+export function ringLocationIn(epoch: string): string {
+  const [location = "", name, id, ...rest] = epoch.split("#");
+  return name && id && rest.length === 0 ? location : "";
 }
 
 /** Why the Redis is to be left to another installation; undefined = it is `me`'s, or nobody's. */
 export function refusalOf({ owner, epoch }: RedisState, me: RedisOwner): RedisRefused | undefined {
-  const place = placeOf(epoch);
-  if (owner !== undefined && owner !== me.owner) return new ForeignInstance(place);
-  if (place === "" || place === me.place || place === me.formerPlace) return undefined;
-  return new KeyRingCopied(place);
+  const location = ringLocationIn(epoch);
+  if (owner !== undefined && owner !== me.owner) return new ForeignInstance(location);
+  if (location === "" || location === me.ringLocation || location === me.formerRingLocation) return undefined;
+  return new KeyRingCopied(location);
 }

@@ -360,7 +360,7 @@ export class LeaderSession {
         for (const key of this.#hosts.published(ref, parts)) this.#queue.add(key);
       },
       observePublish: (observation) => metrics.observeConfig(observation),
-      statuses: this.#statusTeller(note),
+      statuses: this.#createStatusWriter(note),
       recorder: this.#recorder,
       checkSchema: createSchemaCheck(),
       hashPassword,
@@ -375,7 +375,7 @@ export class LeaderSession {
     };
   }
 
-  #statusTeller(note: ProcessKeyDeps["note"]): ProcessKeyDeps["statuses"] {
+  #createStatusWriter(note: ProcessKeyDeps["note"]): ProcessKeyDeps["statuses"] {
     const { clock, monotonic, settings, metrics, logger } = this.#context;
     return createStatusWriter({
       api: this.#api,

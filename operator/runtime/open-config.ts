@@ -11,7 +11,7 @@ import { optionalText } from "../../core/redis/reply.ts";
 import { requireJson } from "../../core/redis/require-json.ts";
 import type { Timers } from "../../core/timers.ts";
 import { ensureFleetRing } from "../keyring/fleet-ring.ts";
-import { formerRingPlaceOf, ringPlaceOf } from "../keyring/ring-place.ts";
+import { formerRingLocationOf, ringLocationOf } from "../keyring/ring-location.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
 import type { HeldRing } from "../keyring/rotate-fleet-ring.ts";
 import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
@@ -66,7 +66,10 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
     const isSealed = async () => !deps.adopt && (await ownerIn(await connected())) !== undefined;
     const { keyring, secretUid } = await ensureFleetRing({ ...deps, isInUse, isSealed });
     const ringSecret = { namespace, name: ringSecretNameOf(className) };
-    const places = { place: await ringPlaceOf(api, ringSecret), formerPlace: formerRingPlaceOf(namespace, secretUid) };
+    const ringLocations = {
+      ringLocation: await ringLocationOf(api, ringSecret),
+      formerRingLocation: formerRingLocationOf(namespace, secretUid),
+    };
     const store = createStoreId({ api, secret: ringSecret, policy: deps.onDataLoss });
     let ring = keyring;
     const gateway = await connected();
@@ -76,7 +79,7 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
       clock,
       owner: ownerOf(ring, className),
       store,
-      ...places,
+      ...ringLocations,
     });
     return {
       installation: installationOf(ring, ringSecret),

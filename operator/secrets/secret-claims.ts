@@ -26,7 +26,7 @@ export interface SecretClaimsDeps {
   readonly api: KubeApi;
   readonly own: Watched;
   /** Called with a Secret that the server has no longer. */
-  readonly gone: (place: ObjectName) => void;
+  readonly gone: (secret: ObjectName) => void;
   /** Where this one has its key ring. */
   readonly ring: RingLocation;
   /** This one; known once its Redis was open. */
@@ -139,27 +139,27 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     },
     async settled(secret, owner, holdsProject) {
       if (secret === undefined || (await isSettled(secret, owner, holdsProject))) return secret;
-      const place = { namespace: owner.metadata.namespace, name: secret.metadata.name };
-      const live = await api.get(secretType, place);
-      if (live === undefined) return void gone(place);
-      if (own.get(place.namespace, place.name) !== undefined) own.note(live);
+      const secretName = { namespace: owner.metadata.namespace, name: secret.metadata.name };
+      const live = await api.get(secretType, secretName);
+      if (live === undefined) return void gone(secretName);
+      if (own.get(secretName.namespace, secretName.name) !== undefined) own.note(live);
       const found = secretOf(live);
       if (await isSettled(found, owner, holdsProject)) return found;
       if (isOfProject(found, owner)) return marked(found, marksOf(owner));
       await removeLive(api, live);
-      return void gone(place);
+      return void gone(secretName);
     },
     async claim(secret, owner, holdsProject) {
       const found = secretOf(secret);
       if (await isSettled(found, owner, holdsProject)) return;
-      const place = `${secret.metadata.namespace}/${secret.metadata.name} claimed`;
+      const target = `${secret.metadata.namespace}/${secret.metadata.name} claimed`;
       const text = JSON.stringify(marksOf(owner));
       // Something takes it away again: until its turn the Secret is asked for each time.
-      if (repairs.waitMs(place, text) > 0) return;
+      if (repairs.waitMs(target, text) > 0) return;
       const claimed = changedSecret(secret, { labels: {}, annotations: marksOf(owner), entries: {} });
       const written = await unlessRefused(api.replace(secretType, claimed), { ...secret.metadata, kind: owner.kind });
       if (written === undefined) return;
-      repairs.wrote(place, text);
+      repairs.wrote(target, text);
       own.note(written);
       const { namespace, name } = owner.metadata;
       const holder = owner.kind === "Project" ? await holderOf(found) : undefined;
@@ -207,13 +207,13 @@ async function removeLive(api: KubeApi, { metadata }: KubeObject): Promise<void>
 /** Without the mark the Secret is asked for each time, which costs a call and changes nothing. */
 async function unlessRefused(
   writing: Promise<KubeObject>,
-  { kind, ...place }: ObjectName & { readonly kind: CustomResource["kind"] },
+  { kind, ...name }: ObjectName & { readonly kind: CustomResource["kind"] },
 ): Promise<KubeObject | undefined> {
   try {
     return await writing;
   } catch (error) {
     // Of two that want a Project one gets it, and with it what is in it.
-    if (kind === "Project" && isConflict(error)) throw changed(place, error);
+    if (kind === "Project" && isConflict(error)) throw changed(name, error);
     if (error instanceof ApiFailure && [400, 403, 404, 409, 413, 422].includes(error.status)) return undefined;
     throw error;
   }

@@ -27,7 +27,7 @@ import {
 import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
-import { createRememberedSecrets } from "./remembered-secrets.ts";
+import { createSecretCache } from "./secret-cache.ts";
 import { createSecretClaims, type SecretClaimsDeps } from "./secret-claims.ts";
 import { changed, changedSecret, newSecret, secretOf, unreadSecret } from "./secret-object.ts";
 import { givenSecretNames, secretNamesOf } from "./secret-users.ts";
@@ -70,26 +70,26 @@ export class NamespaceTerminating extends Error {
   override readonly name = "NamespaceTerminating";
 }
 
-const maxRememberedBytes = 32 * 1024 * 1024;
+const maxCachedBytes = 32 * 1024 * 1024;
 const readsAtATime = 16;
 
 export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   const { api, own, foreign } = deps;
   const repairs = createRepairs(deps.monotonic);
-  const remembered = createRememberedSecrets(maxRememberedBytes);
+  const cache = createSecretCache(maxCachedBytes);
 
   const readForeign = async (metadata: KubeObject): Promise<Secret | undefined> => {
     const { namespace, name, resourceVersion } = metadata.metadata;
-    const place = `${namespace}/${name}`;
-    const known = remembered.get(place, resourceVersion);
+    const key = `${namespace}/${name}`;
+    const known = cache.get(key, resourceVersion);
     if (known !== undefined) return known;
     const object = await api.get(secretType, { namespace, name });
     if (object === undefined) {
-      remembered.forget(place);
+      cache.drop(key);
       return undefined;
     }
     const secret = secretOf(object);
-    remembered.put(place, secret);
+    cache.put(key, secret);
     return secret;
   };
 
@@ -103,7 +103,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   };
 
   const gone = ({ namespace, name }: ObjectName): void => {
-    remembered.forget(`${namespace}/${name}`);
+    cache.drop(`${namespace}/${name}`);
     for (const watched of [own, foreign]) {
       const known = watched.get(namespace, name);
       if (known !== undefined) watched.noteRemoved(known);
@@ -158,13 +158,13 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       };
     },
     async write(write) {
-      const { place, text } = repairOf(write);
-      if (repairs.waitMs(place, text) > 0) throw contested(write.name);
+      const { target, text } = repairOf(write);
+      if (repairs.waitMs(target, text) > 0) throw contested(write.name);
       try {
         const annotations = { ...write.annotations, ...claims.signature() };
         const whole = { ...write, annotations };
         own.note(write.mode === "create" ? await api.create(secretType, newSecret(whole)) : await replace(api, whole));
-        repairs.wrote(place, text);
+        repairs.wrote(target, text);
       } catch (error) {
         throw translated(error, write);
       }
@@ -232,11 +232,14 @@ async function replace(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
 }
 
 /** What is made anew for the same object is made once more, whatever is in it: something else deletes it. */
-function repairOf({ mode, namespace, name, ...write }: SecretWrite): { readonly place: string; readonly text: string } {
+function repairOf({ mode, namespace, name, ...write }: SecretWrite): {
+  readonly target: string;
+  readonly text: string;
+} {
   const { annotations, entries, occasion } = write;
-  const place = `${namespace}/${name}`;
-  if (mode === "create") return { place: `${place} made`, text: annotations[ownerAnnotation] ?? "" };
-  return { place, text: JSON.stringify(occasion === undefined ? [annotations, entries] : occasion) };
+  const target = `${namespace}/${name}`;
+  if (mode === "create") return { target: `${target} made`, text: annotations[ownerAnnotation] ?? "" };
+  return { target, text: JSON.stringify(occasion === undefined ? [annotations, entries] : occasion) };
 }
 
 function contested(name: string): SecretContested {

@@ -11,7 +11,7 @@ export function secretNamesOf({ project, users, keys }: ProjectObjects): readonl
   return objects.flatMap(ownSecretNames);
 }
 
-/** Names of the Secrets that users name as the place of their password. */
+/** Names of the Secrets that users name as the source of their password. */
 export function givenSecretNames({ users }: ProjectObjects): ReadonlySet<string> {
   return new Set(users.flatMap(givenNames));
 }
@@ -30,31 +30,31 @@ export function createSecretUsers(): SecretUsers {
   /** By `<namespace>/<Secret>`: how many objects of which Project use it. */
   const users = new Map<string, Map<string, number>>();
   /** By `<kind>/<namespace>/<name>`: what the object uses, as it was known last. */
-  const uses = new Map<string, { readonly project: string; readonly places: readonly string[] }>();
+  const uses = new Map<string, { readonly project: string; readonly secrets: readonly string[] }>();
 
-  const count = (place: string, project: string, change: 1 | -1): void => {
-    const projects = users.get(place) ?? new Map<string, number>();
+  const count = (secret: string, project: string, change: 1 | -1): void => {
+    const projects = users.get(secret) ?? new Map<string, number>();
     const total = (projects.get(project) ?? 0) + change;
     if (total > 0) projects.set(project, total);
     else projects.delete(project);
-    if (projects.size > 0) users.set(place, projects);
-    else users.delete(place);
+    if (projects.size > 0) users.set(secret, projects);
+    else users.delete(secret);
   };
   const remove = (object: CustomResource): void => {
     const known = uses.get(identityOf(object));
     if (known === undefined) return;
-    for (const place of known.places) count(place, known.project, -1);
+    for (const secret of known.secrets) count(secret, known.project, -1);
     uses.delete(identityOf(object));
   };
 
   return {
     put(object) {
       remove(object);
-      const places = usedNames(object).map((name) => `${object.metadata.namespace}/${name}`);
-      if (places.length === 0) return;
+      const secrets = usedNames(object).map((name) => `${object.metadata.namespace}/${name}`);
+      if (secrets.length === 0) return;
       const project = projectKeyOf(object);
-      for (const place of places) count(place, project, 1);
-      uses.set(identityOf(object), { project, places });
+      for (const secret of secrets) count(secret, project, 1);
+      uses.set(identityOf(object), { project, secrets });
     },
     remove,
     projectsOf: (namespace, secretName) => [...(users.get(`${namespace}/${secretName}`)?.keys() ?? [])],

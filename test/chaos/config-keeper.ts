@@ -36,7 +36,7 @@ export async function keepConfig(
   beside: readonly ProjectParts[] = [],
 ): Promise<ConfigKeeper> {
   const gateway = await openGateway(url);
-  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "chaos", place: "chaos" });
+  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "chaos", ringLocation: "chaos" });
   let parts = first;
   let paused = false;
   let stopped = false;

@@ -181,7 +181,7 @@ describe("two installations whose key rings are copies of one another, each with
   it("don't take the Redis from one another, be the first one there or away, and the second costs it no beginning", async () => {
     const first = newWriter();
     await (await first.begun()).publisher.publish(shop);
-    const copy = newPublisher({ gateway, keyring, place: "copy" });
+    const copy = newPublisher({ gateway, keyring, ringLocation: "copy" });
     for (let look = 0; look < 3; look += 1) {
       await expect(copy.begin()).rejects.toBeInstanceOf(KeyRingCopied);
       await first.verify();
@@ -193,7 +193,7 @@ describe("two installations whose key rings are copies of one another, each with
   });
 
   it("are told apart without a word to the API server, and by what each look finds", async () => {
-    await newPublisher({ gateway, keyring, place: "there" }).begin();
+    await newPublisher({ gateway, keyring, ringLocation: "there" }).begin();
     let asked = 0;
     const refusals: string[] = [];
     writer = newWriter({
@@ -201,7 +201,7 @@ describe("two installations whose key rings are copies of one another, each with
         asked += 1;
         return true;
       },
-      onRefused: ({ name, writer: place }) => void refusals.push(`${name} ${place}`),
+      onRefused: ({ name, writer: location }) => void refusals.push(`${name} ${location}`),
     });
     await expect(writer.verify()).rejects.toBeInstanceOf(KeyRingCopied);
     // Whoever asks meanwhile hears what the last look found.
@@ -215,10 +215,12 @@ describe("two installations whose key rings are copies of one another, each with
   });
 
   it("are one where the epoch names the place as the version before this one did", async () => {
-    await newPublisher({ gateway, keyring, place: "former" }).begin();
+    await newPublisher({ gateway, keyring, ringLocation: "former" }).begin();
     await expect(newPublisher({ gateway, keyring }).begin()).rejects.toBeInstanceOf(KeyRingCopied);
-    await newPublisher({ gateway, keyring, formerPlace: "former" }).begin();
-    await expect(newPublisher({ gateway, keyring, place: "former" }).begin()).rejects.toBeInstanceOf(KeyRingCopied);
+    await newPublisher({ gateway, keyring, formerRingLocation: "former" }).begin();
+    await expect(newPublisher({ gateway, keyring, ringLocation: "former" }).begin()).rejects.toBeInstanceOf(
+      KeyRingCopied,
+    );
   });
 });
 
@@ -226,8 +228,8 @@ describe.each([
   ["a copy of the ring", {}],
   ["another ring", { owner: "another" }],
 ])("a person gives the Redis to an installation with %s", (_, other) => {
-  const one = () => newPublisher({ gateway, keyring, place: "one" });
-  const two = () => newPublisher({ gateway, keyring, place: "two", ...other });
+  const one = () => newPublisher({ gateway, keyring, ringLocation: "one" });
+  const two = () => newPublisher({ gateway, keyring, ringLocation: "two", ...other });
   const take = { takeOver: true };
 
   it("once: who loses it again leaves it, also where both were told to take it", async () => {

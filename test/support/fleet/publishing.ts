@@ -24,13 +24,13 @@ export interface PublisherOptions {
   readonly keyring: Keyring;
   readonly clock?: Clock;
   readonly owner?: string;
-  readonly place?: string;
-  readonly formerPlace?: string;
+  readonly ringLocation?: string;
+  readonly formerRingLocation?: string;
   readonly store?: StoreIdentity;
 }
 
 export function newPublisher(options: PublisherOptions): Publisher {
-  return createPublisher({ clock: systemClock, owner: "test", place: "test", ...options });
+  return createPublisher({ clock: systemClock, owner: "test", ringLocation: "test", ...options });
 }
 
 export async function begunPublisher(options: PublisherOptions): Promise<Publisher> {

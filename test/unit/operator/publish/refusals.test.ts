@@ -5,20 +5,21 @@ import {
   ForeignInstance,
   KeyRingCopied,
   newEpoch,
-  placeOf,
   type RedisRefused,
   refusalOf,
+  ringLocationIn,
 } from "../../../../operator/publish/refusals.ts";
 
-const me = { owner: "ours", place: "here/ring/uid", formerPlace: "here/secret-uid" };
-const epochAt = (place: string): string => newEpoch(place, "somebody", "b7b4e3e1-0000-4000-8000-000000000000");
+const me = { owner: "ours", ringLocation: "here/ring/uid", formerRingLocation: "here/secret-uid" };
+const epochAt = (ringLocation: string): string =>
+  newEpoch(ringLocation, "somebody", "b7b4e3e1-0000-4000-8000-000000000000");
 
 describe("a Redis is this installation's", () => {
   it.each<readonly [string, string | undefined, string]>([
     ["that is nobody's", undefined, ""],
-    ["where whoever wrote is of the same place", me.owner, epochAt(me.place)],
-    ["where the version before this one wrote in the same place", me.owner, epochAt(me.formerPlace)],
-    ["where a version wrote that named no place", me.owner, "a6a3d2d0-0000-4000-8000-000000000000"],
+    ["where the writer has the same location", me.owner, epochAt(me.ringLocation)],
+    ["where the version before this one wrote in the same location", me.owner, epochAt(me.formerRingLocation)],
+    ["where a version wrote that named no location", me.owner, "a6a3d2d0-0000-4000-8000-000000000000"],
   ])("%s", (_, owner, epoch) => {
     expect(refusalOf({ owner, epoch }, me)).toBeUndefined();
   });
@@ -27,17 +28,17 @@ describe("a Redis is this installation's", () => {
 describe("a Redis is left to another installation", () => {
   it.each<readonly [string, string, string, typeof RedisRefused]>([
     ["with another ring", "theirs", "there/ring/other", ForeignInstance],
-    ["whose ring was in the same place", "theirs", me.place, ForeignInstance],
+    ["whose ring was in the same location", "theirs", me.ringLocation, ForeignInstance],
     ["with a copy of the ring in another namespace", me.owner, "there/ring/other", KeyRingCopied],
     ["with a copy in a namespace of the same name in another cluster", me.owner, "here/ring/other", KeyRingCopied],
     ["with a copy in another Secret", me.owner, "here/ring-red/uid", KeyRingCopied],
     ["with a copy, of the version before this one", me.owner, "here/other", KeyRingCopied],
-  ])("%s, which the refusal names, and its message doesn't", (_, owner, place, kind) => {
-    const refusal = refusalOf({ owner, epoch: epochAt(place) }, me);
+  ])("%s, which the refusal names, and its message doesn't", (_, owner, location, kind) => {
+    const refusal = refusalOf({ owner, epoch: epochAt(location) }, me);
     expect(refusal).toBeInstanceOf(kind);
-    expect(refusal?.writer).toBe(place);
+    expect(refusal?.writer).toBe(location);
     expect(refusal?.message).toContain("--adopt-data");
-    expect(refusal?.message).not.toContain(place);
+    expect(refusal?.message).not.toContain(location);
   });
 
   it("of an earlier version with another ring", () => {
@@ -47,6 +48,7 @@ describe("a Redis is left to another installation", () => {
   });
 });
 
-it("an epoch that is none names no place", () => {
-  for (const epoch of ["", "#", "here", "here#name", "here#name#id#more", "#name#id"]) expect(placeOf(epoch)).toBe("");
+it("an epoch that is none names no location", () => {
+  for (const epoch of ["", "#", "here", "here#name", "here#name#id#more", "#name#id"])
+    expect(ringLocationIn(epoch)).toBe("");
 });

@@ -1,7 +1,7 @@
-// The place of a key ring, which no copy of the ring has, over an API server in this process.
+// The location of a key ring, which no copy of the ring has, over an API server in this process.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { ringPlaceOf } from "../../../../operator/keyring/ring-place.ts";
+import { ringLocationOf } from "../../../../operator/keyring/ring-location.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
@@ -32,25 +32,25 @@ afterEach(async () => {
 it("is another one for a copy in another Secret, in another namespace, and under the same names in another cluster", async () => {
   // Each of these servers counts its UIDs.
   const [here, there] = [await cluster("system", "other"), await cluster("one", "two", "system")];
-  const places = await Promise.all([
-    ringPlaceOf(here, ring),
-    ringPlaceOf(here, { ...ring, name: "ring-red" }),
-    ringPlaceOf(here, { ...ring, namespace: "other" }),
-    ringPlaceOf(there, ring),
+  const locations = await Promise.all([
+    ringLocationOf(here, ring),
+    ringLocationOf(here, { ...ring, name: "ring-red" }),
+    ringLocationOf(here, { ...ring, namespace: "other" }),
+    ringLocationOf(there, ring),
   ]);
-  expect(new Set(places).size).toBe(4);
-  for (const place of places) expect(place).not.toContain("#");
+  expect(new Set(locations).size).toBe(4);
+  for (const location of locations) expect(location).not.toContain("#");
 });
 
 it("is the same whatever becomes of the Secret, and another one where the namespace was made anew", async () => {
   const api = await cluster("system");
-  const before = await ringPlaceOf(api, ring);
-  expect(await ringPlaceOf(api, ring)).toBe(before);
+  const before = await ringLocationOf(api, ring);
+  expect(await ringLocationOf(api, ring)).toBe(before);
   servers[0]?.objects.remove("/namespaces", "", "system");
   servers[0]?.objects.create("/namespaces", { metadata: { name: "system" } });
-  expect(await ringPlaceOf(api, ring)).not.toBe(before);
+  expect(await ringLocationOf(api, ring)).not.toBe(before);
 });
 
 it("is not known where there is no such namespace", async () => {
-  await expect(ringPlaceOf(await cluster("other"), ring)).rejects.toThrow('no namespace "system"');
+  await expect(ringLocationOf(await cluster("other"), ring)).rejects.toThrow('no namespace "system"');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Secret } from "../../../../core/manifests/object.ts";
-import { createRememberedSecrets } from "../../../../operator/secrets/remembered-secrets.ts";
+import { createSecretCache } from "../../../../operator/secrets/secret-cache.ts";
 
 function secret(resourceVersion: string, bytes = 0): Secret {
   const metadata = { name: "given", namespace: "default", resourceVersion };
@@ -9,9 +9,9 @@ function secret(resourceVersion: string, bytes = 0): Secret {
 
 const kibibyte = 1024;
 
-describe("remembered Secrets", () => {
+describe("cached Secrets", () => {
   it("are found in the version that was read, and in no other", () => {
-    const remembered = createRememberedSecrets(100 * kibibyte);
+    const remembered = createSecretCache(100 * kibibyte);
     remembered.put("default/given", secret("7"));
     expect(remembered.get("default/given", "7")).toEqual(secret("7"));
     expect(remembered.get("default/given", "8")).toBeUndefined();
@@ -21,7 +21,7 @@ describe("remembered Secrets", () => {
   });
 
   it("give way when they take too much room, the one that nobody asked for longest first", () => {
-    const remembered = createRememberedSecrets(35 * kibibyte);
+    const remembered = createSecretCache(35 * kibibyte);
     for (const place of ["a", "b", "c"]) remembered.put(place, secret("1", 10 * kibibyte));
     remembered.get("a", "1");
     remembered.put("d", secret("1", 10 * kibibyte));
@@ -29,17 +29,17 @@ describe("remembered Secrets", () => {
     expect(there).toEqual(["a", "c", "d"]);
   });
 
-  it("do not take room twice when they are read again, and none once forgotten", () => {
-    const remembered = createRememberedSecrets(35 * kibibyte);
+  it("do not take room twice when they are read again, and none once dropped", () => {
+    const remembered = createSecretCache(35 * kibibyte);
     for (let version = 0; version < 20; version += 1) remembered.put("a", secret(String(version), 10 * kibibyte));
-    remembered.forget("a");
-    remembered.forget("a");
+    remembered.drop("a");
+    remembered.drop("a");
     for (const place of ["b", "c", "d"]) remembered.put(place, secret("1", 10 * kibibyte));
     expect(["b", "c", "d"].every((place) => remembered.get(place, "1") !== undefined)).toBe(true);
   });
 
   it("larger than all room are not kept", () => {
-    const remembered = createRememberedSecrets(5 * kibibyte);
+    const remembered = createSecretCache(5 * kibibyte);
     remembered.put("a", secret("1", 10 * kibibyte));
     expect(remembered.get("a", "1")).toBeUndefined();
   });
