@@ -5,7 +5,7 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { Child } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
-import { isMassAbsence } from "../watch/mass-absence.ts";
+import { isMassAbsence } from "../watch/object-cache.ts";
 
 export interface Absence {
   /** UIDs, or keys of Projects. */

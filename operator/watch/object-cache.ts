@@ -236,3 +236,10 @@ function forgetOldest(moments: Map<string, number>): void {
     moments.delete(key);
   }
 }
+
+const maxUnsuspicious = 10;
+
+/** Most of many, or all of what there was: more likely a fault, or one act that concerned none of them, than a wish about each. */
+export function isMassAbsence(absent: number, known: number): boolean {
+  return (absent > maxUnsuspicious && absent * 2 > known) || (absent > 1 && absent === known);
+}

@@ -1,7 +1,6 @@
 // Keeps the objects of one kind as the server has them: a complete list, then a watch from there, for ever. It never ends by
-// itself: whatever goes wrong is observed, waited for and tried again, and only what the server has forgotten is listed anew.
+// itself: every failure is reported and tried again after a backoff, and only what the server has forgotten is listed anew.
 
-import { group } from "../../core/manifests/object.ts";
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import {
   ApiFailure,
@@ -14,12 +13,11 @@ import {
   type WatchEvent,
 } from "../kube/api.ts";
 import { joinSignals } from "../kube/deadline.ts";
-import { type Comparison, createComparison } from "./comparison.ts";
-import { isGone, listPages, readPages } from "./list-pages.ts";
-import { isMassAbsence } from "./mass-absence.ts";
-import { type CompleteList, ObjectCache } from "./object-cache.ts";
+import { FreshnessCheck } from "./freshness-check.ts";
+import { isGone, listPages } from "./list-pages.ts";
+import { type CompleteList, isMassAbsence, ObjectCache } from "./object-cache.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
-import { type Backoff, createBackoff, usualWatchTimes, type WatchTimes } from "./watch-times.ts";
+import { type Backoff, createBackoff, retryAfterMs, usualWatchTimes, type WatchTimes } from "./watch-times.ts";
 import type { Watched, WatchSink } from "./watched.ts";
 
 export type ReflectorObservation =
@@ -70,10 +68,6 @@ export interface Reflector {
   confirm(signal: AbortSignal): Promise<boolean>;
 }
 
-const lookMs = 20;
-/** So many lists in a row that find no such kind: more than one server that does not know it yet. */
-const listsOfNothing = 3;
-
 export function createReflector(options: ReflectorOptions): Reflector {
   const reflection = new Reflection(options);
   return {
@@ -101,12 +95,11 @@ class Reflection {
   /** Watches in a row that delivered nothing at all. */
   #silences = 0;
   /** What is kept may be behind the server; until a list was taken over. */
-  #doubted = false;
+  #isStale = false;
   /** The list that was due could not be had, because there is no such kind. */
   #notFound: unknown;
-  /** Ends the list, the watch or the pause that is under way, so that what is due now begins. */
-  #turn = new AbortController();
-  #comparison: Comparison | undefined;
+  #interruption = new AbortController();
+  readonly #freshness: FreshnessCheck;
   #running: Promise<void> | undefined;
 
   constructor(options: ReflectorOptions) {
@@ -117,13 +110,45 @@ class Reflection {
       sink: {
         upserted: (...change) => options.sink.upserted(...change),
         removed: (object, listed) => {
-          this.#comparison?.removed(object);
+          this.#freshness.removed(object);
           options.sink.removed(object, listed);
         },
       },
       metadataOnly: options.scope.metadataOnly === true,
       onSinkFailure: (error) => options.observe({ what: "sinkFailed", error }),
     });
+    this.#freshness = new FreshnessCheck(this, options, this.#times);
+  }
+
+  /** Undefined while a list is due. */
+  get position(): string | undefined {
+    return this.#position;
+  }
+
+  /** Why the list that was due could not be had: there is no such kind. */
+  get notFound(): unknown {
+    return this.#notFound;
+  }
+
+  /** Resolves as `Reflector.confirm` does. */
+  async confirm(signal: AbortSignal): Promise<boolean> {
+    const both = joinSignals([signal, this.#signal]);
+    try {
+      return await this.#freshness.confirm(both.signal);
+    } finally {
+      both.end();
+    }
+  }
+
+  /** The server refuses to list the kind. */
+  refused(): void {
+    this.forbidden = true;
+    this.relist();
+  }
+
+  /** There is no such kind any more: what is kept is all there is to know. */
+  trusted(): void {
+    this.#isStale = false;
   }
 
   get #signal(): AbortSignal {
@@ -141,131 +166,33 @@ class Reflection {
   }
 
   known(): boolean {
-    return this.cache.synced() && !this.#doubted;
+    return this.cache.synced() && !this.#isStale;
   }
 
-  async confirm(signal: AbortSignal): Promise<boolean> {
-    const both = joinSignals([signal, this.#signal]);
-    try {
-      this.#beginAnew();
-      return await this.#untilConfirmed(both.signal);
-    } finally {
-      both.end();
-    }
-  }
-
-  async #untilConfirmed(signal: AbortSignal): Promise<boolean> {
-    const afterFailure = this.#afterFailures();
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        return await this.#isConfirmed(signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        const next = afterFailure(error);
-        if (typeof next === "boolean") return next;
-        this.#options.observe({ what: "failed", error, pauseMs: next });
-        await pause(this.#options.timers, next, signal);
-      }
-    }
-  }
-
-  /** After each failure of a confirmation: how long to wait for the next attempt, or how it has ended. */
-  #afterFailures(): (error: unknown) => number | boolean {
-    const backoff = createBackoff(this.#times, this.#options.random);
-    let notFound = 0;
-    return (error) => {
-      if (isForbidden(error)) return this.#refused();
-      notFound = this.#isWithoutDefinition(error) ? notFound + 1 : 0;
-      if (notFound === listsOfNothing) return this.#believed();
-      return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterMs(error));
-    };
-  }
-
-  async #isConfirmed(signal: AbortSignal): Promise<boolean> {
-    const { observe, timers } = this.#options;
-    const behind = this.#position === undefined ? undefined : await this.#behind(this.#position, signal);
-    if (behind !== undefined) observe({ what: "compared", behind });
-    if (behind === 0) return true;
-    // Also when a list was due already: this one begins now.
-    this.#doubt();
-    while (!this.known()) {
-      if (this.forbidden) return false;
-      if (this.#notFound !== undefined) throw this.#notFound;
-      await pause(timers, lookMs, signal);
-    }
-    return true;
-  }
-
-  /** Kubernetes' own kinds have none: what says so of them is something else than an API server. */
-  #isWithoutDefinition(error: unknown): boolean {
-    return isNotFound(error) && this.#options.type.group === group;
-  }
-
-  /** How many objects stay behind a list of now, though the watch had time to deliver them. */
-  async #behind(position: string, signal: AbortSignal): Promise<number> {
-    const { reader, type, scope, timers, monotonic } = this.#options;
-    const { metadataPageSize, catchUpMs } = this.#times;
-    const comparison = createComparison(this.cache);
-    this.#comparison = comparison;
-    try {
-      const version = await readPages(reader, {
-        type,
-        scope: { ...scope, metadataOnly: true },
-        limit: metadataPageSize,
-        signal,
-        onBegin: () => comparison.begin(),
-        onPage: (items) => {
-          this.#noteActivity();
-          comparison.page(items);
-        },
-      });
-      // History was set back: what is kept may be what never was.
-      if (Number(version) < Number(position)) return Math.max(1, this.cache.size);
-      const until = monotonic() + catchUpMs;
-      for (;;) {
-        const behind = comparison.behind(version);
-        if (behind === 0 || monotonic() >= until) return behind;
-        await pause(timers, lookMs, signal);
-      }
-    } finally {
-      this.#comparison = undefined;
-    }
-  }
-
-  #refused(): false {
-    this.forbidden = true;
-    this.#doubt();
-    return false;
-  }
-
-  #believed(): true {
-    this.#doubted = false;
-    return true;
-  }
-
-  #doubt(): void {
-    this.#doubted = true;
+  /** What is kept may be behind the server: everything is listed anew, from now on. */
+  relist(): void {
+    this.#isStale = true;
     this.#position = undefined;
     this.#notFound = undefined;
-    this.#beginAnew();
+    this.interrupt();
   }
 
-  #beginAnew(): void {
-    this.#turn.abort(new Error("something else is due"));
+  /** Ends the list, the watch or the pause that is under way, so that what is due now begins. */
+  interrupt(): void {
+    this.#interruption.abort(new Error("something else is due"));
   }
 
   async #run(): Promise<void> {
     while (!this.#signal.aborted) {
-      this.#turn = new AbortController();
-      const turn = joinSignals([this.#signal, this.#turn.signal]);
+      this.#interruption = new AbortController();
+      const either = joinSignals([this.#signal, this.#interruption.signal]);
       try {
-        if (this.#position === undefined) await this.#relist(turn.signal);
-        else await this.#watch(this.#position, turn.signal);
+        if (this.#position === undefined) await this.#relist(either.signal);
+        else await this.#watch(this.#position, either.signal);
       } catch (error) {
-        if (!turn.signal.aborted) await this.#recover(error, turn.signal);
+        if (!either.signal.aborted) await this.#recover(error, either.signal);
       } finally {
-        turn.end();
+        either.end();
       }
     }
   }
@@ -276,20 +203,20 @@ class Reflection {
     const first = !this.cache.synced();
     const differences = this.cache.takeList(complete);
     this.#position = complete.resourceVersion;
-    this.#doubted = false;
+    this.#isStale = false;
     this.#options.observe({ what: "listed", objects: this.cache.size, differences, first });
   }
 
   /** A list whose absences are no mass, or were seen by the list before it, too. */
   async #confirmedList(signal: AbortSignal): Promise<CompleteList> {
-    let doubted: ReadonlySet<string> = new Set();
+    let suspected: ReadonlySet<string> = new Set();
     for (;;) {
       const complete = await this.#list(signal);
       const absent = this.cache.absentFrom(complete);
       const known = this.cache.size;
-      if (!isMassAbsence(absent.length, known) || absent.every((key) => doubted.has(key))) return complete;
+      if (!isMassAbsence(absent.length, known) || absent.every((key) => suspected.has(key))) return complete;
       this.#options.observe({ what: "massAbsence", absent: absent.length, known });
-      doubted = new Set(absent);
+      suspected = new Set(absent);
       await this.#pause(this.#times.confirmMs, signal);
     }
   }
@@ -305,7 +232,7 @@ class Reflection {
       onBegin: () => {
         mark = this.cache.mark();
       },
-      onPage: () => this.#noteActivity(),
+      onPage: () => this.noteActivity(),
     });
     return { ...whole, mark };
   }
@@ -326,7 +253,7 @@ class Reflection {
         idleMs,
         timers,
         monotonic,
-        onBytes: () => this.#noteActivity(),
+        onBytes: () => this.noteActivity(),
         onEvent: (event) => this.#take(event),
       });
     } finally {
@@ -360,7 +287,7 @@ class Reflection {
       if (isForbidden(error)) this.forbidden = true;
       // Without its definition there is nothing to receive of a kind, which is no fault of this process.
       if (isNotFound(error)) {
-        this.#noteActivity();
+        this.noteActivity();
         this.#notFound = error;
       }
       if (isUnusable(error)) this.#position = undefined;
@@ -383,7 +310,7 @@ class Reflection {
     return pause(this.#options.timers, milliseconds, signal);
   }
 
-  #noteActivity(): void {
+  noteActivity(): void {
     this.forbidden = false;
     this.lastActivity = this.#options.monotonic();
   }
@@ -392,9 +319,4 @@ class Reflection {
 /** The server can't make anything of the version that was asked about, and won't later; 504: it lies in the future. */
 function isUnusable(error: unknown): boolean {
   return error instanceof ApiFailure && [400, 404, 410, 422, 504].includes(error.status);
-}
-
-function retryAfterMs(error: unknown): number | undefined {
-  const seconds = error instanceof ApiFailure ? error.retryAfterSeconds : undefined;
-  return seconds === undefined ? undefined : seconds * 1_000;
 }

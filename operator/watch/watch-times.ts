@@ -1,5 +1,7 @@
 // How long a reflector waits for what. Tests scale them all down.
 
+import { ApiFailure } from "../kube/api.ts";
+
 export interface WatchTimes {
   /** Objects per page of a list. */
   readonly pageSize: number;
@@ -52,4 +54,10 @@ export function createBackoff({ backoffMs, backoffCapMs }: WatchTimes, random: (
       failures = 0;
     },
   };
+}
+
+/** What the server asked for. */
+export function retryAfterMs(error: unknown): number | undefined {
+  const seconds = error instanceof ApiFailure ? error.retryAfterSeconds : undefined;
+  return seconds === undefined ? undefined : seconds * 1_000;
 }

@@ -143,9 +143,9 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "leader-waits-for-a-kind-that-is-gone",
     harm: "A standby that takes the Lease while a CRD is missing publishes nothing of any kind until it is back",
-    file: "operator/watch/reflector.ts",
-    find: "if (notFound === listsOfNothing) return this.#believed();\n",
-    replace: "",
+    file: "operator/watch/freshness-check.ts",
+    find: "if (notFound === listsOfNothing) {",
+    replace: "if (notFound === -1) {",
     caughtBy: ["test/unit/operator/watch/confirm.test.ts", "test/unit/operator/runtime/leader-loop.test.ts"],
   },
   {
@@ -183,7 +183,7 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "all-of-a-few-missing-are-gone-at-once",
     harm: "An empty answer withdraws a Project with two keys at once",
-    file: "operator/watch/mass-absence.ts",
+    file: "operator/watch/object-cache.ts",
     find: "absent > 1 && absent === known",
     replace: "absent > 10 && absent === known",
     caughtBy: ["test/unit/operator/finalize/mass-deletion-guard.test.ts"],

@@ -241,7 +241,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "caches-that-are-behind-believed",
     harm: "What a comparison with the API server found to be out of date is published all the same",
-    file: "operator/watch/reflector.ts",
+    file: "operator/watch/freshness-check.ts",
     find: "if (behind === 0) return true;",
     replace: "if (behind !== undefined) return true;",
     caughtBy: ["test/unit/operator/watch/confirm.test.ts"],

@@ -1,0 +1,182 @@
+// Makes sure that what a reflector keeps is no older than the moment of asking: a connection may have died without a word. Compares it with a
+// list of names and versions of now, which a watch that works catches up with, and has everything listed anew where it stays behind.
+
+import { group } from "../../core/manifests/object.ts";
+import { pause } from "../../core/timers.ts";
+import { isForbidden, isNotFound, type KubeObject } from "../kube/api.ts";
+import { readPages } from "./list-pages.ts";
+import { isSame, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
+import type { ReflectorOptions } from "./reflector.ts";
+import { createBackoff, retryAfterMs, type WatchTimes } from "./watch-times.ts";
+import type { Watched } from "./watched.ts";
+
+/** What is checked. */
+export interface CheckedReflection {
+  readonly cache: ObjectCache;
+  readonly forbidden: boolean;
+  readonly position: string | undefined;
+  readonly notFound: unknown;
+  known(): boolean;
+  interrupt(): void;
+  relist(): void;
+  refused(): void;
+  trusted(): void;
+  noteActivity(): void;
+}
+
+const pollMs = 20;
+/** So many lists in a row that find no such kind: more than one server that does not know it yet. */
+const listsOfNothing = 3;
+
+export class FreshnessCheck {
+  readonly #reflection: CheckedReflection;
+  readonly #options: ReflectorOptions;
+  readonly #times: WatchTimes;
+  #comparison: Comparison | undefined;
+
+  constructor(reflection: CheckedReflection, options: ReflectorOptions, times: WatchTimes) {
+    this.#reflection = reflection;
+    this.#options = options;
+    this.#times = times;
+  }
+
+  /** The reflector keeps the object no more. */
+  removed(object: KubeObject): void {
+    this.#comparison?.removed(object);
+  }
+
+  /** False when the server refuses. Rejects when the signal is aborted. */
+  async confirm(signal: AbortSignal): Promise<boolean> {
+    this.#reflection.interrupt();
+    const afterFailure = this.#afterFailures();
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return await this.#isConfirmed(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const next = afterFailure(error);
+        if (typeof next === "boolean") return next;
+        this.#options.observe({ what: "failed", error, pauseMs: next });
+        await pause(this.#options.timers, next, signal);
+      }
+    }
+  }
+
+  /** After each failure: how long to wait for the next attempt, or how the check has ended. */
+  #afterFailures(): (error: unknown) => number | boolean {
+    const backoff = createBackoff(this.#times, this.#options.random);
+    let notFound = 0;
+    return (error) => {
+      if (isForbidden(error)) {
+        this.#reflection.refused();
+        return false;
+      }
+      notFound = this.#isWithoutDefinition(error) ? notFound + 1 : 0;
+      if (notFound === listsOfNothing) {
+        this.#reflection.trusted();
+        return true;
+      }
+      return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterMs(error));
+    };
+  }
+
+  async #isConfirmed(signal: AbortSignal): Promise<boolean> {
+    const { observe, timers } = this.#options;
+    const reflection = this.#reflection;
+    const behind = reflection.position === undefined ? undefined : await this.#behind(reflection.position, signal);
+    if (behind !== undefined) observe({ what: "compared", behind });
+    if (behind === 0) return true;
+    // Also when a list was due already: this one begins now.
+    reflection.relist();
+    while (!reflection.known()) {
+      if (reflection.forbidden) return false;
+      if (reflection.notFound !== undefined) throw reflection.notFound;
+      await pause(timers, pollMs, signal);
+    }
+    return true;
+  }
+
+  /** Kubernetes' own kinds have no definition: what says so of them is something else than an API server. */
+  #isWithoutDefinition(error: unknown): boolean {
+    return isNotFound(error) && this.#options.type.group === group;
+  }
+
+  /** How many objects stay behind a list of now, though the watch had time to deliver them. */
+  async #behind(position: string, signal: AbortSignal): Promise<number> {
+    const { reader, type, scope, timers, monotonic } = this.#options;
+    const { metadataPageSize, catchUpMs } = this.#times;
+    const { cache } = this.#reflection;
+    const comparison = createComparison(cache);
+    this.#comparison = comparison;
+    try {
+      const version = await readPages(reader, {
+        type,
+        scope: { ...scope, metadataOnly: true },
+        limit: metadataPageSize,
+        signal,
+        onBegin: () => comparison.begin(),
+        onPage: (items) => {
+          this.#reflection.noteActivity();
+          comparison.page(items);
+        },
+      });
+      // History was set back: what is kept may be what never was.
+      if (Number(version) < Number(position)) return Math.max(1, cache.size);
+      const until = monotonic() + catchUpMs;
+      for (;;) {
+        const behind = comparison.behind(version);
+        if (behind === 0 || monotonic() >= until) return behind;
+        await pause(timers, pollMs, signal);
+      }
+    } finally {
+      this.#comparison = undefined;
+    }
+  }
+}
+
+/**
+ * Compares the objects' own versions, because a list's version is that of the whole store and moves with every write to anything. What a watch
+ * delivers meanwhile counts.
+ */
+interface Comparison {
+  /** The list begins anew: earlier pages don't count. */
+  begin(): void;
+  page(items: readonly KubeObject[]): void;
+  /** An object is not kept any more; that the list has it is older than that. */
+  removed(object: KubeObject): void;
+  /** How many objects are kept in another version than the server had when the list was made. */
+  behind(listVersion: string): number;
+}
+
+function createComparison(kept: Pick<Watched, "get" | "all">): Comparison {
+  const listed = new Set<string>();
+  let otherwise: KubeObject[] = [];
+  const ended = new Set<string>();
+
+  const isBehind = (item: KubeObject): boolean => {
+    const present = kept.get(item.metadata.namespace ?? "", item.metadata.name);
+    if (present === undefined) return !ended.has(item.metadata.uid);
+    return !isSame(present, item) && !(versionOf(present) > versionOf(item));
+  };
+  const isGone = (object: KubeObject, listVersion: string): boolean =>
+    !listed.has(keyOf(object)) && !(versionOf(object) > Number(listVersion));
+
+  return {
+    begin() {
+      listed.clear();
+      otherwise = [];
+    },
+    page(items) {
+      for (const item of items) listed.add(keyOf(item));
+      otherwise.push(...items.filter(isBehind).map(({ metadata }) => ({ metadata })));
+    },
+    removed: ({ metadata }) => void ended.add(metadata.uid),
+    behind(listVersion) {
+      otherwise = otherwise.filter(isBehind);
+      let count = otherwise.length;
+      for (const object of kept.all()) if (isGone(object, listVersion)) count += 1;
+      return count;
+    },
+  };
+}
