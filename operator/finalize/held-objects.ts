@@ -43,7 +43,7 @@ export interface HeldObjectsDeps {
 export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
   const { caches, noted, note, publisher, ringSecret, recorder, logger } = deps;
   const replaced = createReplacedDefinitions({
-    standing: caches.definitionOf,
+    currentDefinition: caches.definitionOf,
     isHolding: (kind) => caches.held().some((each) => each.kind === kind),
     adopt: deps.adopt,
     remembered: () => noted(definitionsAnnotation),

@@ -27,7 +27,7 @@ export interface ReplacedDefinitions {
 
 export interface ReplacedDefinitionsDeps {
   /** UID of the definition that stands, as of the last look at it. */
-  readonly standing: (kind: Kind) => string | undefined;
+  readonly currentDefinition: (kind: Kind) => string | undefined;
   /** Whether objects are held whose deletion this process has seen. */
   readonly isHolding: (kind: Kind) => boolean;
   /** Take over what another installation, or an earlier cluster, left. */
@@ -40,19 +40,19 @@ export interface ReplacedDefinitionsDeps {
 }
 
 export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): ReplacedDefinitions {
-  const { standing, isHolding, adopt, remembered, remember, publisher, objectsOf } = deps;
+  const { currentDefinition, isHolding, adopt, remembered, remember, publisher, objectsOf } = deps;
   let known: ReadonlyMap<Kind, string> = new Map();
   let held: readonly HeldKind[] = [];
 
   const isReplaced = (kind: Kind): boolean => {
-    const [was, is] = [known.get(kind), standing(kind)];
+    const [was, is] = [known.get(kind), currentDefinition(kind)];
     return was !== undefined && is !== undefined && was !== is;
   };
   const replaced = (): readonly Kind[] => kinds.filter(isReplaced);
 
   const learn = async (learned: readonly Kind[]): Promise<void> => {
     const found = learned.flatMap((kind) => {
-      const uid = standing(kind);
+      const uid = currentDefinition(kind);
       return uid === undefined || uid === known.get(kind) ? [] : [[kind, uid] as const];
     });
     if (found.length === 0) return;

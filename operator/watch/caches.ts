@@ -8,7 +8,7 @@ import type { KubeObject, KubeReader, ListScope, ResourceType } from "../kube/ap
 import { customTypes, namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
-import { createDefinitionLook } from "./definitions.ts";
+import { createReadDefinition } from "./definitions.ts";
 import { HeldDeletions, type HeldKind } from "./held-deletions.ts";
 import { concerns, createProjectIndex, customResource, type ProjectIndex } from "./project-index.ts";
 import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
@@ -91,7 +91,7 @@ export function createCaches(options: CachesOptions): Caches {
       const observe = options.observe(kind);
       const observed = (observation: ReflectorObservation): void => {
         observe(observation);
-        if (observation.what === "listed") guard?.learn();
+        if (observation.what === "listed") guard?.refresh();
       };
       const sink = guard ?? objectSink(kind, index, listener);
       return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink, observe: observed })];
@@ -134,7 +134,7 @@ export function createCaches(options: CachesOptions): Caches {
     held: () => [...guards.values()].map((guard) => guard.held()).filter((held) => held !== undefined),
     isHeld: (kind, namespace, name) => guards.get(kind)?.isHeld(namespace, name) ?? false,
     isKept: (kind, namespace, name) => guards.get(kind)?.isKept(namespace, name) ?? false,
-    definitionOf: (kind) => guards.get(kind)?.standing(),
+    definitionOf: (kind) => guards.get(kind)?.currentDefinition(),
     releaseHeld: (kind) => guards.get(kind)?.release(),
     async confirm(signal) {
       const [first, rest] = [[...credentialKinds], [...reflectors.keys()].filter((kind) => !credentialKinds.has(kind))];
@@ -157,11 +157,11 @@ function guardsOf(
   sinkOf: (kind: Kind) => WatchSink,
 ): ReadonlyMap<Kind, HeldDeletions> {
   if (onDefinitionUnread === undefined) return new Map();
-  const look = createDefinitionLook(reader);
+  const read = createReadDefinition(reader);
   return new Map(
     kinds.map((kind) => {
-      const onLookFailed = (error: unknown) => onDefinitionUnread(kind, error);
-      return [kind, new HeldDeletions({ kind, look, sink: sinkOf(kind), timers, onLookFailed })];
+      const onReadFailed = (error: unknown) => onDefinitionUnread(kind, error);
+      return [kind, new HeldDeletions({ kind, read, sink: sinkOf(kind), timers, onReadFailed })];
     }),
   );
 }

@@ -1,10 +1,10 @@
 // The deletion of one object while it is not passed on, and whether the object went with the CustomResourceDefinition of its kind.
 
 import type { KubeObject } from "../kube/api.ts";
-import type { DefinitionAnswer } from "./definition-looks.ts";
+import type { DefinitionAnswer } from "./definitions.ts";
 
 /** What the watch delivered. */
-export type News =
+export type ObjectChange =
   | {
       readonly what: "upserted";
       readonly object: KubeObject;
@@ -13,7 +13,7 @@ export type News =
     }
   | { readonly what: "removed"; readonly object: KubeObject; readonly listed: boolean };
 
-/** The look that decides on it is the one that was wanted with this number, or a later one. */
+/** It is decided by the reading of the definition that was asked for with this number, or by a later one. */
 export interface Numbered {
   readonly asked: number;
 }
@@ -22,45 +22,45 @@ export interface Numbered {
 export interface Deletion extends Numbered {
   /** What was passed on last. */
   readonly shown: KubeObject;
-  /** The object on its way out, where it still exists. */
+  /** The object that is being deleted, where it still exists. */
   readonly live: KubeObject | undefined;
-  /** Its definition has gone; false = it waits for a look. */
+  /** Its definition has gone; false = it waits until the definition was read. */
   readonly isHeld: boolean;
   /** While it waits, what the watch delivers of objects that were made anew under its name. */
-  readonly later: readonly (News & Numbered)[];
+  readonly later: readonly (ObjectChange & Numbered)[];
 }
 
 /**
- * The definition was deleted always before its objects. One that stands may be another one than the object's: then the object is older
+ * A definition is always deleted before its objects. One that is there may be another one than the object's: then the object is older
  * than it.
  */
 export function wentWithDefinition({ shown, later }: Deletion, { state, first, asked }: DefinitionAnswer): boolean {
   if (state.what === "unknown") return false;
   if (state.what === "gone") return true;
   // While a definition goes none of its objects can be made: one that was there before has taken the place of one deleted by itself.
-  const isReplaced = later.some((news) => news.asked <= asked);
+  const isReplaced = later.some((change) => change.asked <= asked);
   if (state.what === "terminating" && !isReplaced) return true;
   const isAnother = first !== undefined && first !== state.uid;
   return isAnother && (Date.parse(shown.metadata.creationTimestamp ?? "") || 0) < state.createdAt;
 }
 
-/** News of the object whose deletion it is, and not of one that was made anew since. */
-export function isNewsOf({ shown, later }: Deletion, object: KubeObject): boolean {
+/** A change of the object whose deletion it is, and not of one that was made anew since. */
+export function isChangeOf({ shown, later }: Deletion, object: KubeObject): boolean {
   return later.length === 0 && isSameObject(shown, object);
 }
 
 /** With what the watch delivers of one that was made anew under its name. Of changes of one object the last is enough, up to its own deletion. */
-export function withLater(deletion: Deletion, news: News & Numbered): Deletion {
+export function withLater(deletion: Deletion, change: ObjectChange & Numbered): Deletion {
   const { later } = deletion;
   const last = later.at(-1);
   const isChange =
-    news.what === "upserted" &&
+    change.what === "upserted" &&
     last?.what === "upserted" &&
-    isSameObject(last.object, news.object) &&
-    isLeaving(last.object) === isLeaving(news.object);
+    isSameObject(last.object, change.object) &&
+    isTerminating(last.object) === isTerminating(change.object);
   return {
     ...deletion,
-    later: isChange ? [...later.slice(0, -1), { ...last, object: news.object }] : [...later, news],
+    later: isChange ? [...later.slice(0, -1), { ...last, object: change.object }] : [...later, change],
   };
 }
 
@@ -68,12 +68,12 @@ function isSameObject(one: KubeObject, other: KubeObject): boolean {
   return one.metadata.uid === other.metadata.uid;
 }
 
-export function isLeaving({ metadata }: KubeObject): boolean {
+export function isTerminating({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** What was shown, not on its way out; what can be written to is that of `live`, and nothing where there is none. */
-export function asItWas(shown: KubeObject, live: KubeObject | undefined): KubeObject {
+/** What was shown, as if it were not being deleted; its writable metadata are those of `live`, if there is one. */
+export function withoutDeletion(shown: KubeObject, live: KubeObject | undefined): KubeObject {
   const { deletionTimestamp: _, finalizers: __, ...metadata } = (live ?? shown).metadata;
   const finalizers = live?.metadata.finalizers;
   return { ...shown, metadata: { ...metadata, ...(finalizers !== undefined && { finalizers }) } };

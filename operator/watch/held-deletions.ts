@@ -1,14 +1,21 @@
 // Stands between the watch of one kind and its sink: a deletion is passed on only once the API server has said, when asked
-// after the deletion arrived, that the kind's CustomResourceDefinition stands. Objects that went with their definition are held: they
+// after the deletion arrived, that the kind's CustomResourceDefinition is there. Objects that went with their definition are held: they
 // stay as they were last, until objects of their names are there again, or a person confirms their deletion.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { Timers } from "../../core/timers.ts";
 import type { KubeObject } from "../kube/api.ts";
-import { type DefinitionAnswer, DefinitionLooks } from "./definition-looks.ts";
-import type { LookAtDefinition } from "./definitions.ts";
-import { asItWas, type Deletion, isLeaving, isNewsOf, type News, wentWithDefinition, withLater } from "./deletion.ts";
+import { type DefinitionAnswer, DefinitionReader, type ReadDefinition } from "./definitions.ts";
+import {
+  type Deletion,
+  isChangeOf,
+  isTerminating,
+  type ObjectChange,
+  wentWithDefinition,
+  withLater,
+  withoutDeletion,
+} from "./deletion.ts";
 import { keyOf } from "./object-cache.ts";
 import { customResource, projectRefOf } from "./project-index.ts";
 import type { WatchSink } from "./watched.ts";
@@ -24,22 +31,22 @@ export interface HeldKind {
 
 export interface HeldDeletionsOptions {
   readonly kind: Kind;
-  readonly look: LookAtDefinition;
+  readonly read: ReadDefinition;
   readonly sink: WatchSink;
   readonly timers: Timers;
-  readonly onLookFailed: (error: unknown) => void;
+  readonly onReadFailed: (error: unknown) => void;
 }
 
 export class HeldDeletions implements WatchSink {
   readonly #options: HeldDeletionsOptions;
-  readonly #looks: DefinitionLooks;
+  readonly #definition: DefinitionReader;
   readonly #deletions = new Map<string, Deletion>();
-  /** What is held is named by it. */
-  #lost: string | undefined;
+  /** UID of the definition that the held objects went with, which names the hold. */
+  #lostDefinition: string | undefined;
 
   constructor(options: HeldDeletionsOptions) {
     this.#options = options;
-    this.#looks = new DefinitionLooks({ ...options, onAnswer: (answer) => this.#decide(answer) });
+    this.#definition = new DefinitionReader({ ...options, onAnswer: (answer) => this.#decide(answer) });
   }
 
   upserted(object: KubeObject, before: KubeObject | undefined, listed: boolean): void {
@@ -56,46 +63,46 @@ export class HeldDeletions implements WatchSink {
     if (held.length === 0) return undefined;
     const { kind } = this.#options;
     const projects = held.map(({ shown }) => projectRefOf(customResource(kind, shown)));
-    return { kind, definition: this.#lost ?? "", projects };
+    return { kind, definition: this.#lostDefinition ?? "", projects };
   }
 
   isHeld(namespace: string, name: string): boolean {
     return this.#deletions.get(`${namespace}/${name}`)?.isHeld === true;
   }
 
-  /** Its deletion was seen and not passed on: it is held, or waits for a look. */
+  /** Its deletion was seen and not passed on: it is held, or waits until the definition was read. */
   isKept(namespace: string, name: string): boolean {
     return this.#deletions.has(`${namespace}/${name}`);
   }
 
-  /** Looks at the definition, in order to know a later one from it. */
-  learn(): void {
-    this.#looks.ask();
+  /** Reads the definition, in order to know a later one from it. */
+  refresh(): void {
+    this.#definition.ask();
   }
 
   /**
-   * Resolves once every deletion that arrived before this call was passed on, or is held; or nobody can say, because the right to look was
+   * Resolves once every deletion that arrived before this call was passed on, or is held; or nobody can say, because the right to read definitions was
    * taken away. Rejects when the signal is aborted.
    */
   async settled(signal: AbortSignal): Promise<void> {
-    const asked = this.#looks.asked();
+    const asked = this.#definition.asked();
     const isWaiting = (): boolean =>
       [...this.#deletions.values()].some((deletion) => !deletion.isHeld && deletion.asked <= asked);
     while (isWaiting()) {
-      if ((await this.#looks.nextAnswer(signal)) === "refused") return;
+      if ((await this.#definition.nextAnswer(signal)) === "refused") return;
     }
   }
 
-  /** UID of the definition that stood at the last look; undefined when none did. */
-  standing(): string | undefined {
-    return this.#looks.standing();
+  /** UID of the definition that was there at the last reading; undefined when none was. */
+  currentDefinition(): string | undefined {
+    return this.#definition.currentUid();
   }
 
-  /** Asks until it is answered; false where the right to look was taken away. Rejects when the signal is aborted. */
+  /** Asks until it is answered; false where the right to read it was taken away. Rejects when the signal is aborted. */
   async isDefinitionGone(signal: AbortSignal): Promise<boolean> {
-    const asked = this.#looks.ask();
+    const asked = this.#definition.ask();
     for (;;) {
-      const answer = await this.#looks.nextAnswer(signal);
+      const answer = await this.#definition.nextAnswer(signal);
       if (answer === "refused") return false;
       if (answer.asked >= asked) return answer.state.what === "gone";
     }
@@ -104,11 +111,11 @@ export class HeldDeletions implements WatchSink {
   /** Takes all that is held for deleted. */
   release(): void {
     for (const deletion of this.#held()) this.#passOn(deletion);
-    this.learn();
+    this.refresh();
   }
 
   stop(): void {
-    this.#looks.stop();
+    this.#definition.stop();
   }
 
   // ---------------------------------------------------------------------------------------------------------------- inside
@@ -118,35 +125,41 @@ export class HeldDeletions implements WatchSink {
   }
 
   /** `asked` = it was asked for before, with this number. */
-  #take(news: News, asked?: number): void {
-    const { what, object } = news;
+  #take(change: ObjectChange, asked?: number): void {
+    const { what, object } = change;
     const deletion = this.#deletions.get(keyOf(object));
-    if (deletion === undefined) this.#takeOther(news, asked);
-    else if (isNewsOf(deletion, object)) this.#update({ ...deletion, live: what === "removed" ? undefined : object });
-    else if (deletion.isHeld) this.#succeed(deletion, news);
+    if (deletion === undefined) this.#takeOther(change, asked);
+    else if (isChangeOf(deletion, object)) this.#update({ ...deletion, live: what === "removed" ? undefined : object });
+    else if (deletion.isHeld) this.#succeed(deletion, change);
     // It is neither shown nor takes anything over before it is known what became of the one before it.
-    else this.#deletions.set(keyOf(object), withLater(deletion, { ...news, asked: asked ?? this.#looks.ask() }));
+    else this.#deletions.set(keyOf(object), withLater(deletion, { ...change, asked: asked ?? this.#definition.ask() }));
   }
 
   /** Nothing of its name is held, or waits. */
-  #takeOther(news: News, asked: number | undefined): void {
+  #takeOther(change: ObjectChange, asked: number | undefined): void {
     const { sink } = this.#options;
-    const { what, object, listed } = news;
+    const { what, object, listed } = change;
     const putOff = (shown: KubeObject, live: KubeObject | undefined): void => {
-      this.#deletions.set(keyOf(shown), { shown, live, isHeld: false, asked: asked ?? this.#looks.ask(), later: [] });
+      this.#deletions.set(keyOf(shown), {
+        shown,
+        live,
+        isHeld: false,
+        asked: asked ?? this.#definition.ask(),
+        later: [],
+      });
     };
     if (what === "removed") {
-      // Of one on its way out, the deletion was passed on when it began.
-      if (isLeaving(object)) sink.removed(object, listed);
+      // The deletion of one that was terminating was passed on when it began.
+      if (isTerminating(object)) sink.removed(object, listed);
       else putOff(object, undefined);
       return;
     }
-    const { before } = news;
-    if (!isLeaving(object) || (before !== undefined && isLeaving(before))) {
+    const { before } = change;
+    if (!isTerminating(object) || (before !== undefined && isTerminating(before))) {
       sink.upserted(object, before, listed);
       return;
     }
-    const shown = before ?? asItWas(object, object);
+    const shown = before ?? withoutDeletion(object, object);
     if (before === undefined) sink.upserted(shown, undefined, listed);
     putOff(shown, object);
   }
@@ -157,18 +170,18 @@ export class HeldDeletions implements WatchSink {
   }
 
   /** Made anew under its name. What is held was not deleted, and is succeeded to. */
-  #succeed({ shown }: Deletion, { object, listed }: News): void {
+  #succeed({ shown }: Deletion, { object, listed }: ObjectChange): void {
     const { kind, sink } = this.#options;
     this.#deletions.delete(keyOf(object));
     const [was, is] = [shown, object].map((each) => projectRefOf(customResource(kind, each)).name);
     if (was !== is) sink.removed(shown, listed);
     this.#take({ what: "upserted", object, before: undefined, listed });
-    this.learn();
+    this.refresh();
   }
 
   #hold(deletion: Deletion): void {
     const { shown, live } = deletion;
-    const next = asItWas(shown, live);
+    const next = withoutDeletion(shown, live);
     this.#deletions.set(keyOf(shown), { ...deletion, shown: next, isHeld: true, later: [] });
     this.#options.sink.upserted(next, shown, false);
   }
@@ -181,16 +194,16 @@ export class HeldDeletions implements WatchSink {
 
   #decide(answer: DefinitionAnswer): void {
     const lost = answer.state.what === "terminating" ? answer.state.uid : answer.former;
-    if (this.#held().length === 0) this.#lost = undefined;
+    if (this.#held().length === 0) this.#lostDefinition = undefined;
     // Also those that come up meanwhile, of what is delivered again.
     for (const deletion of this.#deletions.values()) {
-      // What was delivered during the look waits for the next one: the answer may be older than it.
+      // What was delivered during the reading waits for the next one: the answer may be older than it.
       if (deletion.isHeld || deletion.asked > answer.asked) continue;
       if (wentWithDefinition(deletion, answer)) {
-        this.#lost ??= lost ?? deletion.shown.metadata.uid;
+        this.#lostDefinition ??= lost ?? deletion.shown.metadata.uid;
         this.#hold(deletion);
       } else this.#passOn(deletion);
-      for (const news of deletion.later) this.#take(news, news.asked);
+      for (const change of deletion.later) this.#take(change, change.asked);
     }
   }
 }

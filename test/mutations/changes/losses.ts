@@ -129,13 +129,13 @@ export const lossMutations: readonly Mutation[] = [
     file: "operator/watch/held-deletions.ts",
     find: "else this.#deletions.set(keyOf(object), withLater(",
     replace:
-      "else if (this.#passOn(deletion) === undefined) this.#take(news); else this.#deletions.set(keyOf(object), withLater(",
+      "else if (this.#passOn(deletion) === undefined) this.#take(change); else this.#deletions.set(keyOf(object), withLater(",
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {
     name: "right-taken-away-deletes-what-goes-with-its-definition",
     harm: "Who deletes the operator's ClusterRole and the CRDs in one act revokes all keys and purges data",
-    file: "operator/watch/definition-looks.ts",
+    file: "operator/watch/definitions.ts",
     find: 'if (state.what === "unknown" && first !== undefined) {',
     replace: 'if (state.what === "unknown" && first === "") {',
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],

@@ -13,15 +13,15 @@ const all = (uid: string) => new Map(kinds.map((kind) => [kind, uid] as const));
 const parts = project("shop", withKey("ci"), withUser("ann"));
 const uidOf = (served: ReadonlyMap<string, { readonly uid: string }>) => [...served.values()][0]?.uid ?? "";
 
-let standing: Map<Kind, string>;
+let current: Map<Kind, string>;
 let noted: string | undefined;
 let holding: Kind | undefined;
 let published: ProjectParts | undefined;
 let objects: ProjectObjects;
 
 beforeEach(() => {
-  standing = all("first");
-  noted = JSON.stringify(Object.fromEntries(standing));
+  current = all("first");
+  noted = JSON.stringify(Object.fromEntries(current));
   holding = undefined;
   published = parts;
   objects = projectObjects("shop", stored("Project", "shop"), stored("ProjectUser", "ann"));
@@ -29,7 +29,7 @@ beforeEach(() => {
 
 async function begun({ adopt = false } = {}): Promise<ReplacedDefinitions> {
   const replaced = createReplacedDefinitions({
-    standing: (kind) => standing.get(kind),
+    currentDefinition: (kind) => current.get(kind),
     adopt,
     isHolding: (kind) => kind === holding,
     remembered: async () => noted,
@@ -58,7 +58,7 @@ describe("what is published and has no object", () => {
   });
 
   it("is held under another definition, and counted, until somebody releases it", async () => {
-    standing.set("ApiKey", "second");
+    current.set("ApiKey", "second");
     const replaced = await begun();
     expect(replaced.lacks(objects, parts, none)).toBe(true);
     expect(replaced.held()).toMatchObject([{ kind: "ApiKey", definition: "first", projects: [{ name: "shop" }] }]);
@@ -69,20 +69,20 @@ describe("what is published and has no object", () => {
   });
 
   it("has gone where a person says that what is there now is what there is", async () => {
-    standing = all("second");
+    current = all("second");
     const replaced = await begun({ adopt: true });
     expect([replaced.lacks(objects, parts, none), replaced.held()]).toEqual([false, []]);
-    expect(remembered()).toEqual(Object.fromEntries(standing));
+    expect(remembered()).toEqual(Object.fromEntries(current));
   });
 
   it("is held no longer than its deletion was seen", async () => {
-    standing.set("ApiKey", "second");
+    current.set("ApiKey", "second");
     const replaced = await begun();
     expect(replaced.lacks(objects, parts, new Set([uidOf(parts.keys)]))).toBe(false);
   });
 
   it("is not held once an object has its name, and the definition is remembered once that one is published", async () => {
-    standing = all("second");
+    current = all("second");
     objects = projectObjects("shop", stored("Project", "shop"), stored("ProjectUser", "ann"), stored("ApiKey", "ci"));
     const replaced = await begun();
     expect(replaced.lacks(objects, parts, none)).toBe(false);
@@ -101,14 +101,14 @@ describe("a definition", () => {
     for (const text of [undefined, "[", "null", '{"ApiKey": 1}']) {
       noted = text;
       const replaced = await begun();
-      expect([replaced.isReplaced("ApiKey"), remembered()]).toEqual([false, Object.fromEntries(standing)]);
+      expect([replaced.isReplaced("ApiKey"), remembered()]).toEqual([false, Object.fromEntries(current)]);
     }
   });
 
   it("is not learnt while objects of its kind are held, nor while none stands", async () => {
     holding = "ApiKey";
-    standing = all("second");
-    standing.delete("Project");
+    current = all("second");
+    current.delete("Project");
     published = undefined;
     await begun();
     expect(remembered()).toMatchObject({ ApiKey: "first", Project: "first", RootKey: "second" });

@@ -15,9 +15,9 @@ const leaving = { deletionTimestamp: "2026-02-01T00:00:00Z", finalizers: ["jsonp
 const two = (version: number) => ({ ...served("two", version, { creationTimestamp: madeAt }), ...ofShop });
 const never = new AbortController().signal;
 const unknown: DefinitionState = { what: "unknown", error: new Error("no right") };
-const stands: DefinitionState = { what: "stands", uid: "first", createdAt: Date.parse(madeAt) };
+const stands: DefinitionState = { what: "present", uid: "first", createdAt: Date.parse(madeAt) };
 const terminating: DefinitionState = { ...stands, what: "terminating" };
-const another: DefinitionState = { what: "stands", uid: "second", createdAt: Date.parse("2026-03-01T00:00:00Z") };
+const another: DefinitionState = { what: "present", uid: "second", createdAt: Date.parse("2026-03-01T00:00:00Z") };
 
 let sink: SinkRecord;
 let guard: HeldDeletions;
@@ -41,8 +41,8 @@ const guardAnew = (): HeldDeletions =>
     kind: "ApiKey",
     sink,
     timers: time.timers,
-    onLookFailed: (error) => failures.push(error),
-    look: () => {
+    onReadFailed: (error) => failures.push(error),
+    read: () => {
       const look = Promise.withResolvers<DefinitionState>();
       looks.push(look);
       return look.promise;
@@ -74,7 +74,7 @@ async function ended(work: Promise<unknown>): Promise<boolean> {
 async function begin(...states: readonly DefinitionState[]): Promise<void> {
   guard.upserted(key(1), undefined, true);
   for (const state of states) {
-    guard.learn();
+    guard.refresh();
     await answer(state);
   }
   heard = sink.reported.length;
@@ -126,7 +126,7 @@ describe("a deletion", () => {
   test("is looked at whenever it comes, also while a look ends", async () => {
     for (const ticks of Array.from({ length: 12 }).keys()) {
       const watched = guardAnew();
-      watched.learn();
+      watched.refresh();
       looks.shift()?.resolve(stands);
       for (let tick = 0; tick < ticks; tick += 1) await undefined;
       watched.removed(key(2), false);
@@ -137,7 +137,7 @@ describe("a deletion", () => {
 
   test("waits for a look of its own when it comes during one", async () => {
     await begin(stands);
-    guard.learn();
+    guard.refresh();
     guard.removed(key(2), false);
     await answer(stands);
     expect(reported()).toEqual([]);
@@ -281,7 +281,7 @@ describe("an object that was made anew under its name", () => {
 
   test("and on its way out waits for a look that began after that", async () => {
     await begin(stands);
-    guard.learn();
+    guard.refresh();
     guard.removed(key(1), true);
     guard.upserted(anew(9), undefined, true);
     await answer(stands);
@@ -294,7 +294,7 @@ describe("an object that was made anew under its name", () => {
 
   test("before its definition went replaced one that was deleted by itself", async () => {
     await begin(stands);
-    guard.learn();
+    guard.refresh();
     guard.removed(key(1), true);
     guard.upserted(anew(9, { creationTimestamp: "2026-01-02T00:00:00Z" }), undefined, true);
     await answer(stands);
@@ -313,14 +313,14 @@ describe("an object that was made anew under its name", () => {
 describe("the definition", () => {
   test("is looked at by one at a time, so that no answer is older than one before it", async () => {
     await begin(stands);
-    guard.learn();
+    guard.refresh();
     const isGone = guard.isDefinitionGone(never);
     await time.advance(0);
     expect(looks).toHaveLength(1);
     await answer(stands);
     expect(await ended(isGone)).toBe(false);
     await answer({ what: "gone" });
-    expect([await isGone, guard.standing()]).toEqual([true, undefined]);
+    expect([await isGone, guard.currentDefinition()]).toEqual([true, undefined]);
   });
 
   test("is asked about until it is answered", async () => {
@@ -330,7 +330,7 @@ describe("the definition", () => {
     expect(await ended(isGone)).toBe(false);
     await time.advance(1_000);
     await answer(another);
-    expect([await isGone, guard.standing()]).toEqual([false, "second"]);
+    expect([await isGone, guard.currentDefinition()]).toEqual([false, "second"]);
   });
 
   test("is asked about no longer than the caller wants", async () => {
