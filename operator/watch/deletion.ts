@@ -49,18 +49,24 @@ export function isChangeOf({ shown, later }: Deletion, object: KubeObject): bool
   return later.length === 0 && isSameObject(shown, object);
 }
 
-/** With what the watch delivers of one that was made anew under its name. Of changes of one object the last is enough, up to its own deletion. */
+/**
+ * With what the watch delivers of objects that were made anew under its name. Of changes of one object the last is enough, up to its own deletion;
+ * of several objects the first, which says whether this deletion was of one object alone, and the last, which is what there is now.
+ */
 export function withLater(deletion: Deletion, change: ObjectChange & Numbered): Deletion {
-  const { later } = deletion;
+  const [first] = deletion.later;
+  const isFirstOrNow = ({ object }: ObjectChange): boolean =>
+    first === undefined || isSameObject(object, first.object) || isSameObject(object, change.object);
+  const later = deletion.later.filter(isFirstOrNow);
   const last = later.at(-1);
-  const isChange =
+  const isSameStep =
     change.what === "upserted" &&
     last?.what === "upserted" &&
     isSameObject(last.object, change.object) &&
     isTerminating(last.object) === isTerminating(change.object);
   return {
     ...deletion,
-    later: isChange ? [...later.slice(0, -1), { ...last, object: change.object }] : [...later, change],
+    later: isSameStep ? [...later.slice(0, -1), { ...last, object: change.object }] : [...later, change],
   };
 }
 

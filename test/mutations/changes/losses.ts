@@ -141,6 +141,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {
+    name: "all-that-came-under-a-name-remembered",
+    harm: "An operator that may not read CustomResourceDefinitions grows with every object that is made and deleted under one name",
+    file: "operator/watch/deletion.ts",
+    find: "const later = deletion.later.filter(isFirstOrNow);",
+    replace: "const later = deletion.later;",
+    caughtBy: ["test/unit/operator/watch/deletion.test.ts"],
+  },
+  {
     name: "leader-waits-for-a-kind-that-is-gone",
     harm: "A standby that takes the Lease while a CRD is missing publishes nothing of any kind until it is back",
     file: "operator/watch/freshness-check.ts",
