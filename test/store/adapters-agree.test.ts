@@ -21,7 +21,7 @@ describe("the embedded store and the Redis store", () => {
   let redisStore: Store;
 
   beforeAll(async () => {
-    embeddedStore = await createEmbeddedStore({ directory: ":memory:", clock: clocks.embedded, checkpointSpacing: 2 });
+    embeddedStore = await createEmbeddedStore({ directory: ":memory:", clock: clocks.embedded });
     redisStore = await openRedisStore({ url: sharedRedis().url, clock: clocks.redis });
   });
   afterAll(() => Promise.all([embeddedStore.close(), redisStore.close()]));

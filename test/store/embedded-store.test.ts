@@ -1,4 +1,4 @@
-// Runs the store's conformance suite against the embedded adapter: in a folder, and in memory with marks that are close.
+// Runs the store's conformance suite against the embedded adapter: in a folder, and in memory.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,8 +29,7 @@ const inFolder: MakeStore = async () => {
 
 const inMemory: MakeStore = async () => {
   const clock = manualClock();
-  // Marks so close that every test of pages meets, adds and splits some.
-  const store = await createEmbeddedStore({ directory: ":memory:", clock, checkpointSpacing: 2 });
+  const store = await createEmbeddedStore({ directory: ":memory:", clock });
   return subjectOf(store, clock);
 };
 

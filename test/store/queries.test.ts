@@ -225,7 +225,7 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
     store =
       kind === "redis"
         ? await openRedisStore({ url: sharedRedis().url })
-        : await createEmbeddedStore({ directory: ":memory:", clock: systemClock, checkpointSpacing: 2 });
+        : await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   });
   afterAll(() => store.close());
 

@@ -118,7 +118,10 @@ export function createCollections(database: DatabaseSync): Collections {
       const dropped = indexes.filter(({ field }) => !includes(fields, field));
       const declared = indexes.map(({ field }) => field);
       const added = fields.filter((field) => !includes(declared, field));
-      for (const { ordering } of dropped) statements.drop.run(ordering);
+      for (const { ordering } of dropped) {
+        statements.dropEntries.run(ordering);
+        statements.drop.run(ordering);
+      }
       // Nothing is left to build in an empty collection.
       if (isEmpty) statements.readyAll.run(collection);
       for (const field of added) {
@@ -153,13 +156,14 @@ function prepare(database: DatabaseSync) {
     delete: database.prepare("DELETE FROM collections WHERE collection = ?"),
     orderings: database.prepare(
       `SELECT ordering, name, path, state, built_to AS builtTo FROM orderings
-        WHERE collection = ? AND state <> 'dropped' ORDER BY ordering`,
+        WHERE collection = ? ORDER BY ordering`,
     ),
     addOrdering: database.prepare("INSERT INTO orderings (collection, name, path, state) VALUES (?, ?, ?, ?)"),
     advance: database.prepare("UPDATE orderings SET built_to = ?, state = ? WHERE ordering = ?"),
     readyAll: database.prepare("UPDATE orderings SET state = 'ready' WHERE collection = ? AND state = 'building'"),
-    drop: database.prepare("UPDATE orderings SET state = 'dropped' WHERE ordering = ?"),
-    dropAll: database.prepare("UPDATE orderings SET state = 'dropped' WHERE collection = ?"),
+    drop: database.prepare("DELETE FROM orderings WHERE ordering = ?"),
+    dropEntries: database.prepare("DELETE FROM entries WHERE ordering = ?"),
+    dropAll: database.prepare("DELETE FROM orderings WHERE collection = ?"),
     owner: database.prepare("SELECT owner, objects, bytes FROM owners WHERE collection = ? AND name = ?"),
     ownerByNumber: database.prepare("SELECT objects FROM owners WHERE owner = ?"),
     addOwner: database.prepare("INSERT INTO owners (collection, name, objects) VALUES (?, ?, 0)"),

@@ -70,17 +70,17 @@ export function createDocuments(
 
   return {
     initialise: (document, text) =>
-      transactions.write("initialise", () => statements.insert.run(...keyOf(document), text).changes === 1),
+      transactions.write(() => statements.insert.run(...keyOf(document), text).changes === 1),
 
     readAt: (document, path) =>
-      transactions.read("readAt", () => {
+      transactions.read(() => {
         const row = rowOf(document);
         return row === undefined ? missing : readAt(row.text, path);
       }),
 
     insertAt(document, path, text, limits) {
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
-      return transactions.write("insertAt", () =>
+      return transactions.write(() =>
         records.once(document, limits.record, () =>
           write(document, { path, value: text, limits }, (whole) => insertAt(whole, path, text, maxDepth)),
         ),
@@ -90,7 +90,7 @@ export function createDocuments(
     putAt(document, path, text, limits) {
       if (isTooDeep(path, text, maxDepth)) return Promise.resolve({ outcome: "too_deep" });
       const options = { mayCreate: limits.mayCreate, maxDepth };
-      return transactions.write("putAt", () =>
+      return transactions.write(() =>
         write(document, { path, value: text, limits }, (whole) =>
           path.length === 0 && membersIn(whole) < (limits.minMembers ?? 0)
             ? { outcome: "changed" }
@@ -100,7 +100,7 @@ export function createDocuments(
     },
 
     removeAt: (document, path, expecting = {}) =>
-      transactions.write("removeAt", () => {
+      transactions.write(() => {
         const row = rowOf(document);
         if (row === undefined) return missing;
         const removed = asExpected(removeAt(row.text, path), row.text, path, expecting.expected);
@@ -110,15 +110,13 @@ export function createDocuments(
       }),
 
     documentIdentity: (document) =>
-      transactions.read("documentIdentity", () => {
+      transactions.read(() => {
         const row = statements.identity.get(...keyOf(document));
         return row && String(row.identity);
       }),
 
     purgeDocument: (document, identity) =>
-      transactions.write("purgeDocument", () =>
-        statements.delete.run(...keyOf(document), identity).changes === 1 ? "done" : "gone",
-      ),
+      transactions.write(() => (statements.delete.run(...keyOf(document), identity).changes === 1 ? "done" : "gone")),
   };
 }
 

@@ -1,17 +1,28 @@
-// Keeps the entries of objects true: by creation and in every index, for everyone and for the owner. Runs inside a write;
-// an object's entries are found again by encoding its stored text.
+// Keeps the entries of objects true, by creation and in every index, for everyone and for the owner, and reads objects in order of
+// creation. Runs inside a transaction; an object's entries are found again by encoding its stored text.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { IndexField } from "../../../core/config/types.ts";
 import { encodeIndexed, fieldValue } from "../order.ts";
 import type { Collection, Ordering } from "./collections.ts";
-import type { RankCheckpoints } from "./rank-checkpoints.ts";
 
 export interface Indexed {
   readonly object: number;
   readonly id: string;
   readonly owner: number;
   readonly text: string;
+}
+
+/** Where a batch ends, so that no single call holds the event loop for long. */
+export interface BatchBounds {
+  readonly objects: number;
+  readonly characters: number;
+}
+
+export interface Batch {
+  readonly objects: readonly Indexed[];
+  /** The last object's id when there may be more after it. */
+  readonly next: string | undefined;
 }
 
 export interface Entries {
@@ -21,30 +32,29 @@ export interface Entries {
   move(collection: Collection, object: Indexed, newText: string): void;
   /** Adds an existing object's entries to these indexes, unless they are there. */
   addTo(indexes: readonly Ordering[], collection: Collection, object: Indexed): void;
+  /** The objects of `owner` after the id `after` (`""` = from the start), one at least while there are any. */
+  batch(collection: Collection, owner: number, after: string, bounds: BatchBounds): Batch;
 }
 
-export function createEntries(database: DatabaseSync, checkpoints: RankCheckpoints): Entries {
+export function createEntries(database: DatabaseSync): Entries {
   const insertSql = "INSERT INTO entries (ordering, owner, value, id, object) VALUES (?, ?, ?, ?, ?)";
   /** Fails on an entry that exists: two objects of one id must not pass silently. */
   const insert = database.prepare(insertSql);
   const insertIfMissing = database.prepare(`${insertSql} ON CONFLICT DO NOTHING`);
   const drop = database.prepare("DELETE FROM entries WHERE ordering = ? AND owner = ? AND value = ? AND id = ?");
+  const objectsAfter = database.prepare(
+    `SELECT e.object, e.id, o.owner, o.text FROM entries AS e CROSS JOIN objects AS o ON o.object = e.object
+      WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id > ? ORDER BY e.id LIMIT ?`,
+  );
 
   function insertBoth(ordering: number, { everyone }: Collection, value: string, indexed: Indexed): void {
     const { id, object } = indexed;
-    for (const owner of [everyone, indexed.owner]) {
-      insert.run(ordering, owner, value, id, object);
-      checkpoints.added({ ordering, owner }, value, id);
-    }
+    for (const owner of [everyone, indexed.owner]) insert.run(ordering, owner, value, id, object);
   }
 
   function dropBoth(ordering: number, { everyone }: Collection, value: string, indexed: Indexed): void {
-    const { id } = indexed;
-    for (const owner of [everyone, indexed.owner]) {
-      // Nothing to delete where an index is building and has not come to this object; such a list has no checkpoints either.
-      drop.run(ordering, owner, value, id);
-      checkpoints.removed({ ordering, owner }, value, id);
-    }
+    // Nothing to delete where an index is building and has not come to this object.
+    for (const owner of [everyone, indexed.owner]) drop.run(ordering, owner, value, indexed.id);
   }
 
   return {
@@ -76,6 +86,18 @@ export function createEntries(database: DatabaseSync, checkpoints: RankCheckpoin
           insertIfMissing.run(ordering, owner, value, object.id, object.object);
         }
       }
+    },
+    batch({ creation }, owner, after, bounds) {
+      const objects: Indexed[] = [];
+      let characters = 0;
+      for (const row of objectsAfter.iterate(creation, owner, after, bounds.objects)) {
+        const object = row as unknown as Indexed;
+        objects.push(object);
+        characters += object.text.length;
+        if (characters >= bounds.characters) break;
+      }
+      const isFull = objects.length === bounds.objects || characters >= bounds.characters;
+      return { objects, next: isFull ? objects.at(-1)?.id : undefined };
     },
   };
 }

@@ -14,14 +14,14 @@ export function createFigures(
   const select = database.prepare("SELECT text FROM documents WHERE namespace = ? AND project = ? AND root_key = ?");
   return {
     collectionFigures: (ref) =>
-      transactions.read("collectionFigures", () => {
+      transactions.read(() => {
         const collection = collections.find(ref);
         const everyone = collection && collections.owner(collection, {});
         return { objects: everyone?.objects ?? 0, bytes: everyone?.bytes ?? 0, isCounted: true };
       }),
     countBytes: () => Promise.resolve("done"),
     documentFigures: ({ project, rootKey }) =>
-      transactions.read("documentFigures", () => {
+      transactions.read(() => {
         const row = select.get(project.namespace, project.name, rootKey);
         return row === undefined ? { bytes: 0, members: 0 } : figuresOf(String(row.text));
       }),

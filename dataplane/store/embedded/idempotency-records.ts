@@ -39,7 +39,7 @@ export function createIdempotencyRecords(
   }
 
   return {
-    idempotencyRecord: (of, key) => transactions.read("receipt", () => find(of, key)),
+    idempotencyRecord: (of, key) => transactions.read(() => find(of, key)),
     once(of, record, write) {
       if (record === undefined) return write();
       const before = find(of, record.key);

@@ -9,9 +9,9 @@ import type { ObjectParts } from "./objects.ts";
 type Indexes = Pick<ObjectStore, "declareIndexes" | "buildIndexes" | "indexes">;
 
 /** One call's work: some milliseconds. */
-const batch = { objects: 200, characters: 256 * 1024 };
+const bounds = { objects: 200, characters: 256 * 1024 };
 
-export function createIndexes({ transactions, collections, entries, sliceAfter }: ObjectParts): Indexes {
+export function createIndexes({ transactions, collections, entries }: ObjectParts): Indexes {
   function statesOf(ref: CollectionRef): readonly IndexState[] {
     return (collections.find(ref)?.indexes ?? []).map(({ field, state }) => ({ field, state }));
   }
@@ -30,17 +30,16 @@ export function createIndexes({ transactions, collections, entries, sliceAfter }
     const [first, ...others] = furthestBehind(building);
     if (first === undefined) return "done";
     const behind = [first, ...others];
-    const { objects, next } = sliceAfter(collection, collection.everyone, first.builtTo, batch);
+    const { objects, next } = entries.batch(collection, collection.everyone, first.builtTo, bounds);
     for (const object of objects) entries.addTo(behind, collection, object);
     for (const index of behind) collections.advance(ref, index, next);
     return next === undefined && behind.length === building.length ? "done" : "more";
   }
 
   return {
-    declareIndexes: (ref, fields, revision) =>
-      transactions.write("declareIndexes", () => declare(ref, fields, revision)),
-    buildIndexes: (ref) => transactions.write("buildIndexes", () => build(ref)),
-    indexes: (ref) => transactions.read("indexes", () => statesOf(ref)),
+    declareIndexes: (ref, fields, revision) => transactions.write(() => declare(ref, fields, revision)),
+    buildIndexes: (ref) => transactions.write(() => build(ref)),
+    indexes: (ref) => transactions.read(() => statesOf(ref)),
   };
 }
 

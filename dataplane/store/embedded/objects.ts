@@ -14,10 +14,8 @@ import type {
   Visibility,
 } from "../port.ts";
 import type { Collection, Collections } from "./collections.ts";
-import type { Entries, Indexed } from "./entries.ts";
+import type { Batch, Entries, Indexed } from "./entries.ts";
 import type { IdempotencyRecords } from "./idempotency-records.ts";
-import type { Slice, SliceAfter } from "./object-slices.ts";
-import type { RankCheckpoints } from "./rank-checkpoints.ts";
 import type { Texts } from "./texts.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -26,8 +24,6 @@ export interface ObjectParts {
   readonly transactions: Transactions;
   readonly collections: Collections;
   readonly entries: Entries;
-  readonly sliceAfter: SliceAfter;
-  readonly checkpoints: RankCheckpoints;
   readonly records: IdempotencyRecords;
   readonly texts: Texts;
 }
@@ -37,10 +33,10 @@ type SingleObjects = Pick<
   "create" | "read" | "replace" | "remove" | "removeUnchanged" | "scan" | "collectionIdentity" | "purge"
 >;
 
-const scanSlice = { objects: 500, characters: 512 * 1024 };
+const scanBatch = { objects: 500, characters: 512 * 1024 };
 
 export function createObjects(parts: ObjectParts): SingleObjects {
-  const { database, transactions, collections, entries, sliceAfter, records } = parts;
+  const { database, transactions, collections, entries, records } = parts;
   const statements = prepare(database);
 
   /** The object of this id, by way of the owner's own order of creation when one is given. */
@@ -96,48 +92,48 @@ export function createObjects(parts: ObjectParts): SingleObjects {
     const collection = collections.find(ref);
     if (collection === undefined || identityOf(collection) !== identity) return "gone";
     const bounds = { objects: batch, characters: Number.POSITIVE_INFINITY };
-    const { objects } = sliceAfter(collection, collection.everyone, "", bounds);
+    const { objects } = entries.batch(collection, collection.everyone, "", bounds);
     for (const object of objects) removeStored(collection, object);
     if ((collections.owner(collection, {})?.objects ?? 0) > 0) return "more";
     collections.delete(ref);
     return "done";
   }
 
-  function sliceOf(ref: CollectionRef, owner: Owner | undefined, id: string): Slice {
+  function batchAfter(ref: CollectionRef, owner: Owner | undefined, id: string): Batch {
     const collection = collections.find(ref);
     const viewer = collection && viewerOf(collections, collection, owner === undefined ? {} : { owner });
     if (collection === undefined || viewer === undefined) return { objects: [], next: undefined };
-    return sliceAfter(collection, viewer, id, scanSlice);
+    return entries.batch(collection, viewer, id, scanBatch);
   }
 
   return {
     create: (ref, object, maxObjects) =>
-      transactions.write("create", () =>
+      transactions.write(() =>
         records.once<CreateOutcome>(ref, object.record, () =>
           create(ref, object, maxObjects) ? { outcome: "created", text: object.text } : { outcome: "quota_exceeded" },
         ),
       ),
     read: (ref, id, visible) =>
-      transactions.read("read", () => {
+      transactions.read(() => {
         const collection = collections.find(ref);
         const stored = collection && find(collection, id, visible);
         return stored && { text: stored.text };
       }),
     replace: (ref, object, previous) =>
-      transactions.write("replace", () => {
+      transactions.write(() => {
         const outcome = replace(ref, object, previous);
         return outcome === "replaced" ? { outcome, text: object.text } : { outcome };
       }),
-    remove: (ref, id, visible) => transactions.write("remove", () => remove(ref, id, visible) === "removed"),
-    removeUnchanged: (ref, id, previous) => transactions.write("removeUnchanged", () => remove(ref, id, {}, previous)),
-    collectionIdentity: (ref) => transactions.read("collectionIdentity", () => identityOf(collections.find(ref))),
-    purge: (ref, identity, batch) => transactions.write("purge", () => purge(ref, identity, batch)),
+    remove: (ref, id, visible) => transactions.write(() => remove(ref, id, visible) === "removed"),
+    removeUnchanged: (ref, id, previous) => transactions.write(() => remove(ref, id, {}, previous)),
+    collectionIdentity: (ref) => transactions.read(() => identityOf(collections.find(ref))),
+    purge: (ref, identity, batch) => transactions.write(() => purge(ref, identity, batch)),
     async *scan(ref, { owner }) {
       for (let from: string | undefined = ""; from !== undefined; ) {
         const after: string = from;
-        // Others are served between two slices.
+        // Others are served between two batches.
         if (after !== "") await nextTurn();
-        const { objects, next } = await transactions.read("scan", () => sliceOf(ref, owner, after));
+        const { objects, next } = await transactions.read(() => batchAfter(ref, owner, after));
         if (objects.length > 0) yield objects.map(({ text }) => text);
         from = next;
       }

@@ -54,25 +54,25 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
   }
 
   return {
-    putSession: (project, session, most) => transactions.write("putSession", () => putSession(project, session, most)),
+    putSession: (project, session, most) => transactions.write(() => putSession(project, session, most)),
 
     session: ({ namespace, name }, id) =>
-      transactions.read("session", () => asRecord(statements.get.get(namespace, name, id, seconds()))),
+      transactions.read(() => asRecord(statements.get.get(namespace, name, id, seconds()))),
 
     touchSession: ({ namespace, name }, id, lastRefresh) =>
-      transactions.write("touchSession", () => {
+      transactions.write(() => {
         return statements.touch.run(lastRefresh, namespace, name, id, seconds()).changes === 1;
       }),
 
     async endSession(project, id, tokensLive) {
-      const live = await transactions.write("endSession", () => endSession(project, id, tokensLive));
+      const live = await transactions.write(() => endSession(project, id, tokensLive));
       if (live === undefined) return false;
       for (const follower of [...followers]) follower(id, live);
       return true;
     },
 
     sessions: ({ namespace, name }, { username, limit }) =>
-      transactions.read("sessions", () => {
+      transactions.read(() => {
         const now = seconds();
         const rows =
           username === undefined
@@ -84,13 +84,13 @@ export function createSessions(database: DatabaseSync, transactions: Transaction
     sessionKeeper: () => "",
 
     purgeSessions: ({ namespace, name }, projectUid) =>
-      transactions.write("purgeSessions", () => {
+      transactions.write(() => {
         const { changes } = statements.purge.run(namespace, name, namespace, name, projectUid, purgedPerCall);
         return changes < purgedPerCall ? undefined : "";
       }),
 
     followEndedSessions: (onEnded) =>
-      transactions.read("followEndedSessions", () => {
+      transactions.read(() => {
         // Each call its own member of the set, also when one function follows twice.
         const follower: Follower = (id, tokensLive) => onEnded(id, tokensLive);
         followers.add(follower);

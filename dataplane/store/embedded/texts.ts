@@ -18,7 +18,7 @@ export interface Texts {
   /** The first part of a page, inside the transaction that found the objects. */
   firstOf(count: number, places: readonly ObjectPlace[]): PagePart;
   /** A part of these, in a later turn of the event loop. */
-  readMore(operation: string, ref: CollectionRef, ids: readonly string[]): Promise<TextsPart>;
+  readMore(ref: CollectionRef, ids: readonly string[]): Promise<TextsPart>;
 }
 
 export interface TextsDeps {
@@ -46,9 +46,9 @@ export function createTexts({ database, transactions, collections }: TextsDeps):
       const { texts, done } = readPart(places, rowAt);
       return { count, texts, rest: places.slice(done).map(({ id }) => id) };
     },
-    async readMore(operation, ref, ids) {
+    async readMore(ref, ids) {
       await nextTurn();
-      return transactions.read(operation, () => {
+      return transactions.read(() => {
         const collection = collections.find(ref);
         if (collection === undefined) return { texts: [], done: ids.length };
         const { creation, everyone } = collection;

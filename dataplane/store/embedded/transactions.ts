@@ -1,90 +1,122 @@
-// Runs reads at once and writes in groups: all writes that arrive while the event loop is busy share one transaction and are
-// acknowledged after it. A read never sees a write before it is acknowledged. Refuses everything after close.
+// Runs reads at once and writes in groups: all writes that arrive while the event loop is busy share one transaction and one sync of the
+// disk, and are acknowledged after it. A read never sees a write before it is acknowledged. Refuses everything after close.
 
 import type { DatabaseSync } from "node:sqlite";
-import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import type { StoreObservation } from "../port.ts";
-import { meaningOf, withoutEffect } from "./failures.ts";
-import { createGroupCommit, type Job } from "./group-commit.ts";
+import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { meaningOf, withoutEffect, withUnknownEffect } from "./failures.ts";
 
 export interface Transactions {
-  read<T>(operation: string, work: () => T): Promise<T>;
-  /** `work` changes tables and nothing else: when a neighbour in its group fails, it is undone and runs again. */
-  write<T>(operation: string, work: () => T): Promise<T>;
+  read<T>(work: () => T): Promise<T>;
+  /** When `work` throws, what it changed is undone; other writes of its group stay. */
+  write<T>(work: () => T): Promise<T>;
   /** Whether the last call reached the file. */
   isReachable(): boolean;
   /** Lets the writes under way end; every later call is refused. */
   close(): Promise<void>;
 }
 
-export interface TransactionHooks {
-  readonly observe: (observation: StoreObservation) => void;
-  /** What memory holds of the tables may be wrong now. */
-  readonly onRollback: () => void;
+interface Job {
+  readonly run: () => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-export function createTransactions(database: DatabaseSync, hooks: TransactionHooks): Transactions {
-  const commitGroup = createGroupCommit(database, hooks.onRollback);
+/** A group ends after this long, so that the event loop serves others in between. */
+const groupMilliseconds = 8;
+
+/** `onRollback`: what memory holds of the tables may be wrong now. */
+export function createTransactions(database: DatabaseSync, onRollback: () => void): Transactions {
+  const statements = prepare(database);
   let queue: readonly Job[] = [];
   let arrived: Job[] = [];
   let isClosed = false;
   let isReachable = true;
   let onIdle: (() => void) | undefined;
 
-  function observe(operation: string, started: number, error?: unknown): void {
-    hooks.observe({ operation, seconds: (performance.now() - started) / 1_000, outcome: outcomeOf(error) });
-  }
-
-  function noteFailure(failure: unknown): void {
-    isReachable = failure === undefined || meaningOf(failure) === undefined;
-  }
-
-  function read<T>(operation: string, work: () => T): Promise<T> {
-    const started = performance.now();
+  /** What the end of the job will be once the transaction is committed; throws when the file or its disk is at fault. */
+  function run(job: Job): () => void {
+    statements.savepoint.run();
     try {
-      if (isClosed) throw closed();
-      const result = work();
-      isReachable = true;
-      observe(operation, started);
-      return Promise.resolve(result);
+      const result = job.run();
+      statements.release.run();
+      return () => job.resolve(result);
     } catch (failure) {
-      noteFailure(failure);
-      const error = withoutEffect(failure);
-      observe(operation, started, error);
-      return Promise.reject(error);
+      if (meaningOf(failure) !== undefined) throw failure;
+      onRollback();
+      statements.undo.run();
+      statements.release.run();
+      return () => job.reject(failure);
     }
   }
 
-  function write<T>(operation: string, work: () => T): Promise<T> {
-    if (isClosed) return Promise.reject(closed());
-    return new Promise<T>((resolve, reject) => {
-      if (queue.length === 0 && arrived.length === 0) setImmediate(flush);
-      const started = performance.now();
-      arrived.push({ operation, started, run: work, resolve: (result) => resolve(result as T), reject });
-    });
+  function rollBack(): void {
+    onRollback();
+    try {
+      if (database.isTransaction) statements.rollback.run();
+    } catch (error) {
+      // The group is refused already; while this transaction stays open, so is every later one.
+      if (meaningOf(error) === undefined) throw error;
+    }
+  }
+
+  /** Commits what it can of the jobs within the group's time; how many they are. */
+  function commitGroup(jobs: readonly Job[]): number {
+    const ends: (() => void)[] = [];
+    try {
+      statements.begin.run();
+      const deadline = performance.now() + groupMilliseconds;
+      for (const job of jobs) {
+        if (ends.length > 0 && performance.now() >= deadline) break;
+        ends.push(run(job));
+      }
+    } catch (failure) {
+      rollBack();
+      return refuse(jobs, failure, withoutEffect(failure));
+    }
+    try {
+      statements.commit.run();
+    } catch (failure) {
+      rollBack();
+      return refuse(jobs.slice(0, ends.length), failure, withUnknownEffect(failure));
+    }
+    isReachable = true;
+    for (const end of ends) end();
+    return ends.length;
+  }
+
+  function refuse(jobs: readonly Job[], failure: unknown, error: unknown): number {
+    isReachable = meaningOf(failure) === undefined;
+    for (const job of jobs) job.reject(error);
+    return jobs.length;
   }
 
   function flush(): void {
     const jobs = queue.length === 0 ? arrived : [...queue, ...arrived];
     arrived = [];
-    const { done, failed, left, failure } = commitGroup(jobs);
-    queue = left;
-    noteFailure(failure);
-    for (const { job, result } of done) {
-      observe(job.operation, job.started);
-      job.resolve(result);
-    }
-    for (const { job, error } of failed) {
-      observe(job.operation, job.started, error);
-      job.reject(error);
-    }
+    queue = jobs.slice(commitGroup(jobs));
     if (queue.length > 0 || arrived.length > 0) setImmediate(flush);
     else onIdle?.();
   }
 
   return {
-    read,
-    write,
+    async read(work) {
+      if (isClosed) throw closed();
+      try {
+        const result = work();
+        isReachable = true;
+        return result;
+      } catch (failure) {
+        isReachable = meaningOf(failure) === undefined;
+        throw withoutEffect(failure);
+      }
+    },
+    write<T>(work: () => T): Promise<T> {
+      if (isClosed) return Promise.reject(closed());
+      return new Promise<T>((resolve, reject) => {
+        if (queue.length === 0 && arrived.length === 0) setImmediate(flush);
+        arrived.push({ run: work, resolve: (result) => resolve(result as T), reject });
+      });
+    },
     isReachable: () => isReachable && !isClosed,
     async close() {
       isClosed = true;
@@ -93,12 +125,17 @@ export function createTransactions(database: DatabaseSync, hooks: TransactionHoo
   };
 }
 
-function closed(): StoreUnavailable {
-  return new StoreUnavailable("The store is closed");
+function prepare(database: DatabaseSync) {
+  return {
+    begin: database.prepare("BEGIN IMMEDIATE"),
+    commit: database.prepare("COMMIT"),
+    rollback: database.prepare("ROLLBACK"),
+    savepoint: database.prepare("SAVEPOINT one"),
+    undo: database.prepare("ROLLBACK TO one"),
+    release: database.prepare("RELEASE one"),
+  };
 }
 
-function outcomeOf(error: unknown): StoreObservation["outcome"] {
-  if (error === undefined) return "ok";
-  if (error instanceof StoreUnavailable) return "unavailable";
-  return error instanceof OutcomeUnknown ? "unknown" : "error";
+function closed(): StoreUnavailable {
+  return new StoreUnavailable("The store is closed");
 }
