@@ -5,14 +5,14 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { countForTier } from "./test/support/time/test-tier.ts";
-import { StartOrder } from "./tools/gate/start-order.ts";
+import { StartOrder } from "./tools/test-run/start-order.ts";
 
-const realParts = "./test/support/redis/real-parts.ts";
+const realParts = "./test/support/redis/find-redis.ts";
 const sharedRedis = "./test/support/redis/start-shared-redis.ts";
 const sharedCluster = "./test/support/redis/start-shared-cluster.ts";
-const realKubernetes = "./test/support/kubernetes/real-kubernetes.ts";
+const realKubernetes = "./test/support/kubernetes/find-kubernetes.ts";
 const images = "./test/support/chart/image-build.ts";
-const sharedParts = "./test/support/fleet/serve-shared-parts.ts";
+const sharedParts = "./test/support/fleet/start-shared-fleet.ts";
 const sameCases = "./test/support/time/property-seed.ts";
 const seconds = 1_000;
 

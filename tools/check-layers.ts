@@ -2,7 +2,7 @@
 // headers), one line each, and exits 1 when there is anything.
 
 import { checkLayers } from "./layers/check-layers.ts";
-import { printable } from "./layers/findings.ts";
+import { printable } from "./layers/violations.ts";
 import { readArguments } from "./script-arguments.ts";
 import { startScript } from "./start-script.ts";
 

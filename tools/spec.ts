@@ -2,12 +2,12 @@
 // exits 1 when one isn't, or when the last full run was not of this tree.
 
 import { fileURLToPath } from "node:url";
-import { readFullRun } from "./gate/full-run.ts";
-import { treeState } from "./gate/tree-state.ts";
 import { readArguments } from "./script-arguments.ts";
-import { judgeRows, printedRows, staleness, unprovedRows } from "./spec/judge-rows.ts";
+import { judgeRows, printedRows, staleness, unprovedRows } from "./spec/check-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
 import { startScript } from "./start-script.ts";
+import { readFullRun } from "./test-run/full-run.ts";
+import { treeState } from "./test-run/tree-state.ts";
 
 startScript("npm run spec");
 readArguments({});

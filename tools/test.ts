@@ -11,18 +11,18 @@
 import { rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { type FullRun, writeFullRun } from "./gate/full-run.ts";
-import { type Lane, type Project, printTimes, projects, runGroup, runTests } from "./gate/run-tests.ts";
-import { runStaticChecks } from "./gate/static-checks.ts";
-import { treeState } from "./gate/tree-state.ts";
-import { joinVerdicts } from "./gate/vitest-report.ts";
 import { runNightlySteps } from "./nightly/steps.ts";
 import { bringParts } from "./parts/bring-parts.ts";
 import { type PartGroup, partsOf } from "./parts/groups.ts";
 import { WrongArguments } from "./script-arguments.ts";
-import { judgeRows, unprovedRows } from "./spec/judge-rows.ts";
+import { judgeRows, unprovedRows } from "./spec/check-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
 import { startScript } from "./start-script.ts";
+import { type FullRun, writeFullRun } from "./test-run/full-run.ts";
+import { type Lane, type Project, printTimes, projects, runGroup, runTests } from "./test-run/run-tests.ts";
+import { runStaticChecks } from "./test-run/static-checks.ts";
+import { treeState } from "./test-run/tree-state.ts";
+import { joinVerdicts } from "./test-run/vitest-report.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cores = availableParallelism();

@@ -9,10 +9,10 @@ import type { MemoryDirectory, RefusedResource } from "../../dataplane/config/me
 import type { Store } from "../../dataplane/store/port.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
 import type { Random } from "../../operator/resolve/mint.ts";
-import { admit } from "./admit.ts";
-import { isDue, purgeGraves, removeSecrets } from "./bury.ts";
+import { admit } from "./apply-manifests.ts";
 import { type CompiledFolder, compileFolder, type Published, recallFolder } from "./compile-folder.ts";
-import type { Knowledge } from "./known-objects.ts";
+import type { Knowledge } from "./dev-state.ts";
+import { isDue, purgeGraves, removeSecrets } from "./pending-deletions.ts";
 import { type FolderReading, type FolderSecret, readFolder } from "./read-folder.ts";
 import { remember } from "./remember.ts";
 import { newsOf, type Snapshot, snapshotOf } from "./report.ts";

@@ -15,8 +15,8 @@ import { earliest, type FindSecret } from "../../operator/resolve/resolution.ts"
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
 import { grantHosts } from "../manifests/grant-hosts.ts";
-import { groupByProject } from "../manifests/group-objects.ts";
-import { type Knowledge, liveManifest, storedObject } from "./known-objects.ts";
+import { groupByProject } from "../manifests/projects.ts";
+import { type Knowledge, liveManifest, storedObject } from "./dev-state.ts";
 
 /** By `<namespace>/<name>`. */
 export type Published = ReadonlyMap<string, ProjectParts>;

@@ -9,7 +9,7 @@ import type { ApiKey, ProjectUser } from "../../operator/model/objects.ts";
 import { keySecretName, passwordSecretName } from "../../operator/model/secret-names.ts";
 import { entryText } from "../../operator/resolve/secret-write.ts";
 import type { ClusterView } from "./cluster.ts";
-import { storedObject } from "./known-objects.ts";
+import { storedObject } from "./dev-state.ts";
 import type { SecretFiles } from "./secret-files.ts";
 
 export interface UsableCredential {

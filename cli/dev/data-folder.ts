@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "../start-refused.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeWhole } from "./write-atomically.ts";
 
 export interface DataFolder {
   /** As given, for messages. */

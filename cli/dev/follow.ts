@@ -2,8 +2,8 @@
 // more pass. A pass that fails says so and is tried again; what is live goes on being served.
 
 import type { Timers } from "../../core/timers.ts";
-import { nextDueIn } from "./bury.ts";
 import type { Cluster } from "./cluster.ts";
+import { nextDueIn } from "./pending-deletions.ts";
 import { watchFolders } from "./watch-folder.ts";
 
 export interface FollowOptions {

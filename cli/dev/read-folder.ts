@@ -6,8 +6,8 @@ import type { Manifest } from "../../core/manifests/validate-manifest.ts";
 import { type CheckedManifests, checkManifests } from "../manifests/check-manifests.ts";
 import { readManifests } from "../manifests/read-manifests.ts";
 import type { SourceNote } from "../manifests/source.ts";
-import { keptBy } from "./admit.ts";
-import type { Knowledge } from "./known-objects.ts";
+import { keptBy } from "./apply-manifests.ts";
+import type { Knowledge } from "./dev-state.ts";
 
 export interface FolderSecret {
   readonly secret: Secret;

@@ -2,7 +2,7 @@
 // which graves are done with.
 
 import type { CompiledFolder } from "./compile-folder.ts";
-import type { Grave, Knowledge, KnownObject } from "./known-objects.ts";
+import type { Grave, Knowledge, KnownObject } from "./dev-state.ts";
 
 export function remember(known: Knowledge, compiled: CompiledFolder, done: readonly Grave[]): Knowledge {
   const accepted = new Set(compiled.verdicts.filter((verdict) => verdict.accepted).map(({ uid }) => uid));

@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import type { Verdict } from "../../operator/model/verdict.ts";
 import { problemLine, type SourceProblem } from "../manifests/source.ts";
-import type { Knowledge } from "./known-objects.ts";
+import type { Knowledge } from "./dev-state.ts";
 import type { FolderReading } from "./read-folder.ts";
 
 /**

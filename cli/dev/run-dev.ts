@@ -17,8 +17,8 @@ import type { DevOptions } from "./dev-options.ts";
 import { follow } from "./follow.ts";
 import { openStore } from "./open-store.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
+import { welcome } from "./startup-message.ts";
 import { createKnowledgeFile } from "./state-file.ts";
-import { welcome } from "./welcome.ts";
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -7,7 +7,7 @@ import { parse, stringify } from "yaml";
 import type { Secret, UncheckedObject } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeWhole } from "./write-atomically.ts";
 
 export interface SecretReading {
   /** By `<namespace>/<name>`. */

@@ -3,9 +3,9 @@
 
 import { readFile } from "node:fs/promises";
 import { StartRefused } from "../start-refused.ts";
-import type { Grave, Knowledge, KnownObject } from "./known-objects.ts";
-import { nothingKnown } from "./known-objects.ts";
-import { writeWhole } from "./write-whole.ts";
+import type { Grave, Knowledge, KnownObject } from "./dev-state.ts";
+import { nothingKnown } from "./dev-state.ts";
+import { writeWhole } from "./write-atomically.ts";
 
 const formatVersion = 1;
 

@@ -12,7 +12,7 @@ import { childrenOf, type ProjectObjects } from "../../operator/model/project-ob
 import type { Verdict } from "../../operator/model/verdict.ts";
 import { type CheckedManifests, located } from "./check-manifests.ts";
 import { grantHosts } from "./grant-hosts.ts";
-import { groupByProject } from "./group-objects.ts";
+import { groupByProject } from "./projects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
 export interface CompiledManifests {

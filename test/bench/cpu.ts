@@ -1,8 +1,8 @@
 // The CPU time that a request takes: of the server that answers it, all threads, and of Redis beside it.
 
 import { readFile } from "node:fs/promises";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import type { Load } from "./load.ts";
 import type { BenchServer } from "./processes.ts";
 

@@ -1,8 +1,8 @@
 // One data plane over a Redis Cluster of three masters, against the same over one Redis, with collections that lie on all masters.
 
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { startRedisCluster } from "../support/redis/redis-cluster.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import { shelves } from "./bench-project.ts";
 import { type Costly, costOf } from "./cpu.ts";
 import { fillBooks } from "./hottest.ts";

@@ -4,7 +4,7 @@
 import { writeFile } from "node:fs/promises";
 import { readArguments, WrongArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { setup } from "../support/redis/real-parts.ts";
+import { setup } from "../support/redis/find-redis.ts";
 import { NotPlayable } from "./not-playable.ts";
 import type { ScenarioOutcome } from "./outcome.ts";
 import { type LeftOut, page, progress } from "./report.ts";

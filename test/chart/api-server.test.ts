@@ -5,7 +5,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { findForeignCrds } from "../../tools/parts/foreign-crds.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { caseFile, caseNames, objectsIn, render } from "../support/chart/helm.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 
 let api: TestApiServer;

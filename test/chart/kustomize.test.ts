@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { generateKustomize } from "../../tools/generate-kustomize.ts";
 import { root } from "../../tools/read-crds.ts";
 import { objectsIn } from "../support/chart/helm.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 
 let api: TestApiServer;

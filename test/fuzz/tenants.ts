@@ -4,7 +4,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { checkManifests } from "../../cli/manifests/check-manifests.ts";
-import { groupByProject } from "../../cli/manifests/group-objects.ts";
+import { groupByProject } from "../../cli/manifests/projects.ts";
 import { readManifests } from "../../cli/manifests/read-manifests.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";

@@ -21,9 +21,9 @@ import {
   type Served,
   serveFrom,
 } from "../support/http/served.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 
 const key = apikey("writer");
 const titled = { type: "object", properties: { title: { type: "string" } } } as const;

@@ -4,9 +4,9 @@ import { afterEach, expect, it } from "vitest";
 import { login, outcome, refresh } from "../support/http/api-calls.ts";
 import { apikey, bearer, project, withKey, withResource, withUser } from "../support/http/projects.ts";
 import { type Served, serveFrom } from "../support/http/served.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis } from "../support/redis/redis.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const shop = project("shop", withUser("alice"), withKey("admins", { role: "Administrators" }), withResource("books"));

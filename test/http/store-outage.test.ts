@@ -9,8 +9,8 @@ import { apikey, basic, project, withKey, withResource, withRootKey, withUser } 
 import { expectProblem } from "../support/http/replies.ts";
 import { type Served, serveFrom } from "../support/http/served.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const writer = apikey("writer");

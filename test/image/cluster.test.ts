@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
-import { clusterPlace } from "../../tools/cluster/place.ts";
+import { clusterPlace } from "../../tools/cluster/layout.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { imageBuild } from "../support/chart/image-build.ts";
 import { eventually } from "../support/time/eventually.ts";

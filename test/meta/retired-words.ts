@@ -65,7 +65,6 @@ export const notYetClean: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "burial",
     "buried",
-    "bury",
     "findings",
     "gateway",
     "grave",

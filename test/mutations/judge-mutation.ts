@@ -3,8 +3,8 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { reportOrNothing, verdictsOf } from "../../tools/gate/vitest-report.ts";
 import { lastWords, runCommand } from "../../tools/parts/run-command.ts";
+import { reportOrNothing, verdictsOf } from "../../tools/test-run/vitest-report.ts";
 import type { Mutation } from "./mutation.ts";
 import { MutationOutdated, type WorkingCopy } from "./working-copy.ts";
 

@@ -4,8 +4,8 @@
 import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeTree } from "../../tools/gate/tree-state.ts";
 import { runOrThrow } from "../../tools/parts/run-command.ts";
+import { writeTree } from "../../tools/test-run/tree-state.ts";
 import type { Mutation } from "./mutation.ts";
 
 export interface WorkingCopy {

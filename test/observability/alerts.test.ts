@@ -10,8 +10,8 @@ import { keyringText, newKeyringText, newRingKey, parseKeyring } from "../../cor
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { installCrds } from "../support/kubernetes/api-server/api-server.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { makeRedisCertificate } from "../support/redis/redis-certificate.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { alertExpr, alertRules, rulesFile } from "./alert-rules.ts";
 import { startPrometheus, type TestPrometheus } from "./prometheus.ts";

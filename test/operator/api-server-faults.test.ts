@@ -13,7 +13,7 @@ import { folderOf } from "../support/kubernetes/api-server/api-server-objects.ts
 import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
 import { changeRule, grantOperator } from "../support/kubernetes/rbac.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const seconds = 1_000;

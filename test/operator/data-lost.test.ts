@@ -5,7 +5,7 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { conditionsOf, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 90_000 };

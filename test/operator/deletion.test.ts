@@ -4,9 +4,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/model/finalizer.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 60_000 };

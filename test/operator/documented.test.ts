@@ -10,7 +10,7 @@ import { followPage } from "../support/documents/documented-page.ts";
 import { fencedBlocks } from "../support/documents/fenced-blocks.ts";
 import { pasteShell } from "../support/documents/paste-shell.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 const guides = (await readdir(join(docs, "how-to"))).map((name) => `how-to/${name}`);

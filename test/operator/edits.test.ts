@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import type { RunningReplica } from "../support/fleet/replica.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import type { Reply } from "../support/http/http-client.ts";
 import { declared } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";

@@ -10,7 +10,7 @@ import {
   type StoppableRecorder,
 } from "../../operator/record/create-event-recorder.ts";
 import type { EventNote } from "../../operator/record/event-recorder.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { objectsIn, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";

@@ -8,7 +8,7 @@ import { ensureFleetRing } from "../../operator/keyring/fleet-ring.ts";
 import { rotateFleetRing } from "../../operator/keyring/rotate-fleet-ring.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 
 let server: TestApiServer;

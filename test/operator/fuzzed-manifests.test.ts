@@ -3,7 +3,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { fuzzManifests } from "../fuzz/custom-resources.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { countForTier, testSeed } from "../support/time/test-tier.ts";
 
 const seed = testSeed();

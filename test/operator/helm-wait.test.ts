@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { type Declared, declared, newPlace, placeAt } from "../support/kubernetes/declared.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));

@@ -4,7 +4,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
 import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
 import { runProgram } from "../support/process/run-program.ts";

@@ -12,7 +12,7 @@ import { apiKey, shop } from "../support/fleet/shop.ts";
 import { startTraffic } from "../support/fleet/traffic.ts";
 import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
 import { folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { seededMoments } from "../support/time/seeded-moments.ts";
 import { countForTier, testSeed } from "../support/time/test-tier.ts";

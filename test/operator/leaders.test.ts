@@ -12,7 +12,7 @@ import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { type KubeObject, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { type TableCase, tableCases } from "../manifests/table.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { type ApiAnswer, apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
 

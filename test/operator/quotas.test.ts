@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, test } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { send } from "../support/http/http-client.ts";
 import { declared, openBooks, placeAt } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
 import type { TestUser } from "../support/kubernetes/api-server/api-server-users.ts";

@@ -13,7 +13,7 @@ import {
   secretOf,
 } from "../support/kubernetes/declared.ts";
 import { kstatusOf } from "../support/kubernetes/kstatus.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { reasonCases } from "./reason-cases.ts";
 

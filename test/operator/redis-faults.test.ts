@@ -8,7 +8,7 @@ import { shop } from "../support/fleet/shop.ts";
 import { startTraffic } from "../support/fleet/traffic.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { customResources, folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { refusedWrites } from "../support/redis/refused-writes.ts";
 import { eventually } from "../support/time/eventually.ts";
 

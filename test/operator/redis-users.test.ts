@@ -13,8 +13,8 @@ import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-ser
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { ensureNamespace, folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { freePort } from "../support/process/free-port.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const secretName = "jsonplane-redis";

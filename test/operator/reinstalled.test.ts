@@ -10,7 +10,7 @@ import { leaseType } from "../../operator/kube/resource-types.ts";
 import { createElector } from "../../operator/lead/elector.ts";
 import type { LeadObservation } from "../../operator/lead/lead-observation.ts";
 import type { Leadership } from "../../operator/lead/leadership.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { serviceAccountToken } from "../support/kubernetes/api-server/api-server-objects.ts";

@@ -18,7 +18,7 @@ import { secretType } from "../../operator/kube/resource-types.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { declared, newPlace, secretOf } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { backupOf } from "./backup.ts";

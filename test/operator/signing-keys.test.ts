@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import type { RunningReplica } from "../support/fleet/replica.ts";
-import { sharedFleet } from "../support/fleet/shared-parts.ts";
+import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { declared, newPlace, type Place } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 

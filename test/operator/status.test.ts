@@ -10,7 +10,7 @@ import type { Project } from "../../operator/model/objects.ts";
 import type { Progress } from "../../operator/status/conditions.ts";
 import { statusOf } from "../../operator/status/status-of.ts";
 import { writeStatus } from "../../operator/status/write-status.ts";
-import { sharedApiServer } from "../support/fleet/shared-parts.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { kstatusOf } from "../support/kubernetes/kstatus.ts";

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis } from "../support/redis/redis.ts";
 import { startRedisCluster } from "../support/redis/redis-cluster.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 it("a test's Redis speaks JSON, and keeps what it acknowledged over a kill when it writes a log", async () => {

@@ -26,9 +26,9 @@ import {
   withRootKey,
   withUser,
 } from "../support/http/projects.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const ref = { namespace: "default", name: "shop" };

@@ -6,12 +6,12 @@ import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/erro
 import type { DocumentRef, Store } from "../../dataplane/store/port.ts";
 import { collectionKeys, documentKeys } from "../../dataplane/store/redis/keys.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { moveSlot, slotOf } from "../support/redis/move-slot.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis } from "../support/redis/redis.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import { startRedisSentinel, type TestSentinel } from "../support/redis/redis-sentinel.ts";
 import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";

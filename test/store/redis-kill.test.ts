@@ -17,9 +17,9 @@ import {
   writtenCollection,
   writtenDocument,
 } from "../support/killed-writer/lanes.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { askRedis } from "../support/redis/redis-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { seededMoments } from "../support/time/seeded-moments.ts";
 import { countForTier, testSeed } from "../support/time/test-tier.ts";

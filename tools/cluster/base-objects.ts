@@ -2,7 +2,7 @@
 // cluster's names and, where it is wanted, of metrics for `kubectl top` and autoscaling. Pure: a place in, a manifest out.
 
 import { join } from "node:path";
-import { type ClusterPlace, dnsService, nodeName } from "./place.ts";
+import { type ClusterPlace, dnsService, nodeName } from "./layout.ts";
 
 export const volumes = 10;
 

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lastWords, runCommand } from "../parts/run-command.ts";
-import { apiService, type ClusterPlace } from "./place.ts";
+import { apiService, type ClusterPlace } from "./layout.ts";
 
 interface Certificate {
   readonly name: string;

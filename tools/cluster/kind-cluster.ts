@@ -6,7 +6,7 @@ import { dockerAnswers } from "../image/docker.ts";
 import type { Environment } from "../parts/cache.ts";
 import { onPath } from "../parts/programs.ts";
 import { lastWords, runCommand } from "../parts/run-command.ts";
-import { type ClusterPlace, clusterPlace } from "./place.ts";
+import { type ClusterPlace, clusterPlace } from "./layout.ts";
 
 export async function kindIsHere(env: Environment): Promise<boolean> {
   return onPath("kind", env) !== undefined && (await dockerAnswers());

@@ -16,10 +16,10 @@ import { lastWords, runCommand } from "../parts/run-command.ts";
 import { baseObjects, volumes } from "./base-objects.ts";
 import { writeCertificates } from "./certificates.ts";
 import type { ClusterOptions } from "./cluster.ts";
+import { tearDown } from "./host-setup.ts";
+import { type ClusterPlace, clusterPlace, nodeName } from "./layout.ts";
 import { networkPlugins, requireNodeMachine } from "./machine.ts";
-import { type ClusterPlace, clusterPlace, nodeName } from "./place.ts";
 import { writeSettings } from "./settings.ts";
-import { tearDown } from "./surroundings.ts";
 
 const supervisor = fileURLToPath(new URL("supervise.ts", import.meta.url));
 

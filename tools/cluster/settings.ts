@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { apiPort, type ClusterPlace, dnsService, podNetwork } from "./place.ts";
+import { apiPort, type ClusterPlace, dnsService, podNetwork } from "./layout.ts";
 
 export async function writeSettings(place: ClusterPlace, networkPlugins: string): Promise<void> {
   const write = (name: string, text: string, mode = 0o644) => writeFile(join(place.folder, name), text, { mode });

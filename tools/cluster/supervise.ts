@@ -8,8 +8,8 @@ import { mkdir } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { apiPort, type ClusterPlace, clusterPlace, nodeName, podNetwork, serviceNetwork } from "./place.ts";
-import { linkTo, setUp, tearDown } from "./surroundings.ts";
+import { linkTo, setUp, tearDown } from "./host-setup.ts";
+import { apiPort, type ClusterPlace, clusterPlace, nodeName, podNetwork, serviceNetwork } from "./layout.ts";
 
 function startNode(place: ClusterPlace): ChildProcess {
   // Who dies first takes the next one along: this process, unshare, the node.

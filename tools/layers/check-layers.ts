@@ -2,9 +2,9 @@
 
 import { directionFindings } from "./direction-rules.ts";
 import { fileFindings } from "./file-rules.ts";
-import type { Finding } from "./findings.ts";
 import { luaFindings } from "./lua-rules.ts";
 import { readSources } from "./read-sources.ts";
+import type { Finding } from "./violations.ts";
 
 export interface LayerReport {
   readonly files: number;

@@ -1,9 +1,9 @@
 // Rules of import direction (docs/ARCHITECTURE.md): which top folder may use which, the order of stages within a program, and
 // no cycles. Pure: sources in, findings out.
 
-import { type Finding, finding } from "./findings.ts";
 import type { Import } from "./imports-of.ts";
 import type { Source } from "./read-sources.ts";
+import { type Finding, finding } from "./violations.ts";
 
 /** What each top folder may import besides itself; a folder that isn't named may import everything. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {

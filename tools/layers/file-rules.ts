@@ -1,8 +1,8 @@
 // Rules that look at one source file: length, name, its opening comment, `any`, TODOs, and the purity of the folders that
 // promise it. Pure: a source in, findings out.
 
-import { type Finding, finding } from "./findings.ts";
 import type { Source } from "./read-sources.ts";
+import { type Finding, finding } from "./violations.ts";
 
 const maxLines = 400;
 const drawers = /(^|[-_.])(utils?|helpers?|common|misc)([-_.]|$)/;

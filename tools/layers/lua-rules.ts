@@ -2,8 +2,8 @@
 // it opens with Purpose, KEYS, ARGV and Returns, and uses exactly the keys that its name counts. A file in parts/ is included by
 // scripts and has no keys of its own. Pure: a source in, findings out.
 
-import { type Finding, finding } from "./findings.ts";
 import type { Source } from "./read-sources.ts";
+import { type Finding, finding } from "./violations.ts";
 
 const nameForm = /^[a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*-(\d+|n)\.lua$/;
 const sections = ["Purpose", "KEYS", "ARGV", "Returns"] as const;

@@ -2,9 +2,9 @@
 
 import { configKeys } from "../../../core/config/config-keys.ts";
 import { collectionKeys, documentKeys } from "../../../dataplane/store/redis/keys.ts";
+import { askRedis } from "../../support/redis/ask-redis.ts";
 import { type MovePace, moveSlot, slotOf } from "../../support/redis/move-slot.ts";
 import type { TestRedis } from "../../support/redis/redis.ts";
-import { askRedis } from "../../support/redis/redis-line.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { behindSentinel, onCluster } from "../places.ts";
 import type { Scenario, Stage } from "../scenario.ts";

@@ -1,6 +1,6 @@
 // A Redis that refuses writes for a while: no memory, a replica by mistake, a disk that is full.
 
-import { askRedis } from "../../support/redis/redis-line.ts";
+import { askRedis } from "../../support/redis/ask-redis.ts";
 import { oneServer } from "../places.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 

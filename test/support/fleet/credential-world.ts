@@ -12,7 +12,7 @@ import type { ProjectObjects } from "../../../operator/model/project-objects.ts"
 import { nameLabel } from "../../../operator/model/secret-names.ts";
 import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
-import { createSecretShelf, type SecretShelf } from "./secret-shelf.ts";
+import { createSecretShelf, type SecretShelf } from "./memory-secrets.ts";
 
 export const start = Date.parse("2026-06-01T12:00:00Z");
 export const day = 24 * 3600 * 1000;

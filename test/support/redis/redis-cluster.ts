@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../process/free-port.ts";
 import { eventually } from "../time/eventually.ts";
+import { askRedis } from "./ask-redis.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
-import { askRedis } from "./redis-line.ts";
 
 export interface TestRedisCluster {
   /** All masters in one address, as a replica is given it. */

@@ -10,8 +10,8 @@ import { findRedis } from "../../../tools/parts/redis.ts";
 import { freePort } from "../process/free-port.ts";
 import { guard } from "../process/watchdog.ts";
 import { eventually } from "../time/eventually.ts";
+import { askRedis } from "./ask-redis.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
-import { askRedis } from "./redis-line.ts";
 
 export interface TestSentinel {
   /** `redis+sentinel://…/main`. */

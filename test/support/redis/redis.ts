@@ -11,7 +11,7 @@ import { freePort } from "../process/free-port.ts";
 import { notingStart } from "../process/part-starts.ts";
 import { temporaryFolder } from "../process/temporary-folder.ts";
 import { guard } from "../process/watchdog.ts";
-import { askRedis } from "./redis-line.ts";
+import { askRedis } from "./ask-redis.ts";
 
 export interface RedisOptions {
   /** Further arguments of redis-server, e.g. `["--appendonly", "yes", "--appendfsync", "always"]`. */

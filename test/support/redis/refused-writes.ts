@@ -4,8 +4,8 @@
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "../time/eventually.ts";
+import { askRedis } from "./ask-redis.ts";
 import type { TestRedis } from "./redis.ts";
-import { askRedis } from "./redis-line.ts";
 
 export interface Refusing {
   enter(redis: TestRedis): Promise<void>;

@@ -6,7 +6,7 @@ import { compileKey } from "../../../../operator/compile/compile-key.ts";
 import type { ApiKey } from "../../../../operator/model/objects.ts";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
 import { resolveKey } from "../../../../operator/resolve/resolve-key.ts";
-import { createSecretShelf, type SecretShelf } from "../../../support/fleet/secret-shelf.ts";
+import { createSecretShelf, type SecretShelf } from "../../../support/fleet/memory-secrets.ts";
 
 const projectKey = randomBytes(32);
 const start = Date.parse("2026-06-01T12:00:00Z");

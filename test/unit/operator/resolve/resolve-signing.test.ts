@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { SigningRing } from "../../../../core/config/types.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
 import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts";
-import { createSecretShelf, type SecretShelf } from "../../../support/fleet/secret-shelf.ts";
+import { createSecretShelf, type SecretShelf } from "../../../support/fleet/memory-secrets.ts";
 
 let shelf: SecretShelf;
 let now: number;

@@ -7,7 +7,7 @@ import { compileUser } from "../../../../operator/compile/compile-user.ts";
 import type { ProjectUser } from "../../../../operator/model/objects.ts";
 import { resolveUser } from "../../../../operator/resolve/resolve-user.ts";
 import { passwordRevision } from "../../../../operator/resolve/user-record.ts";
-import { createSecretShelf, type SecretShelf } from "../../../support/fleet/secret-shelf.ts";
+import { createSecretShelf, type SecretShelf } from "../../../support/fleet/memory-secrets.ts";
 
 const projectKey = randomBytes(32);
 const fromSecret = { passwordSecretRef: { name: "given", key: "pw" } };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkLayers } from "../../../../tools/layers/check-layers.ts";
-import { printable } from "../../../../tools/layers/findings.ts";
+import { printable } from "../../../../tools/layers/violations.ts";
 
 let root = "";
 

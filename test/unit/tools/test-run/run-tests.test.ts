@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { endOf } from "../../../../tools/gate/run-tests.ts";
+import { endOf } from "../../../../tools/test-run/run-tests.ts";
 
 let folder = "";
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { timeSummary } from "../../../../tools/gate/times.ts";
+import { timeSummary } from "../../../../tools/test-run/times.ts";
 
 const files = [
   { file: "test/http/lists.test.ts", load: 0.5, run: 2 },

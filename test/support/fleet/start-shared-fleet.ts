@@ -1,5 +1,5 @@
 // Vitest's global set-up of the projects whose files share real parts: an API server, and a whole fleet, each started when the first
-// file asks for it and stopped after the last one. Files ask over a socket (shared-parts.ts), because each runs in a process of its
+// file asks for it and stopped after the last one. Files ask over a socket (shared-fleet.ts), because each runs in a process of its
 // own.
 
 import { once } from "node:events";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { verdictsOf } from "../../../../tools/gate/vitest-report.ts";
+import { verdictsOf } from "../../../../tools/test-run/vitest-report.ts";
 
 type Report = Parameters<typeof verdictsOf>[0];
 

@@ -8,7 +8,7 @@ import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts"
 import type { CustomResource } from "../../operator/model/objects.ts";
 import { isOwn, ownSecretNames } from "../../operator/model/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
-import { type Grave, type Knowledge, storedObject } from "./known-objects.ts";
+import { type Grave, type Knowledge, storedObject } from "./dev-state.ts";
 import type { SecretFiles, SecretReading } from "./secret-files.ts";
 
 export const graceMs = 5_000;

@@ -77,7 +77,7 @@ async function vitest(root: string, lane: Lane, report: string): Promise<number 
     ...["run", `--maxWorkers=${lane.workers}`, ...lane.projects.flatMap((project) => ["--project", project])],
     ...[
       `--reporter=${process.env.CI ? "verbose" : "default"}`,
-      `--reporter=${join(root, "tools/gate/time-reporter.ts")}`,
+      `--reporter=${join(root, "tools/test-run/time-reporter.ts")}`,
     ],
     ...["--reporter=json", `--outputFile.json=${report}`],
   ];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { FullRun } from "../../../../tools/gate/full-run.ts";
-import { judgeRows, staleness, unprovedRows } from "../../../../tools/spec/judge-rows.ts";
+import { judgeRows, staleness, unprovedRows } from "../../../../tools/spec/check-rows.ts";
 import { rowsOf } from "../../../../tools/spec/read-rows.ts";
+import type { FullRun } from "../../../../tools/test-run/full-run.ts";
 
 const here = { commit: "c1", tree: "t1" };
 const name = "lists › answers ten objects";

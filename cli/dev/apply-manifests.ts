@@ -7,7 +7,7 @@ import { type Manifest, validateManifest } from "../../core/manifests/validate-m
 import { effectiveDeletionPolicy } from "../../operator/compile/deletion-policy.ts";
 import type { Child, DeletionPolicy, Project } from "../../operator/model/objects.ts";
 import type { CheckedManifest, CheckedManifests } from "../manifests/check-manifests.ts";
-import { type Grave, type Knowledge, type KnownObject, storedObject } from "./known-objects.ts";
+import { type Grave, type Knowledge, type KnownObject, storedObject } from "./dev-state.ts";
 
 export interface AdmitTools {
   /** Unix milliseconds. */

@@ -6,7 +6,7 @@ import { mkdir, readdir, readFile, readlink, rmdir, writeFile } from "node:fs/pr
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastWords, runCommand } from "../parts/run-command.ts";
-import type { ClusterPlace } from "./place.ts";
+import type { ClusterPlace } from "./layout.ts";
 
 const groups = "/sys/fs/cgroup";
 /** Programs expect these; the node mounts its own over them. */

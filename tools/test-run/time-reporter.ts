@@ -1,4 +1,4 @@
-// A reporter of vitest's that writes how long each test file took to the file that JSONPLANE_TEST_TIMES names; tools/gate/times.ts prints
+// A reporter of vitest's that writes how long each test file took to the file that JSONPLANE_TEST_TIMES names; tools/test-run/times.ts prints
 // what came of it.
 
 import { writeFileSync } from "node:fs";

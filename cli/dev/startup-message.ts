@@ -2,7 +2,7 @@
 
 import type { ClusterView } from "./cluster.ts";
 import type { UsableCredential } from "./credentials.ts";
-import { tryLines } from "./try-lines.ts";
+import { tryLines } from "./sample-requests.ts";
 
 export interface WelcomeOptions {
   readonly view: ClusterView;

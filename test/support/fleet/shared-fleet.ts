@@ -10,7 +10,7 @@ import { type Fleet, publicUrl, readingOf } from "./fleet.ts";
 import { runningOperator } from "./operator-process.ts";
 import { type RunningProgram, runningProgram } from "./program-process.ts";
 import { runningReplica } from "./replica.ts";
-import type { ProgramPlace, SharedPlaces } from "./serve-shared-parts.ts";
+import type { ProgramPlace, SharedPlaces } from "./start-shared-fleet.ts";
 
 /** With CRDs and audit, without an operator: nothing changes what a test writes. Namespaces that are deleted stay terminating. */
 export async function sharedApiServer(): Promise<TestApiServer> {
