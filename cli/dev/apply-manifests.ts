@@ -1,5 +1,6 @@
-// Plays the API server to a folder of manifests: decides which version of which object stands after a reading. A refused
-// edit leaves the version before; a file that can't be read leaves all of its objects; what is gone is buried for a moment.
+// Does for a folder of manifests what an API server does: decides which version of each object is valid after the folder was read.
+// A refused edit leaves the version before; a file that can't be read leaves all of its objects; an object whose manifest is gone waits
+// for its deletion.
 
 import { isDeepStrictEqual } from "node:util";
 import type { UncheckedObject } from "../../core/manifests/object.ts";
@@ -7,41 +8,44 @@ import { type Manifest, validateManifest } from "../../core/manifests/validate-m
 import { effectiveDeletionPolicy } from "../../operator/compile/deletion-policy.ts";
 import type { Child, DeletionPolicy, Project } from "../../operator/model/objects.ts";
 import type { CheckedManifest, CheckedManifests } from "../manifests/check-manifests.ts";
-import { type Grave, type Knowledge, type KnownObject, storedObject } from "./dev-state.ts";
+import { type DevState, type KnownObject, type PendingDeletion, storedObject } from "./dev-state.ts";
 
-export interface AdmitTools {
+export interface ApplyTools {
   /** Unix milliseconds. */
   readonly now: number;
   readonly newUid: () => string;
-  /** A file as it is remembered: from the folder of manifests, however that was named. */
+  /** A file's path from the folder of manifests, however that folder was named. */
   readonly fileKey: (file: string) => string;
 }
 
-export function admit(checked: CheckedManifests, known: Knowledge, tools: AdmitTools): Knowledge {
+export function applyManifests(checked: CheckedManifests, known: DevState, tools: ApplyTools): DevState {
   const objects = new Map<string, KnownObject>();
-  const risen = new Set<Grave>();
+  const restored = new Set<PendingDeletion>();
   for (const entry of checked.manifests) {
     const { subject } = entry.source;
-    const grave = known.graves.find(
-      (buried) => buried.subject === subject && isSameObject(entry.manifest, buried.object),
+    const pending = known.pendingDeletions.find(
+      (deletion) => deletion.subject === subject && isSameObject(entry.manifest, deletion.object),
     );
-    if (grave !== undefined) risen.add(grave);
-    objects.set(subject, admitted(entry, known.objects.get(subject) ?? grave?.object, tools));
+    if (pending !== undefined) restored.add(pending);
+    objects.set(subject, appliedObject(entry, known.objects.get(subject) ?? pending?.object, tools));
   }
   const isKept = keptBy(checked, tools.fileKey);
-  const buried: Grave[] = [];
+  const removed: PendingDeletion[] = [];
   for (const [subject, object] of known.objects) {
     if (objects.has(subject)) continue;
     if (isKept(subject, object.file)) objects.set(subject, object);
-    else buried.push({ subject, object, removedAt: tools.now, deletionPolicy: policyOf(object, known) });
+    else removed.push({ subject, object, removedAt: tools.now, deletionPolicy: policyOf(object, known) });
   }
-  return { objects, graves: [...known.graves.filter((grave) => !risen.has(grave)), ...buried] };
+  return {
+    objects,
+    pendingDeletions: [...known.pendingDeletions.filter((pending) => !restored.has(pending)), ...removed],
+  };
 }
 
-function admitted(
+function appliedObject(
   { manifest, source }: CheckedManifest,
   before: KnownObject | undefined,
-  tools: AdmitTools,
+  tools: ApplyTools,
 ): KnownObject {
   const file = tools.fileKey(source.file);
   if (before === undefined) {
@@ -56,7 +60,7 @@ function admitted(
   return { ...rest, file, manifest, live: former, generation: before.generation + (changed ? 1 : 0) };
 }
 
-/** A manifest that comes back with another immutable field is another object. */
+/** A manifest that comes back with a different immutable field is another object. */
 function isSameObject(manifest: Manifest, { manifest: before }: KnownObject): boolean {
   return validateManifest(manifest as unknown as UncheckedObject, before).ok;
 }
@@ -75,7 +79,7 @@ export function keptBy(
   return (subject, file) => subjects.has(subject) || files.has(file);
 }
 
-function policyOf(object: KnownObject, known: Knowledge): DeletionPolicy {
+function policyOf(object: KnownObject, known: DevState): DeletionPolicy {
   const stored = storedObject(object, object.manifest);
   if (stored.kind === "Project") return effectiveDeletionPolicy(stored);
   const project = known.objects.get(`Project/${stored.metadata.namespace}/${stored.spec.projectRef.name}`);

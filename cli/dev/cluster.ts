@@ -1,5 +1,5 @@
-// Stands in for API server, operator and config publisher: reads the folder, decides what stands, resolves Secrets, compiles,
-// makes it live in one step, remembers it, and says what is news.
+// Stands in for API server, operator and publisher: reads the folder, applies its manifests, resolves Secrets, compiles, makes the
+// result live in one step, saves the state, and returns what is new as lines for the terminal.
 
 import { relative } from "node:path";
 import type { Clock } from "../../core/clock.ts";
@@ -9,19 +9,18 @@ import type { MemoryDirectory, RefusedResource } from "../../dataplane/config/me
 import type { Store } from "../../dataplane/store/port.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
 import type { Random } from "../../operator/resolve/mint.ts";
-import { admit } from "./apply-manifests.ts";
+import { applyManifests } from "./apply-manifests.ts";
 import { type CompiledFolder, compileFolder, type Published, recallFolder } from "./compile-folder.ts";
-import type { Knowledge } from "./dev-state.ts";
-import { isDue, purgeGraves, removeSecrets } from "./pending-deletions.ts";
+import type { DevState, KnownObject, PendingDeletion } from "./dev-state.ts";
+import { isDue, purgeData, removeSecrets } from "./pending-deletions.ts";
 import { type FolderReading, type FolderSecret, readFolder } from "./read-folder.ts";
-import { remember } from "./remember.ts";
 import { newsOf, type Snapshot, snapshotOf } from "./report.ts";
 import type { SecretFiles } from "./secret-files.ts";
-import type { KnowledgeFile } from "./state-file.ts";
+import type { StateFile } from "./state-file.ts";
 
 export interface ClusterOptions {
   readonly folder: string;
-  readonly knowledge: KnowledgeFile;
+  readonly stateFile: StateFile;
   readonly secretFiles: SecretFiles;
   readonly live: MemoryDirectory;
   readonly checkSchema: CheckSchema;
@@ -35,19 +34,19 @@ export interface ClusterOptions {
 }
 
 export interface ClusterView {
-  readonly known: Knowledge;
+  readonly known: DevState;
   readonly published: Published;
   /** Generated Secrets, by `<namespace>/<name>`. */
   readonly generated: ReadonlyMap<string, Secret>;
   readonly folderSecrets: ReadonlyMap<string, FolderSecret>;
-  /** Unix milliseconds: the earliest moment at which credentials are others although nothing was edited. */
+  /** Unix milliseconds: when credentials change next although nothing is edited. */
   readonly nextAt?: number;
 }
 
 export interface Cluster {
   /**
-   * One pass from the folder to what is live; answers with the news. Never two at a time. Rejects when a file can't be
-   * read or written; what is live then stays, and the next pass starts from the same place.
+   * One pass from the folder to what is live; resolves with what is new. Never two at a time. Rejects when a file can't be
+   * read or written; what is live then stays, and the next pass starts from the same state.
    */
   reconcile(): Promise<readonly string[]>;
   view(): ClusterView;
@@ -58,8 +57,8 @@ interface State extends ClusterView {
 }
 
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { knowledge, secretFiles, checkSchema } = options;
-  const known = await knowledge.read();
+  const { stateFile, secretFiles, checkSchema } = options;
+  const known = await stateFile.read();
   const { secrets: generated } = await secretFiles.read();
   const secretOf = (namespace: string, name: string): Secret | undefined => generated.get(`${namespace}/${name}`);
   const published = recallFolder(known, { checkSchema, secretOf });
@@ -79,58 +78,72 @@ async function pass(
   options: ClusterOptions,
   state: State,
 ): Promise<{ readonly next: State; readonly news: readonly string[] }> {
-  const { knowledge, secretFiles, clock, newUid } = options;
+  const { stateFile, secretFiles, clock, newUid } = options;
   const reading = await readFolder(options.folder, state.known, state.folderSecrets);
   const now = clock.now();
   const fileKey = (file: string): string => relative(options.folder, file);
-  const admitted = admit(reading.checked, state.known, { now, newUid, fileKey });
+  const applied = applyManifests(reading.checked, state.known, { now, newUid, fileKey });
   // Identities first: a record that is sealed for a UID which a crash forgets would be worthless.
-  if (hasNewIdentity(admitted, state.known)) await knowledge.write(admitted);
+  if (hasNewIdentity(applied, state.known)) await stateFile.write(applied);
 
-  const due = admitted.graves.filter((grave) => isDue(grave, admitted, now));
+  const due = applied.pendingDeletions.filter((deletion) => isDue(deletion, applied, now));
   const found = await removeSecrets(due, secretFiles);
-  const compiled = await compile(options, { state, reading, admitted, found: found.secrets, now });
+  const compiled = await compile(options, { state, reading, applied, found: found.secrets, now });
   const refused = options.live.replace([...compiled.published.values()]);
-  const buried = await purgeGraves(due, admitted, { published: compiled.published, store: options.store });
-  const remembered = remember(admitted, compiled, buried.done);
-  await knowledge.write(remembered);
+  const purged = await purgeData(due, applied, { published: compiled.published, store: options.store });
+  const known = nextState(applied, compiled, purged.done);
+  await stateFile.write(known);
 
-  const snapshot = snapshotOf({ folder: options.folder, reading, known: remembered, verdicts: compiled.verdicts });
+  const snapshot = snapshotOf({ folder: options.folder, reading, known, verdicts: compiled.verdicts });
   const { nextAt } = compiled;
   const next: State = {
-    known: remembered,
+    known,
     published: compiled.published,
     folderSecrets: reading.secrets,
     generated: (await secretFiles.read()).secrets,
     snapshot,
     ...(nextAt !== undefined && { nextAt }),
   };
-  const news = [...newsOf(state.snapshot, snapshot), ...otherNews(compiled, refused, found.unreadable), ...buried.news];
+  const news = [...newsOf(state.snapshot, snapshot), ...otherNews(compiled, refused, found.unreadable), ...purged.news];
   return { next, news };
 }
 
-function hasNewIdentity(now: Knowledge, before: Knowledge): boolean {
+/** Which versions are live after a compilation, which Secrets were resolved, and which deletions are left. */
+function nextState(known: DevState, compiled: CompiledFolder, done: readonly PendingDeletion[]): DevState {
+  const accepted = new Set(compiled.verdicts.filter((verdict) => verdict.accepted).map(({ uid }) => uid));
+  const objects = new Map<string, KnownObject>();
+  for (const [subject, object] of known.objects) {
+    const { live, ...rest } = object;
+    const status = compiled.statuses.get(object.uid) ?? object.status;
+    // An accepted version becomes the live one; a refused one leaves the one before.
+    const former = accepted.has(object.uid) || live === undefined ? {} : { live };
+    objects.set(subject, { ...rest, ...former, ...(status !== undefined && { status }) });
+  }
+  return { objects, pendingDeletions: known.pendingDeletions.filter((deletion) => !done.includes(deletion)) };
+}
+
+function hasNewIdentity(now: DevState, before: DevState): boolean {
   return [...now.objects].some(([subject, { uid }]) => before.objects.get(subject)?.uid !== uid);
 }
 
 interface Pass {
   readonly state: State;
   readonly reading: FolderReading;
-  readonly admitted: Knowledge;
+  readonly applied: DevState;
   readonly found: ReadonlyMap<string, Secret>;
   readonly now: number;
 }
 
 async function compile(
   options: ClusterOptions,
-  { state, reading, admitted, found, now }: Pass,
+  { state, reading, applied, found, now }: Pass,
 ): Promise<CompiledFolder> {
-  // A Secret of the folder stands before a generated one of its name, as it would have been there first.
+  // A Secret of the folder wins over a generated one of its name: in a cluster it would have been there first.
   const secretOf = (namespace: string, name: string): Secret | undefined => {
     const key = `${namespace}/${name}`;
     return reading.secrets.get(key)?.secret ?? found.get(key);
   };
-  return await compileFolder(admitted, state.published, {
+  return await compileFolder(applied, state.published, {
     secretOf,
     now,
     writeSecret: (write) => options.secretFiles.write(write),

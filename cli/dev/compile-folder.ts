@@ -1,5 +1,5 @@
-// Turns the objects that stand into what is served, project by project: Secrets are resolved and written first, then
-// everything is compiled against what was published before. One project's trouble never reaches another.
+// Turns the valid objects into what is served, project by project: Secrets are resolved and written first, then everything is
+// compiled against what was published before. One project's errors do not affect another.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
@@ -16,7 +16,7 @@ import { type ProjectResolution, resolveProject } from "../../operator/resolve/r
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
 import { grantHosts } from "../manifests/grant-hosts.ts";
 import { groupByProject } from "../manifests/projects.ts";
-import { type Knowledge, liveManifest, storedObject } from "./dev-state.ts";
+import { type DevState, liveManifest, storedObject } from "./dev-state.ts";
 
 /** By `<namespace>/<name>`. */
 export type Published = ReadonlyMap<string, ProjectParts>;
@@ -44,10 +44,10 @@ export interface CompiledFolder {
   readonly nextAt?: number;
 }
 
-/** What a new signing key waits for is there by then: it was published, and this process is every replica. */
+/** A new signing key signs once every replica has it; this process is the only replica, so a moment is enough. */
 const ringAgainMs = 500;
 
-export async function compileFolder(known: Knowledge, before: Published, tools: CompileTools): Promise<CompiledFolder> {
+export async function compileFolder(known: DevState, before: Published, tools: CompileTools): Promise<CompiledFolder> {
   const objects = [...known.objects.values()].map((object) => storedObject(object, object.manifest));
   const grants = grantsOf(objects, before);
   const published = new Map<string, ProjectParts>();
@@ -62,8 +62,8 @@ export async function compileFolder(known: Knowledge, before: Published, tools: 
     if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
     moments.push(resolved.nextAt, resolved.ringWaits ? tools.now + ringAgainMs : undefined);
     const { signing, credentials } = resolved;
-    const surroundings = { signing, credentials, hosts: grantOf(bundle, grants), checkSchema: tools.checkSchema };
-    const compiled = compileProject({ ...bundle, ...surroundings, ...(previous !== undefined && { previous }) });
+    const context = { signing, credentials, hosts: grantOf(bundle, grants), checkSchema: tools.checkSchema };
+    const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { previous }) });
     if (compiled.parts !== undefined) published.set(key, compiled.parts);
     verdicts.push(...compiled.verdicts);
   }
@@ -95,7 +95,7 @@ async function resolveBundle(
  * What was served when dev mode stopped, from the last good versions and the hashes that were kept: incumbents keep their
  * names, and an edit that was broken before a restart is still broken after it, with the version before it served.
  */
-export function recallFolder(known: Knowledge, tools: Pick<CompileTools, "checkSchema" | "secretOf">): Published {
+export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkSchema" | "secretOf">): Published {
   const objects = [...known.objects.values()].flatMap((object) => {
     const manifest = liveManifest(object);
     return manifest === undefined ? [] : [storedObject(object, manifest)];

@@ -24,14 +24,14 @@ export interface UsableCredential {
   readonly read: string | undefined;
 }
 
-interface Place {
+interface LocatedSecret {
   readonly secret: Secret;
   readonly file: string;
 }
 
 /** Of objects that are served, in the order in which they were read. */
 export async function usableCredentials(view: ClusterView, files: SecretFiles): Promise<readonly UsableCredential[]> {
-  const placeOf = (namespace: string, name: string): Place | undefined => {
+  const locate = (namespace: string, name: string): LocatedSecret | undefined => {
     const inFolder = view.folderSecrets.get(`${namespace}/${name}`);
     if (inFolder !== undefined) return inFolder;
     const secret = view.generated.get(`${namespace}/${name}`);
@@ -41,7 +41,7 @@ export async function usableCredentials(view: ClusterView, files: SecretFiles): 
   for (const known of view.known.objects.values()) {
     const object = storedObject(known, known.manifest);
     if (object.kind !== "ProjectUser" && object.kind !== "ApiKey") continue;
-    const credential = await usable(object, view, placeOf);
+    const credential = await usable(object, view, locate);
     if (credential !== undefined) found.push(credential);
   }
   return found;
@@ -50,19 +50,19 @@ export async function usableCredentials(view: ClusterView, files: SecretFiles): 
 async function usable(
   object: ProjectUser | ApiKey,
   view: ClusterView,
-  placeOf: (namespace: string, name: string) => Place | undefined,
+  locate: (namespace: string, name: string) => LocatedSecret | undefined,
 ): Promise<UsableCredential | undefined> {
   const { namespace, uid } = object.metadata;
   const project = `${namespace}/${object.spec.projectRef.name}`;
   const parts = view.published.get(project);
   const live = [...(parts?.users.values() ?? []), ...(parts?.keys.values() ?? [])].some((config) => config.uid === uid);
   const { secretName, entry } = secretOf(object);
-  const place = placeOf(namespace, secretName);
-  if (!live || place === undefined || entryText(place.secret, entry) === undefined) return undefined;
+  const located = locate(namespace, secretName);
+  if (!live || located === undefined || entryText(located.secret, entry) === undefined) return undefined;
   const { role, access } = object.spec;
   const kind = object.kind === "ApiKey" ? "API key" : "login";
   const name = object.kind === "ApiKey" ? object.metadata.name : usernameOf(object);
-  return { kind, name, project, role, access, file: place.file, read: await readingWords(place, entry) };
+  return { kind, name, project, role, access, file: located.file, read: await readingWords(located, entry) };
 }
 
 function secretOf(object: ProjectUser | ApiKey): { readonly secretName: string; readonly entry: string } {
@@ -73,7 +73,7 @@ function secretOf(object: ProjectUser | ApiKey): { readonly secretName: string; 
 }
 
 /** `sed` can read an entry that stands on one line as it is, once in its file. */
-async function readingWords({ secret, file }: Place, entry: string): Promise<string | undefined> {
+async function readingWords({ secret, file }: LocatedSecret, entry: string): Promise<string | undefined> {
   const text = await readFile(file, "utf8");
   const lines = text.split("\n").flatMap((line) => {
     const value = new RegExp(`^ +${entry.replaceAll(".", "\\.")}: (.*)$`).exec(line)?.[1];

@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "../start-refused.ts";
-import { writeWhole } from "./write-atomically.ts";
+import { writeAtomically } from "./write-atomically.ts";
 
 export interface DataFolder {
   /** As given, for messages. */
@@ -87,7 +87,7 @@ async function bind(path: string, manifests: string): Promise<void> {
   const file = join(path, "serves");
   const here = relative(resolve(path), resolve(manifests)) || ".";
   const bound = (await readText(file))?.trim();
-  if (bound === undefined) return await writeWhole(file, `${here}\n`);
+  if (bound === undefined) return await writeAtomically(file, `${here}\n`);
   if (bound === here) return;
   const there = relative(process.cwd(), resolve(path, bound)) || ".";
   throw new StartRefused(

@@ -1,5 +1,5 @@
-// What dev mode knows of objects beyond their manifests, as a cluster would: who they are, which version was accepted last,
-// which one is live, and what was taken away a moment ago.
+// What dev mode knows about objects beyond their manifests, as a cluster would: their identity, the version that was accepted last,
+// the live version, and the objects whose manifests were removed a moment ago.
 
 import type { Manifest } from "../../core/manifests/validate-manifest.ts";
 import type { CustomResource, DeletionPolicy, StoredMeta } from "../../operator/model/objects.ts";
@@ -20,23 +20,23 @@ export interface KnownObject {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** An object whose manifest is gone. Nothing of it is served; what can't be undone waits a moment. */
-export interface Grave {
+/** An object whose manifest is gone. It is not served; its Secrets and data are deleted a few seconds later. */
+export interface PendingDeletion {
   readonly subject: string;
   readonly object: KnownObject;
   /** Unix milliseconds. */
   readonly removedAt: number;
-  /** What was in force when it went. */
+  /** The effective policy when it was removed. */
   readonly deletionPolicy: DeletionPolicy;
 }
 
-export interface Knowledge {
+export interface DevState {
   /** By `Kind/namespace/name`. */
   readonly objects: ReadonlyMap<string, KnownObject>;
-  readonly graves: readonly Grave[];
+  readonly pendingDeletions: readonly PendingDeletion[];
 }
 
-export const nothingKnown: Knowledge = Object.freeze({ objects: new Map(), graves: [] });
+export const emptyState: DevState = Object.freeze({ objects: new Map(), pendingDeletions: [] });
 
 /** The object as the API server would give it back, in the version `manifest`. */
 export function storedObject(known: KnownObject, manifest: Manifest): CustomResource {

@@ -1,5 +1,5 @@
-// Runs the cluster's pass again whenever something may have changed or is due, one at a time: changes that come meanwhile make one
-// more pass. A pass that fails says so and is tried again; what is live goes on being served.
+// Runs the cluster's pass again whenever something may have changed or is due, one at a time: changes during a pass cause one more
+// pass. A pass that fails is reported and tried again; what is live is still served.
 
 import type { Timers } from "../../core/timers.ts";
 import type { Cluster } from "./cluster.ts";
@@ -10,7 +10,7 @@ export interface FollowOptions {
   readonly cluster: Cluster;
   /** Folders and files whose changes matter. */
   readonly paths: readonly string[];
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly now: () => number;
   readonly timers: Timers;
 }
@@ -23,7 +23,7 @@ export interface Following {
 const retryMs = 1_000;
 
 /** Resolves once every change from before is live and every later one will be seen. */
-export async function follow({ cluster, paths, say, now, timers }: FollowOptions): Promise<Following> {
+export async function follow({ cluster, paths, print, now, timers }: FollowOptions): Promise<Following> {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -48,13 +48,13 @@ export async function follow({ cluster, paths, say, now, timers }: FollowOptions
 
   async function pass(): Promise<void> {
     try {
-      for (const line of await cluster.reconcile()) say(line);
+      for (const line of await cluster.reconcile()) print(line);
       lastFailure = "";
       const due = nextIn();
       if (due !== undefined) later(due);
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
-      if (failure !== lastFailure) say(`The change could not be taken over, what is live goes on: ${failure}`);
+      if (failure !== lastFailure) print(`The change could not be taken over, what is live goes on: ${failure}`);
       lastFailure = failure;
       later(retryMs);
     }

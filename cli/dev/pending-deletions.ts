@@ -1,5 +1,5 @@
-// Takes away for good what belonged to objects that are gone: their generated Secrets, and their data where deletionPolicy
-// says Delete. It waits a moment first, because an editor that saves removes and writes.
+// Deletes what belonged to objects whose manifests are gone: their generated Secrets, and their data where deletionPolicy is
+// Delete. It waits a few seconds first, because many editors save a file by removing and writing it.
 
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
@@ -8,27 +8,27 @@ import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts"
 import type { CustomResource } from "../../operator/model/objects.ts";
 import { isOwn, ownSecretNames } from "../../operator/model/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
-import { type Grave, type Knowledge, storedObject } from "./dev-state.ts";
+import { type DevState, type PendingDeletion, storedObject } from "./dev-state.ts";
 import type { SecretFiles, SecretReading } from "./secret-files.ts";
 
 export const graceMs = 5_000;
 
-/** A grave is due after its moment, and at once when another object of that name stands in its place. */
-export function isDue(grave: Grave, known: Knowledge, now: number): boolean {
-  return now >= grave.removedAt + graceMs || known.objects.has(grave.subject);
+/** A deletion is due after the grace period, and at once when another object has taken the name. */
+export function isDue(deletion: PendingDeletion, known: DevState, now: number): boolean {
+  return now >= deletion.removedAt + graceMs || known.objects.has(deletion.subject);
 }
 
-/** Milliseconds until the next grave is due; undefined when there is none. */
-export function nextDueIn({ graves }: Knowledge, now: number): number | undefined {
-  if (graves.length === 0) return undefined;
-  return Math.max(0, Math.min(...graves.map(({ removedAt }) => removedAt + graceMs)) - now);
+/** Milliseconds until the next deletion is due; undefined when there is none. */
+export function nextDueIn({ pendingDeletions }: DevState, now: number): number | undefined {
+  if (pendingDeletions.length === 0) return undefined;
+  return Math.max(0, Math.min(...pendingDeletions.map(({ removedAt }) => removedAt + graceMs)) - now);
 }
 
-/** Removes the generated Secrets of `graves`, but for one that belongs to another object; answers with what is left. */
-export async function removeSecrets(graves: readonly Grave[], files: SecretFiles): Promise<SecretReading> {
+/** Removes the generated Secrets of the objects, except those that belong to other objects; resolves with the Secrets that are left. */
+export async function removeSecrets(deletions: readonly PendingDeletion[], files: SecretFiles): Promise<SecretReading> {
   const found = await files.read();
-  const own = graves.flatMap((grave) => {
-    const object = objectOf(grave);
+  const own = deletions.flatMap((deletion) => {
+    const object = objectOf(deletion);
     const secrets = ownSecretNames(object).map((name) => found.secrets.get(`${object.metadata.namespace}/${name}`));
     return secrets.filter((secret) => secret !== undefined).filter((secret) => isOwn(secret, object));
   });
@@ -36,40 +36,44 @@ export async function removeSecrets(graves: readonly Grave[], files: SecretFiles
   return own.length === 0 ? found : await files.read();
 }
 
-export interface Burial {
-  /** Graves that nothing is left of. */
-  readonly done: readonly Grave[];
+export interface PurgeResult {
+  /** Deletions with nothing left to delete. */
+  readonly done: readonly PendingDeletion[];
   readonly news: readonly string[];
 }
 
-/** Purges what deletionPolicy says. A store that can't be reached leaves the grave for another pass. */
-export async function purgeGraves(graves: readonly Grave[], known: Knowledge, around: Surroundings): Promise<Burial> {
-  const done: Grave[] = [];
+/** Deletes stored data as deletionPolicy says. When the store can't be reached, the deletion stays pending for another pass. */
+export async function purgeData(
+  deletions: readonly PendingDeletion[],
+  known: DevState,
+  context: PurgeContext,
+): Promise<PurgeResult> {
+  const done: PendingDeletion[] = [];
   const news: string[] = [];
-  for (const grave of graves) {
+  for (const deletion of deletions) {
     try {
-      await purgeSessions(grave, around);
-      for (const object of withData(grave, known)) {
-        const path = await purgeOne(object, around);
+      await purgeSessions(deletion, context);
+      for (const object of withData(deletion, known)) {
+        const path = await purgeOne(object, context);
         if (path !== undefined) news.push(`${path}: its data are deleted`);
       }
-      done.push(grave);
+      done.push(deletion);
     } catch (error) {
       if (!(error instanceof StoreUnavailable || error instanceof OutcomeUnknown)) throw error;
-      news.push(`${grave.subject}: its data can't be deleted yet: ${error.message}`);
+      news.push(`${deletion.subject}: its data can't be deleted yet: ${error.message}`);
     }
   }
   return { done, news };
 }
 
-/** A Project takes the data of its children along, those that stand without it included, unless they say Retain. */
-function withData(grave: Grave, known: Knowledge): readonly CustomResource[] {
-  if (grave.deletionPolicy === "Retain") return [];
-  const object = objectOf(grave);
+/** A Project's data include those of its children, even of children whose manifests are still there, unless they say Retain. */
+function withData(deletion: PendingDeletion, known: DevState): readonly CustomResource[] {
+  if (deletion.deletionPolicy === "Retain") return [];
+  const object = objectOf(deletion);
   if (object.kind !== "Project") return [object];
   const { namespace, name } = object.metadata;
-  const standing = [...known.objects.values()].map((each) => storedObject(each, each.manifest));
-  return standing.filter(
+  const existing = [...known.objects.values()].map((each) => storedObject(each, each.manifest));
+  return existing.filter(
     (child) =>
       (child.kind === "ApiResource" || child.kind === "RootKey") &&
       child.metadata.namespace === namespace &&
@@ -78,21 +82,21 @@ function withData(grave: Grave, known: Knowledge): readonly CustomResource[] {
   );
 }
 
-export interface Surroundings {
+export interface PurgeContext {
   readonly published: Published;
   readonly store: Store;
 }
 
-/** Whatever becomes of a Project's data, no token of its sessions is accepted any more. */
-async function purgeSessions(grave: Grave, { store }: Surroundings): Promise<void> {
-  const { kind, metadata } = objectOf(grave);
+/** Even where data are retained, no token of the Project's sessions is accepted any more. */
+async function purgeSessions(deletion: PendingDeletion, { store }: PurgeContext): Promise<void> {
+  const { kind, metadata } = objectOf(deletion);
   if (kind !== "Project") return;
   const project = { namespace: metadata.namespace, name: metadata.name };
   await purgeProjectSessions(store, { project, projectUid: metadata.uid });
 }
 
-/** Another object may serve the same data by now; then they are its own. */
-async function purgeOne(object: CustomResource, { published, store }: Surroundings): Promise<string | undefined> {
+/** Data that another object serves by now belong to that one, and are not deleted. */
+async function purgeOne(object: CustomResource, { published, store }: PurgeContext): Promise<string | undefined> {
   if (object.kind !== "ApiResource" && object.kind !== "RootKey") return undefined;
   const project = { namespace: object.metadata.namespace, name: object.spec.projectRef.name };
   const key = `${project.namespace}/${project.name}`;
@@ -109,6 +113,6 @@ async function purgeOne(object: CustomResource, { published, store }: Surroundin
   return `${key}/api/${resource}`;
 }
 
-function objectOf({ object }: Grave): CustomResource {
+function objectOf({ object }: PendingDeletion): CustomResource {
   return storedObject(object, object.manifest);
 }

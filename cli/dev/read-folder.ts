@@ -7,7 +7,7 @@ import { type CheckedManifests, checkManifests } from "../manifests/check-manife
 import { readManifests } from "../manifests/read-manifests.ts";
 import type { SourceNote } from "../manifests/source.ts";
 import { keptBy } from "./apply-manifests.ts";
-import type { Knowledge } from "./dev-state.ts";
+import type { DevState } from "./dev-state.ts";
 
 export interface FolderSecret {
   readonly secret: Secret;
@@ -24,7 +24,7 @@ export interface FolderReading {
 
 export async function readFolder(
   folder: string,
-  known: Knowledge,
+  known: DevState,
   before: ReadonlyMap<string, FolderSecret>,
 ): Promise<FolderReading> {
   const accepted = new Map<string, Manifest>();

@@ -1,10 +1,10 @@
-// Turns what a reading and its compilation found into lines for the person at the terminal: what is wrong, with file, line
-// and column, what goes on being served meanwhile, and what has become live since the last time. Says each thing once.
+// Turns the result of a pass into lines for the terminal: what is wrong, with file, line and column, what is still served, and
+// what has become live since the last pass. Each line is printed once.
 
 import { join } from "node:path";
 import type { Verdict } from "../../operator/model/verdict.ts";
 import { problemLine, type SourceProblem } from "../manifests/source.ts";
-import type { Knowledge } from "./dev-state.ts";
+import type { DevState } from "./dev-state.ts";
 import type { FolderReading } from "./read-folder.ts";
 
 /**
@@ -27,25 +27,25 @@ export interface Snapshot {
   readonly standings: ReadonlyMap<string, Standing>;
 }
 
-export interface Findings {
+export interface PassResult {
   readonly folder: string;
   readonly reading: FolderReading;
-  readonly known: Knowledge;
+  readonly known: DevState;
   readonly verdicts: readonly Verdict[];
 }
 
-export function snapshotOf(findings: Findings): Snapshot {
-  const { known, verdicts, reading } = findings;
-  const places = placesOf(findings);
-  const problems = [...reading.checked.problems, ...verdicts.flatMap((verdict) => verdictProblems(verdict, places))];
-  const notes = [...reading.notes, ...verdicts.flatMap((verdict) => verdictNotices(verdict, places))];
+export function snapshotOf(result: PassResult): Snapshot {
+  const { known, verdicts, reading } = result;
+  const locate = locator(result);
+  const problems = [...reading.checked.problems, ...verdicts.flatMap((verdict) => verdictProblems(verdict, locate))];
+  const notes = [...reading.notes, ...verdicts.flatMap((verdict) => verdictNotices(verdict, locate))];
   const faulty = new Set(problems.flatMap(({ subject }) => (subject === undefined ? [] : [subject])));
   const unreadable = new Set(problems.filter(({ subject }) => subject === undefined).map(({ file }) => file));
   const standings = new Map<string, Standing>();
   for (const verdict of verdicts) {
     const subject = subjectOf(verdict);
     const object = known.objects.get(subject);
-    const file = join(findings.folder, object?.file ?? "");
+    const file = join(result.folder, object?.file ?? "");
     const state = stateOf(verdict, { isFaulty: faulty.has(subject), isFrozen: unreadable.has(file) });
     standings.set(subject, { uid: verdict.uid, generation: object?.generation ?? 0, state, file });
   }
@@ -58,14 +58,12 @@ function stateOf(verdict: Verdict, { isFaulty, isFrozen }: { isFaulty: boolean; 
   return verdict.accepted ? "live" : "waiting";
 }
 
-/** Lines that are news since `before`; on the first time only what is wrong and what is worth knowing. */
+/** Lines that are new since `before`; the first time only problems and notes. */
 export function newsOf(before: Snapshot | undefined, now: Snapshot): readonly string[] {
-  const told = new Set([...(before?.problems ?? []), ...(before?.notes ?? [])].map(problemLine));
-  const isNews = (line: string): boolean => !told.has(line);
+  const known = new Set([...(before?.problems ?? []), ...(before?.notes ?? [])].map(problemLine));
+  const isNews = (line: string): boolean => !known.has(line);
   const problems = unique(now.problems.map(problemLine)).filter(isNews);
-  const notes = unique(now.notes.map((note) => `${problemLine(note)} (nothing to mend)`)).filter(
-    (line) => !told.has(line),
-  );
+  const notes = unique(now.notes.map((note) => `${problemLine(note)} (nothing to mend)`)).filter(isNews);
   return [...problems, ...standingNews(before, now), ...notes];
 }
 
@@ -73,8 +71,8 @@ function standingNews(before: Snapshot | undefined, now: Snapshot): readonly str
   const lines: string[] = [];
   for (const [subject, standing] of now.standings) {
     const former = before?.standings.get(subject);
-    const said = before === undefined && standing.state === "live" ? undefined : newsOfOne(former, standing);
-    if (said !== undefined) lines.push(`${subject} ${said}`);
+    const change = before === undefined && standing.state === "live" ? undefined : newsOfOne(former, standing);
+    if (change !== undefined) lines.push(`${subject} ${change}`);
   }
   for (const subject of before?.standings.keys() ?? []) {
     if (!now.standings.has(subject)) lines.push(`${subject} is withdrawn`);
@@ -103,10 +101,10 @@ function frozenFiles(snapshot: Snapshot | undefined): readonly string[] {
   return unique(frozen.map(({ file }) => file));
 }
 
-type PlaceOf = (subject: string, pointer: string) => Pick<SourceProblem, "file" | "line" | "column">;
+type Locate = (subject: string, pointer: string) => Pick<SourceProblem, "file" | "line" | "column">;
 
-/** Where something stands in the file that was read now; the file's start where it could not be read. */
-function placesOf({ folder, reading, known }: Findings): PlaceOf {
+/** Finds the position in the file that was read now; the start of the file when it could not be read. */
+function locator({ folder, reading, known }: PassResult): Locate {
   const sources = new Map(reading.checked.manifests.map(({ source }) => [source.subject, source]));
   return (subject, pointer) => {
     const source = sources.get(subject);
@@ -115,23 +113,23 @@ function placesOf({ folder, reading, known }: Findings): PlaceOf {
   };
 }
 
-function verdictProblems(verdict: Verdict, placeOf: PlaceOf): readonly SourceProblem[] {
-  // What the person asked for is nothing to mend.
+function verdictProblems(verdict: Verdict, locate: Locate): readonly SourceProblem[] {
+  // Nothing is wrong when the manifest itself asks for it.
   if (verdict.accepted || verdict.reason === "Suspended" || verdict.reason === "Deleting") return [];
   const subject = subjectOf(verdict);
   return verdict.faults.map(({ message, pointer = "" }) => ({
-    ...placeOf(subject, pointer),
+    ...locate(subject, pointer),
     subject,
     pointer,
     message: `${message} (${verdict.reason})`,
   }));
 }
 
-function verdictNotices(verdict: Verdict, placeOf: PlaceOf): readonly SourceProblem[] {
+function verdictNotices(verdict: Verdict, locate: Locate): readonly SourceProblem[] {
   if (!verdict.accepted) return [];
   const subject = subjectOf(verdict);
   return verdict.notices.map(({ message, pointer = "" }) => ({
-    ...placeOf(subject, pointer),
+    ...locate(subject, pointer),
     subject,
     pointer,
     message,

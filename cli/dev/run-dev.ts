@@ -1,29 +1,40 @@
-// Dev mode, put together: data folder, store, data plane, cluster stand-in, watcher, and what is told at the terminal.
+// Dev mode, put together: data folder, store, data plane, cluster stand-in, watcher, and what is printed at the terminal.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
+import type { LogLevel } from "../../core/log/logger.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
-import type { Store } from "../../dataplane/store/port.ts";
+import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckSchema, createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import type { Closers } from "../run-program.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
-import type { DevOptions } from "./dev-options.ts";
 import { follow } from "./follow.ts";
-import { openStore } from "./open-store.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
-import { welcome } from "./startup-message.ts";
-import { createKnowledgeFile } from "./state-file.ts";
+import { startupMessage } from "./startup-message.ts";
+import { createStateFile } from "./state-file.ts";
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+export interface DevOptions {
+  readonly folder: string;
+  readonly host: string;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly data: string;
+  readonly redis: string | undefined;
+  readonly logLevel: LogLevel;
+  readonly publicUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
- * Resolves once everything is served and told. Whatever it opens is added to `closers` in order, however far it comes, for
+ * Resolves once everything is served and printed. What it opens is added to `closers` in order, even if it fails half-way, for
  * the caller to close in the reverse order.
  */
 export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
@@ -36,17 +47,17 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(join(options.data, "secrets"));
   const cluster = await openCluster({ options, data, live, checkSchema, store, secretFiles, publicUrl });
-  for (const line of await cluster.reconcile()) say(line);
+  for (const line of await cluster.reconcile()) print(line);
 
   const view = cluster.view();
   const credentials = await usableCredentials(view, secretFiles);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl: reachable(plane.adminUrl) };
-  for (const line of welcome({ view, credentials, folder: options.folder, ...urls })) say(line);
+  for (const line of startupMessage({ view, credentials, folder: options.folder, ...urls })) print(line);
 
   const paths = [options.folder, secretFiles.folder];
-  const following = await follow({ cluster, paths, say, now: () => systemClock.now(), timers: systemTimers });
+  const following = await follow({ cluster, paths, print, now: () => systemClock.now(), timers: systemTimers });
   closers.push(() => following.stop());
-  say("Ready");
+  print("Ready");
 }
 
 /** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */
@@ -59,12 +70,7 @@ async function startPlane(
   const plane = await startDataPlane({
     directory: live.directory,
     store: async (observe) => {
-      store = await openStore({
-        redis: options.redis,
-        directory: join(options.data, "store"),
-        clock: systemClock,
-        observe,
-      });
+      store = await openStore(options, observe);
       return store;
     },
     host,
@@ -82,6 +88,19 @@ async function startPlane(
   return { plane, store };
 }
 
+/** The embedded store, or Redis JSON where a URL says so. Only the one that is used is loaded. */
+async function openStore(
+  { redis, data }: DevOptions,
+  observe: (observation: StoreObservation) => void,
+): Promise<Store> {
+  if (redis !== undefined) {
+    const { createRedisStore } = await import("../../dataplane/store/redis/redis-store.ts");
+    return await createRedisStore({ url: redis, clock: systemClock, observe });
+  }
+  const { createEmbeddedStore } = await import("../../dataplane/store/embedded/embedded-store.ts");
+  return await createEmbeddedStore({ directory: join(data, "store"), clock: systemClock, observe });
+}
+
 interface ClusterParts {
   readonly options: DevOptions;
   readonly data: DataFolder;
@@ -97,7 +116,7 @@ async function openCluster(parts: ClusterParts): Promise<Cluster> {
   return await createCluster({
     ...rest,
     folder: options.folder,
-    knowledge: createKnowledgeFile(data.file("objects.json")),
+    stateFile: createStateFile(data.file("objects.json")),
     clock: systemClock,
     random: randomBytes,
     newUid: randomUUID,
@@ -107,7 +126,7 @@ async function openCluster(parts: ClusterParts): Promise<Cluster> {
   });
 }
 
-/** An address that stands for all of this machine's is nothing that one can connect to everywhere. */
+/** A wildcard address is not one that every client can connect to. */
 function reachable(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }

@@ -5,7 +5,7 @@ import type { Operation, OperationAccess, Permission, ProjectParts, ResourceConf
 import { sampleObject } from "../../core/schema/sample-object.ts";
 import { shellWord, type UsableCredential } from "./credentials.ts";
 
-export interface TryOptions {
+export interface SampleOptions {
   /** By `<namespace>/<name>`. */
   readonly published: ReadonlyMap<string, ProjectParts>;
   readonly credentials: readonly UsableCredential[];
@@ -24,7 +24,7 @@ type Chooser = (project: ProjectView) => string | undefined;
 const choosers: readonly Chooser[] = [createLine, listLine, loginLine, readLine];
 
 /** At most one line of each sort, all of one project where it has them. */
-export function tryLines({ published, credentials, url }: TryOptions): readonly string[] {
+export function sampleRequests({ published, credentials, url }: SampleOptions): readonly string[] {
   const projects = [...published].flatMap(([key, parts]): readonly ProjectView[] => {
     if (parts.project.serving === "Off") return [];
     const own = credentials.filter(({ project, read }) => project === key && read !== undefined);

@@ -7,7 +7,7 @@ import { parse, stringify } from "yaml";
 import type { Secret, UncheckedObject } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
-import { writeWhole } from "./write-atomically.ts";
+import { writeAtomically } from "./write-atomically.ts";
 
 export interface SecretReading {
   /** By `<namespace>/<name>`. */
@@ -43,7 +43,7 @@ export function createSecretFiles(folder: string): SecretFiles {
     },
     async write(secret) {
       await mkdir(join(folder, secret.namespace), { recursive: true, mode: 0o700 });
-      await writeWhole(fileOf(secret.namespace, secret.name), manifestOf(secret));
+      await writeAtomically(fileOf(secret.namespace, secret.name), manifestOf(secret));
     },
     remove: (namespace, name) => rm(fileOf(namespace, name), { force: true }),
   };

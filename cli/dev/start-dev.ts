@@ -4,7 +4,7 @@ import { enableCompileCache } from "node:module";
 import { commandFrame, runProgram } from "../run-program.ts";
 import { requireFolder } from "../start-refused.ts";
 import { openDataFolder } from "./data-folder.ts";
-import type { DevOptions } from "./dev-options.ts";
+import type { DevOptions } from "./run-dev.ts";
 
 /** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
 export async function startDev(options: DevOptions): Promise<number> {
@@ -12,8 +12,8 @@ export async function startDev(options: DevOptions): Promise<number> {
     await requireFolder(options.folder);
     const data = await openDataFolder(options.data, options.folder);
     closers.push(() => data.close());
-    // What Node makes of our modules is kept, which spares every start but the first a good part of its time; in this
-    // folder and not in the system's for temporary files, because what lies there is run.
+    // Compiled modules are cached, which makes later starts faster; in this folder and not in the system's temporary one,
+    // because the cache holds code that is run.
     enableCompileCache(data.file("cache"));
     const { runDev } = await import("./run-dev.ts");
     await runDev(options, data, closers);

@@ -1,10 +1,10 @@
-// Turns what is served into the text that dev mode starts with: base URLs, where credentials are, lines to try.
+// Turns what is served into the text that dev mode prints at its start: base URLs, files of credentials, sample requests.
 
 import type { ClusterView } from "./cluster.ts";
 import type { UsableCredential } from "./credentials.ts";
-import { tryLines } from "./sample-requests.ts";
+import { sampleRequests } from "./sample-requests.ts";
 
-export interface WelcomeOptions {
+export interface StartupMessageOptions {
   readonly view: ClusterView;
   readonly credentials: readonly UsableCredential[];
   readonly folder: string;
@@ -15,7 +15,7 @@ export interface WelcomeOptions {
   readonly adminUrl: string;
 }
 
-export function welcome(options: WelcomeOptions): readonly string[] {
+export function startupMessage(options: StartupMessageOptions): readonly string[] {
   const { view, credentials, folder, url, publicUrl, adminUrl } = options;
   const keys = [...view.published.keys()];
   if (keys.length === 0) return [`No Project is served yet: save one in ${folder} and it is live.`, ""];
@@ -23,7 +23,7 @@ export function welcome(options: WelcomeOptions): readonly string[] {
   const secrets = credentials.map(
     ({ kind, name, project, role, access, file }) => [`${kind} ${name}`, project, `${role}, ${access}`, file] as const,
   );
-  const lines = tryLines({ published: view.published, credentials, url });
+  const lines = sampleRequests({ published: view.published, credentials, url });
   return [
     ...block("Projects", columns(projects)),
     ...block("Credentials, each in its file", columns(secrets)),

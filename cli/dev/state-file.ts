@@ -1,38 +1,42 @@
-// Keeps what dev mode knows of objects over restarts, in one file that holds no secrets. Refuses a file that it can't read
-// rather than giving every object a new identity.
+// Keeps the state of dev mode over restarts, in one file that holds no secrets. Refuses a file that it can't read rather than
+// giving every object a new identity.
 
 import { readFile } from "node:fs/promises";
 import { StartRefused } from "../start-refused.ts";
-import type { Grave, Knowledge, KnownObject } from "./dev-state.ts";
-import { nothingKnown } from "./dev-state.ts";
-import { writeWhole } from "./write-atomically.ts";
+import { type DevState, emptyState, type KnownObject, type PendingDeletion } from "./dev-state.ts";
+import { writeAtomically } from "./write-atomically.ts";
 
 const formatVersion = 1;
 
-interface StateFile {
+interface StoredState {
   readonly version: number;
   readonly objects: Readonly<Record<string, KnownObject>>;
-  readonly graves: readonly Grave[];
+  /** Pending deletions, under the name that files of earlier versions have. */
+  readonly graves: readonly PendingDeletion[];
 }
 
-export interface KnowledgeFile {
-  read(): Promise<Knowledge>;
+export interface StateFile {
+  read(): Promise<DevState>;
   /** Writes only what differs from what was read or written last. */
-  write(knowledge: Knowledge): Promise<void>;
+  write(state: DevState): Promise<void>;
 }
 
-export function createKnowledgeFile(file: string): KnowledgeFile {
+export function createStateFile(file: string): StateFile {
   let last: string | undefined;
   return {
     async read() {
       last = await textOf(file);
-      return last === undefined ? nothingKnown : knowledgeOf(last, file);
+      return last === undefined ? emptyState : stateOf(last, file);
     },
-    async write({ objects, graves }) {
-      const state: StateFile = { version: formatVersion, objects: Object.fromEntries(objects), graves };
+    async write({ objects, pendingDeletions }) {
+      const state: StoredState = {
+        version: formatVersion,
+        objects: Object.fromEntries(objects),
+        graves: pendingDeletions,
+      };
       const text = `${JSON.stringify(state)}\n`;
       if (text === last) return;
-      await writeWhole(file, text);
+      await writeAtomically(file, text);
       last = text;
     },
   };
@@ -47,19 +51,19 @@ async function textOf(file: string): Promise<string | undefined> {
   }
 }
 
-function knowledgeOf(text: string, file: string): Knowledge {
+function stateOf(text: string, file: string): DevState {
   const state = parsed(text, file);
   if (state.version !== formatVersion) {
     throw new StartRefused(
       `${file} was written by another version of jsonplane: use that one, or another folder with --data`,
     );
   }
-  return { objects: new Map(Object.entries(state.objects)), graves: state.graves };
+  return { objects: new Map(Object.entries(state.objects)), pendingDeletions: state.graves };
 }
 
-function parsed(text: string, file: string): StateFile {
+function parsed(text: string, file: string): StoredState {
   try {
-    return JSON.parse(text) as StateFile;
+    return JSON.parse(text) as StoredState;
   } catch (cause) {
     throw new StartRefused(`${file} is damaged: restore it, or choose another folder with --data`, { cause });
   }

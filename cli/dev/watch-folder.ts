@@ -1,5 +1,5 @@
-// Tells when anything in a folder of manifests changes: by the system's events, gathered for a moment, and by looking at
-// sizes and times now and then, for file systems that send none. Hidden folders and node_modules don't count.
+// Reports when anything in a folder of manifests changes: by the system's events, debounced, and by comparing sizes and times
+// regularly, for file systems that send no events. Hidden folders and node_modules are left out.
 
 import { type FSWatcher, watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
@@ -21,8 +21,8 @@ export interface WatchOptions {
   readonly lookEveryMs?: number;
 }
 
-/** However many changes come, they are told after this many quiet times. */
-const mostQuietTimes = 5;
+/** Changes that keep coming are reported after this many quiet periods at most. */
+const maxQuietPeriods = 5;
 
 export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_000 }: WatchOptions): FolderWatch {
   const watchers = new Map<string, FSWatcher>();
@@ -30,7 +30,7 @@ export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_0
   let quiet: NodeJS.Timeout | undefined;
   let firstTouch: number | undefined;
 
-  const tell = async (): Promise<void> => {
+  const notify = async (): Promise<void> => {
     firstTouch = undefined;
     // Before the folder is read: what is written into a new folder from now on is seen.
     await watchAll();
@@ -41,7 +41,7 @@ export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_0
     firstTouch ??= performance.now();
     const waited = performance.now() - firstTouch;
     clearTimeout(quiet);
-    quiet = setTimeout(() => void tell(), Math.min(quietMs, Math.max(0, mostQuietTimes * quietMs - waited)));
+    quiet = setTimeout(() => void notify(), Math.min(quietMs, Math.max(0, maxQuietPeriods * quietMs - waited)));
   };
 
   async function watchAll(): Promise<void> {
@@ -51,7 +51,7 @@ export function watchFolders({ paths, onChange, quietMs = 100, lookEveryMs = 2_0
     for (const folder of wanted) if (!watchers.has(folder)) watchOne(folder);
   }
 
-  /** Without events (some network and container file systems) looking is left, which is slower and never wrong. */
+  /** Without events (some network and container file systems) the regular comparison still finds every change, later. */
   function watchOne(folder: string): void {
     try {
       const watcher = watch(folder, (_, name) => {

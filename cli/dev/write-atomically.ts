@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { open, rename } from "node:fs/promises";
 
-export async function writeWhole(file: string, text: string): Promise<void> {
+export async function writeAtomically(file: string, text: string): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   const handle = await open(temporary, "wx", 0o600);
   try {

@@ -58,30 +58,12 @@ export const retiredWords: readonly RetiredWord[] = [
 /** Names that stay as they are, because stored data have them. */
 export const storedNames: Readonly<Record<string, readonly string[]>> = {
   "operator/publish/data-records.ts": ["doomedAt", "doomedBy"],
+  "cli/dev/state-file.ts": ["graves"],
 };
 
 /** Words that folders still have. One that a folder no longer has may not stand here. */
 export const notYetClean: Readonly<Record<string, readonly string[]>> = {
-  cli: [
-    "burial",
-    "buried",
-    "findings",
-    "gateway",
-    "grave",
-    "graves",
-    "in order",
-    "judge",
-    "judged",
-    "knowledge",
-    "most",
-    "reach",
-    "risen",
-    "said",
-    "tell",
-    "told",
-    "try lines",
-    "welcome",
-  ],
+  cli: ["findings", "gateway", "in order", "judge", "judged", "most", "reach", "said", "tell", "told"],
   core: [
     "create in order",
     "few",

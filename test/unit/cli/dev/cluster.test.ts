@@ -156,6 +156,15 @@ describe("a folder of manifests", () => {
     expect(dev.parts()).toEqual(before);
   });
 
+  it("keeps what waits for its deletion under the name that earlier versions read", async () => {
+    dev.edit("a.yaml", shop);
+    await dev.pass();
+    dev.edit("a.yaml", undefined);
+    await dev.pass();
+    const state = JSON.parse(readFileSync(join(dirname(dev.folder), "objects.json"), "utf8"));
+    expect(state.graves).toMatchObject([{ subject: "Project/default/shop", removedAt: dev.clock.now() }]);
+  });
+
   it("writes nothing when nothing changes", async () => {
     dev.edit("a.yaml", shop + books() + manifest("ApiKey", "ci") + manifest("ProjectUser", "alice"));
     await dev.pass();

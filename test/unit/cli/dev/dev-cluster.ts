@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cluster, createCluster } from "../../../../cli/dev/cluster.ts";
 import { createSecretFiles, type SecretFiles } from "../../../../cli/dev/secret-files.ts";
-import { createKnowledgeFile } from "../../../../cli/dev/state-file.ts";
+import { createStateFile } from "../../../../cli/dev/state-file.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
@@ -47,7 +47,7 @@ export async function devCluster(): Promise<DevCluster> {
   const open = (): Promise<Cluster> =>
     createCluster({
       folder,
-      knowledge: createKnowledgeFile(join(root, "objects.json")),
+      stateFile: createStateFile(join(root, "objects.json")),
       secretFiles: secrets,
       live,
       checkSchema: createSchemaCheck(),

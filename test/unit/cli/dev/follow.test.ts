@@ -13,7 +13,7 @@ let passes: number;
 let view: ClusterView;
 
 const nothing: ClusterView = {
-  known: { objects: new Map(), graves: [] },
+  known: { objects: new Map(), pendingDeletions: [] },
   published: new Map(),
   generated: new Map(),
   folderSecrets: new Map(),
@@ -39,7 +39,7 @@ async function started(first: ClusterView): Promise<void> {
     view: () => view,
   };
   const { now } = time.clock;
-  following = await follow({ cluster, paths: [folder], say: () => undefined, now, timers: time.timers });
+  following = await follow({ cluster, paths: [folder], print: () => undefined, now, timers: time.timers });
 }
 
 it("passes again at the moment that credentials change by themselves, and not before", async () => {
