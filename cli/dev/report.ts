@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Verdict } from "../../operator/model/verdict.ts";
-import { problemLine, type SourceProblem } from "../manifests/source.ts";
+import { noteLine, problemLine, type SourceProblem } from "../manifests/source.ts";
 import type { DevState } from "./dev-state.ts";
 import type { FolderReading } from "./read-folder.ts";
 
@@ -60,10 +60,10 @@ function stateOf(verdict: Verdict, { isFaulty, isFrozen }: { isFaulty: boolean; 
 
 /** Lines that are new since `before`; the first time only problems and notes. */
 export function newsOf(before: Snapshot | undefined, now: Snapshot): readonly string[] {
-  const known = new Set([...(before?.problems ?? []), ...(before?.notes ?? [])].map(problemLine));
+  const known = new Set([...(before?.problems ?? []).map(problemLine), ...(before?.notes ?? []).map(noteLine)]);
   const isNews = (line: string): boolean => !known.has(line);
   const problems = unique(now.problems.map(problemLine)).filter(isNews);
-  const notes = unique(now.notes.map((note) => `${problemLine(note)} (nothing to mend)`)).filter(isNews);
+  const notes = unique(now.notes.map(noteLine)).filter(isNews);
   return [...problems, ...standingNews(before, now), ...notes];
 }
 

@@ -37,3 +37,7 @@ export function problemLine(problem: SourceProblem): string {
   const text = `${file}:${line}:${column}: ${about === "" ? "" : `${about}: `}${message}`;
   return text.replaceAll(/[\r\n]+/g, " ");
 }
+
+export function noteLine(note: SourceNote): string {
+  return problemLine({ ...note, message: `note: ${note.message}` });
+}

@@ -47,6 +47,12 @@ describe("a folder of manifests", () => {
     expect(await dev.pass()).toEqual(["ApiResource/default/books is live"]);
   });
 
+  it("says a note once", async () => {
+    dev.edit("a.yaml", `${shop}---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: c }\n`);
+    expect(await dev.pass()).toEqual([expect.stringContaining("ConfigMap is not served here")]);
+    expect(await dev.pass()).toEqual([]);
+  });
+
   it("keeps the last good version of an edit that breaks, says where, and says when it is mended", async () => {
     dev.edit("a.yaml", shop + books({ type: "object", title: "good" }));
     await dev.pass();
