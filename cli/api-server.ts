@@ -1,22 +1,22 @@
-// How a command reaches the API server: the way that kubectl or a pod has, the operator's own namespace there, and why there is no answer.
+// How a command connects to the API server, as kubectl or a pod does; the operator's namespace there; and why there is no answer.
 
 import { systemMonotonic } from "../core/timers.ts";
 import { ApiUnreachable } from "../operator/kube/api.ts";
 import { type ConnectOptions, namespaceOf } from "../operator/kube/connect.ts";
 import { NoCluster } from "../operator/kube/credentials.ts";
 
-/** What createKubeApi takes beside an observer. */
-export type Reach = Omit<ConnectOptions, "observe">;
+/** The options of createKubeApi without its observer. */
+export type ApiServerOptions = Omit<ConnectOptions, "observe">;
 
 /** By the kubeconfig that --kubeconfig names, else as this process's environment says. */
-export function reachBy(kubeconfig: string | undefined): Reach {
+export function apiServerOptions(kubeconfig: string | undefined): ApiServerOptions {
   return { ...(kubeconfig !== undefined && { kubeconfig }), environment: process.env, monotonic: systemMonotonic };
 }
 
 /** In a pod the service account's; a kubeconfig's context speaks of the person, not of the operator. */
-export async function operatorNamespace(reach: Reach): Promise<string> {
-  const inPod = reach.environment["KUBERNETES_SERVICE_HOST"] !== undefined && reach.kubeconfig === undefined;
-  return inPod ? await namespaceOf(reach) : "jsonplane-system";
+export async function operatorNamespace(options: ApiServerOptions): Promise<string> {
+  const inPod = options.environment["KUBERNETES_SERVICE_HOST"] !== undefined && options.kubeconfig === undefined;
+  return inPod ? await namespaceOf(options) : "jsonplane-system";
 }
 
 /** In a sentence; undefined when the error is another one. */

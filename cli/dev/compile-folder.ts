@@ -14,8 +14,7 @@ import { recallProject } from "../../operator/resolve/recall-project.ts";
 import { earliest, type FindSecret } from "../../operator/resolve/resolution.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
-import { grantHosts } from "../manifests/grant-hosts.ts";
-import { groupByProject } from "../manifests/projects.ts";
+import { grantHosts, groupByProject } from "../manifests/projects.ts";
 import { type DevState, liveManifest, storedObject } from "./dev-state.ts";
 
 /** By `<namespace>/<name>`. */

@@ -24,7 +24,7 @@ export interface ClearOptions {
 /** The kinds that have data. */
 const withData: readonly Kind[] = ["Project", "ApiResource", "RootKey"];
 const pageSize = 500;
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 type Outcome = "cleared" | "left" | "failed";
 
@@ -116,7 +116,7 @@ async function removeFrom(options: ClearOptions, removal: Removal): Promise<Outc
     if (outcome === "changed") return say("cleared", "its finalizer is removed");
     return say("left", `something else set its finalizer; remove ${[...own.droppable].join(", ")} with kubectl edit`);
   } catch (error) {
-    if (!isConflict(error) || attempt >= mostAttempts) throw error;
+    if (!isConflict(error) || attempt >= maxAttempts) throw error;
     const now = await api.get(customTypes[kind], object.metadata);
     // Made anew under the name: not what was looked at.
     if (now === undefined || now.metadata.uid !== object.metadata.uid) return say("cleared", "it is gone by now");

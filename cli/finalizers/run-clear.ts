@@ -3,7 +3,7 @@
 
 import type { Kind } from "../../core/manifests/object.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
-import { reachBy, whyNoApiServer } from "../api-server.ts";
+import { apiServerOptions, whyNoApiServer } from "../api-server.ts";
 import { clearFinalizers } from "./clear-finalizers.ts";
 
 export interface ClearSettings {
@@ -22,7 +22,7 @@ export async function runClear(settings: ClearSettings): Promise<number> {
     return 2;
   }
   try {
-    const { api } = await createKubeApi({ ...reachBy(kubeconfig), observe: () => undefined });
+    const { api } = await createKubeApi({ ...apiServerOptions(kubeconfig), observe: () => undefined });
     try {
       return await clearFinalizers({ ...settings, api, out: (line) => void process.stdout.write(`${line}\n`) });
     } finally {

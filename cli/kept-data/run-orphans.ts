@@ -16,7 +16,7 @@ import { readDataRecord } from "../../operator/publish/data-records.ts";
 import { RecordUnreadable } from "../../operator/publish/refusals.ts";
 import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-users/redis-secret.ts";
 import { ownerIn, ownerOf } from "../../operator/runtime/open-config.ts";
-import { operatorNamespace, reachBy, whyNoApiServer } from "../api-server.ts";
+import { apiServerOptions, operatorNamespace, whyNoApiServer } from "../api-server.ts";
 import { StartRefused } from "../start-refused.ts";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";
 import { orderDeletion } from "./order-deletion.ts";
@@ -166,9 +166,9 @@ async function withConnections(
   work: (connected: Connected) => Promise<number>,
 ): Promise<number> {
   const { kubeconfig, className } = settings;
-  const reach = reachBy(kubeconfig);
-  const own = settings.operatorNamespace ?? (await operatorNamespace(reach));
-  const { api } = await createKubeApi({ ...reach, observe: () => undefined });
+  const apiServer = apiServerOptions(kubeconfig);
+  const own = settings.operatorNamespace ?? (await operatorNamespace(apiServer));
+  const { api } = await createKubeApi({ ...apiServer, observe: () => undefined });
   try {
     const secret = { namespace: own, name: ringSecretNameOf(className) };
     const gateway = await connectToRedis(settings, api, own);
@@ -216,8 +216,8 @@ function refusalOf(error: unknown): string | undefined {
       "it takes get on namespaces, list on projects of jsonplane.io, and get and update on secrets of the operator's namespace";
     return error.status === 401 || error.status === 403 ? `${error.message}; ${needs}` : error.message;
   }
-  const told = [StoreUnavailable, StartRefused, FleetRingUnusable, RedisSecretUnusable, RecordUnreadable];
-  return told.some((kind) => error instanceof kind) ? (error as Error).message : whyNoApiServer(error);
+  const reported = [StoreUnavailable, StartRefused, FleetRingUnusable, RedisSecretUnusable, RecordUnreadable];
+  return reported.some((kind) => error instanceof kind) ? (error as Error).message : whyNoApiServer(error);
 }
 
 function write(line: string): void {

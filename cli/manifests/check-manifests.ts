@@ -56,7 +56,7 @@ export function checkManifests(
   return { manifests, secrets, problems };
 }
 
-/** A problem of an object with its place in the file. */
+/** A problem of an object with its position in the file. */
 export function located(source: SourcedObject, problem: Pick<Problem, "pointer" | "detail">): SourceProblem {
   const { pointer, detail } = problem;
   const unknown = detail.startsWith("unknown field");

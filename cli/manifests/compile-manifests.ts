@@ -11,8 +11,7 @@ import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../../operator/model/project-objects.ts";
 import type { Verdict } from "../../operator/model/verdict.ts";
 import { type CheckedManifests, located } from "./check-manifests.ts";
-import { grantHosts } from "./grant-hosts.ts";
-import { groupByProject } from "./projects.ts";
+import { grantHosts, groupByProject } from "./projects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
 export interface CompiledManifests {
@@ -25,7 +24,7 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
   const objects = checked.manifests.map(({ manifest, source }) => stored(manifest, source.subject));
   const hosts = grantHosts(objects.filter(isProject), new Map());
   const checkSchema = createSchemaCheck();
-  const findings = Array.from(groupByProject(objects).values()).flatMap((bundle) => {
+  const perProject = Array.from(groupByProject(objects).values()).flatMap((bundle) => {
     const project = bundle.project ?? standIn(bundle.ref);
     const compiled = compileProject({
       ...bundle,
@@ -35,14 +34,14 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
       hosts: hosts.get(project.metadata.uid) ?? noHosts,
       checkSchema,
     });
-    const judged = compiled.verdicts.map((verdict) => judge(verdict, sources));
-    return bundle.project === undefined ? [orphans(bundle, sources, checked), ...judged] : judged;
+    const results = compiled.verdicts.map((verdict) => resultOf(verdict, sources));
+    return bundle.project === undefined ? [missingProject(bundle, sources, checked), ...results] : results;
   });
-  const all = [...findings, ...checked.manifests.map((entry) => secretFindings(entry, checked))];
+  const all = [...perProject, ...checked.manifests.map((entry) => checkSecretRef(entry, checked))];
   return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
 }
 
-/** Children of a Project that is not there are judged all the same, so that all mistakes are named at once. */
+/** Children of a missing Project are checked as well, so that all mistakes are reported at once. */
 function standIn({ namespace, name }: ProjectRef): Project {
   const result = validateManifest({ apiVersion, kind: "Project", metadata: { namespace, name } });
   if (!result.ok) throw new Error(`Project ${namespace}/${name} has no valid default`);
@@ -53,7 +52,7 @@ function standIn({ namespace, name }: ProjectRef): Project {
 
 type CheckedManifest = CheckedManifests["manifests"][number];
 
-/** As a cluster would give it back; a suspended Project is judged as if it went on. */
+/** As a cluster would give it back; a suspended Project is checked as if it were not suspended. */
 function stored(manifest: CheckedManifest["manifest"], uid: string): CustomResource {
   const metadata = { ...manifest.metadata, uid, creationTimestamp: "1970-01-01T00:00:00Z" };
   if (manifest.kind !== "Project") return { ...manifest, metadata };
@@ -74,17 +73,17 @@ function everyCredential({ users, keys }: ProjectObjects): Credentials {
 
 const nothing: CompiledManifests = { problems: [], notes: [] };
 
-function judge(verdict: Verdict, sources: ReadonlyMap<string, SourcedObject>): CompiledManifests {
+function resultOf(verdict: Verdict, sources: ReadonlyMap<string, SourcedObject>): CompiledManifests {
   const source = sources.get(verdict.uid);
   if (source === undefined) return nothing;
-  const findings = (verdict.accepted ? verdict.notices : verdict.faults).map(({ pointer = "", message }) =>
+  const messages = (verdict.accepted ? verdict.notices : verdict.faults).map(({ pointer = "", message }) =>
     located(source, { pointer, detail: message }),
   );
-  return verdict.accepted ? { problems: [], notes: findings } : { problems: findings, notes: [] };
+  return verdict.accepted ? { problems: [], notes: messages } : { problems: messages, notes: [] };
 }
 
 /** Says of each child that its Project is missing, unless the Project is there and has problems of its own. */
-function orphans(
+function missingProject(
   bundle: ProjectObjects,
   sources: ReadonlyMap<string, SourcedObject>,
   { problems }: CheckedManifests,
@@ -100,7 +99,7 @@ function orphans(
 }
 
 /** A Secret among the manifests must have the entry; one that is not there may stand in the cluster. */
-function secretFindings({ manifest, source }: CheckedManifest, { secrets }: CheckedManifests): CompiledManifests {
+function checkSecretRef({ manifest, source }: CheckedManifest, { secrets }: CheckedManifests): CompiledManifests {
   if (manifest.kind !== "ProjectUser" || manifest.spec.passwordSecretRef === undefined) return nothing;
   const { name, key } = manifest.spec.passwordSecretRef;
   const { namespace } = manifest.metadata;

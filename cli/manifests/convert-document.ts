@@ -1,5 +1,5 @@
-// Turns one parsed YAML document into JSON as kubectl reads it, with the place of every value. Refuses what is read in two
-// ways or can't be said in JSON: ambiguous and repeated keys, tags, cycles, aliases that swell.
+// Turns one parsed YAML document into JSON as kubectl reads it, with the position of every value. Refuses what is ambiguous or has
+// no form in JSON: ambiguous and repeated keys, tags, cycles, aliases that add too many values.
 
 import {
   type Alias,
@@ -30,14 +30,14 @@ export interface Conversion {
   /** Undefined for an empty document. */
   readonly value: Json | undefined;
   readonly faults: readonly Fault[];
-  /** What is read in a way that may surprise, and is not refused. */
+  /** Values that are read in a surprising way and are not refused. */
   readonly notes: readonly Fault[];
 }
 
 const maxDepth = 128;
 /** Values that aliases may add to one document. */
 const maxAliased = 10_000;
-/** What stands in a Secret is not repeated in messages. */
+/** Messages do not repeat what a Secret holds. */
 const secretEntry = /\/(?:data|stringData)\//;
 const textTag = "tag:yaml.org,2002:str";
 
@@ -71,7 +71,7 @@ function targetsOf(document: Document): ReadonlyMap<Alias, Node> {
   return targets;
 }
 
-interface Place {
+interface Location {
   readonly pointer: string;
   readonly depth: number;
   /** Offset of the member's name. */
@@ -92,83 +92,81 @@ class Converter {
     this.#positions = positions;
   }
 
-  value(node: Node | null, place: Place): Json {
+  value(node: Node | null, at: Location): Json {
     if (node === null) return null;
-    if (isAlias(node)) return this.#alias(node, place);
-    if (this.#swells(node, place)) return null;
-    this.#remember(node, place);
-    if (place.depth > maxDepth) return this.#refuse(node, place, `Nested more than ${maxDepth} levels deep`);
-    if (isScalar(node)) return this.#scalar(node, place);
+    if (isAlias(node)) return this.#alias(node, at);
+    if (this.#addsTooMuch(node, at)) return null;
+    this.#locate(node, at);
+    if (at.depth > maxDepth) return this.#refuse(node, at, `Nested more than ${maxDepth} levels deep`);
+    if (isScalar(node)) return this.#scalar(node, at);
     if (node.tag !== undefined) {
-      return this.#refuse(node, place, `The tag ${node.tag} means nothing in JSON: take it away`);
+      return this.#refuse(node, at, `The tag ${node.tag} means nothing in JSON: take it away`);
     }
     if (isSeq(node)) {
-      return node.items.map((item, index) => this.value(item as Node | null, below(place, String(index))));
+      return node.items.map((item, index) => this.value(item as Node | null, below(at, String(index))));
     }
-    return isMap(node)
-      ? this.#map(node, place)
-      : this.#refuse(node, place, "Is neither a mapping, a list nor a scalar");
+    return isMap(node) ? this.#map(node, at) : this.#refuse(node, at, "Is neither a mapping, a list nor a scalar");
   }
 
-  /** True when aliases have added too much; says so once. */
-  #swells(node: Node, place: Place): boolean {
+  /** True when aliases have added too many values, which is one fault. */
+  #addsTooMuch(node: Node, at: Location): boolean {
     if (this.#expanding.size === 0) return false;
     this.#aliased++;
     if (this.#aliased === maxAliased + 1) {
-      this.#refuse(node, place, `Aliases swell this document by more than ${maxAliased} values`);
+      this.#refuse(node, at, `Aliases swell this document by more than ${maxAliased} values`);
     }
     return this.#aliased > maxAliased;
   }
 
-  #remember(node: Node, place: Place): void {
-    this.#positions.add(place.pointer, {
-      ...(place.key === undefined ? {} : { key: place.key }),
+  #locate(node: Node, at: Location): void {
+    this.#positions.add(at.pointer, {
+      ...(at.key === undefined ? {} : { key: at.key }),
       value: offsetOf(node),
       container: !isScalar(node),
       ...(isScalar(node) && node.type === "PLAIN" ? { plain: node.source ?? "" } : {}),
     });
   }
 
-  #alias(alias: Alias, place: Place): Json {
+  #alias(alias: Alias, at: Location): Json {
     const target = this.#targets.get(alias);
-    if (target === undefined) return this.#refuse(alias, place, `No anchor &${alias.source} stands before this alias`);
-    if (this.#expanding.has(target)) return this.#refuse(alias, place, `The anchor &${alias.source} contains itself`);
+    if (target === undefined) return this.#refuse(alias, at, `No anchor &${alias.source} stands before this alias`);
+    if (this.#expanding.has(target)) return this.#refuse(alias, at, `The anchor &${alias.source} contains itself`);
     this.#expanding.add(target);
-    const value = this.value(target, place);
+    const value = this.value(target, at);
     this.#expanding.delete(target);
     return value;
   }
 
-  #scalar(scalar: Scalar, place: Place): Json {
+  #scalar(scalar: Scalar, at: Location): Json {
     const text = String(scalar.value ?? "");
     if (scalar.tag === textTag) return text;
     if (scalar.tag !== undefined) {
-      return this.#refuse(scalar, place, `The tag ${scalar.tag} means nothing in JSON: write the value itself`);
+      return this.#refuse(scalar, at, `The tag ${scalar.tag} means nothing in JSON: write the value itself`);
     }
     if (scalar.type !== "PLAIN") return text;
     const reading = readPlainScalar(text);
-    const secret = secretEntry.test(place.pointer);
-    if (!reading.ok) return this.#refuse(scalar, place, secret ? "Is a number: write it in quotes" : reading.message);
+    const secret = secretEntry.test(at.pointer);
+    if (!reading.ok) return this.#refuse(scalar, at, secret ? "Is a number: write it in quotes" : reading.message);
     if (reading.surprising) {
       const message = secret
         ? "Without quotes this is no text for kubectl"
-        : `The unquoted ${text} is read as ${said(reading.value)}, as kubectl reads it`;
-      this.#tell(this.notes, { offset: offsetOf(scalar), pointer: place.pointer, message });
+        : `The unquoted ${text} is read as ${described(reading.value)}, as kubectl reads it`;
+      this.#add(this.notes, { offset: offsetOf(scalar), pointer: at.pointer, message });
     }
     return reading.value;
   }
 
-  #map(map: YAMLMap, place: Place): JsonObject {
+  #map(map: YAMLMap, at: Location): JsonObject {
     const members = new Map<string, Json>();
     const own = new Set<string>();
     for (const [index, pair] of map.items.entries()) {
       if (isMergeKey(pair)) {
-        for (const [name, value] of this.#merged(pair, place, index)) members.set(name, value);
+        for (const [name, value] of this.#merged(pair, at, index)) members.set(name, value);
         continue;
       }
-      const name = this.#key(pair.key as Node | null, place);
+      const name = this.#key(pair.key as Node | null, at);
       if (name === undefined) continue;
-      const inside = { ...below(place, name), key: offsetOf(pair.key as Node) };
+      const inside = { ...below(at, name), key: offsetOf(pair.key as Node) };
       if (own.has(name)) this.#refuse(pair.key as Node, inside, `The key ${JSON.stringify(name)} is there twice`);
       own.add(name);
       members.set(name, this.value(pair.value as Node | null, inside));
@@ -177,9 +175,9 @@ class Converter {
   }
 
   /** The name of a member; undefined when it is refused. */
-  #key(key: Node | null, place: Place): string | undefined {
+  #key(key: Node | null, at: Location): string | undefined {
     if (key === null || !isScalar(key) || (key.tag !== undefined && key.tag !== textTag)) {
-      this.#refuse(key, place, "A key must be a plain text");
+      this.#refuse(key, at, "A key must be a plain text");
       return undefined;
     }
     const text = String(key.value ?? "");
@@ -191,43 +189,43 @@ class Converter {
       String(reading.value) === text &&
       (typeof reading.value !== "number" || Number.isInteger(reading.value));
     if (stays && reading.value !== null) return text;
-    const as = reading.ok ? `is read as ${said(reading.value)} by kubectl` : "is no text";
+    const as = reading.ok ? `is read as ${described(reading.value)} by kubectl` : "is no text";
     this.#refuse(
       key,
-      below(place, text),
+      below(at, text),
       `The unquoted key ${text === "" ? "(nothing)" : text} ${as}: write "${text}" in quotes`,
     );
     return undefined;
   }
 
-  #merged(pair: Pair, place: Place, index: number): readonly (readonly [string, Json])[] {
+  #merged(pair: Pair, at: Location, index: number): readonly (readonly [string, Json])[] {
     if (index > 0) {
-      this.#refuse(pair.key as Node, place, "Write << first: kubectl lets it overwrite what stands before it");
+      this.#refuse(pair.key as Node, at, "Write << first: kubectl lets it overwrite what stands before it");
       return [];
     }
     const source = pair.value as Node | null;
     const sources = isSeq(source) ? source.items : [source];
     // The first of several wins.
     return sources.toReversed().flatMap((each) => {
-      const value = this.value(each as Node | null, place);
+      const value = this.value(each as Node | null, at);
       if (isObject(value)) return Object.entries(value);
-      this.#refuse(source, place, "<< takes a mapping or a list of mappings");
+      this.#refuse(source, at, "<< takes a mapping or a list of mappings");
       return [];
     });
   }
 
-  #refuse(node: Node | null, place: Place, message: string): null {
-    const offset = node === null ? (place.key ?? 0) : offsetOf(node);
-    this.#tell(this.faults, { offset, pointer: place.pointer, message });
+  #refuse(node: Node | null, at: Location, message: string): null {
+    const offset = node === null ? (at.key ?? 0) : offsetOf(node);
+    this.#add(this.faults, { offset, pointer: at.pointer, message });
     return null;
   }
 
-  /** Once, however many aliases repeat the place. */
-  #tell(told: Fault[], fault: Fault): void {
-    const isTold =
+  /** Each fault once, also where several aliases repeat it. */
+  #add(known: Fault[], fault: Fault): void {
+    const isKnown =
       this.#expanding.size > 0 &&
-      told.some(({ offset, message }) => offset === fault.offset && message === fault.message);
-    if (!isTold) told.push(fault);
+      known.some(({ offset, message }) => offset === fault.offset && message === fault.message);
+    if (!isKnown) known.push(fault);
   }
 }
 
@@ -235,15 +233,15 @@ function isMergeKey(pair: Pair): boolean {
   return isScalar(pair.key) && pair.key.type === "PLAIN" && pair.key.value === "<<";
 }
 
-function below(place: Place, name: string): Place {
-  return { pointer: childPointer(place.pointer, name), depth: place.depth + 1 };
+function below(at: Location, name: string): Location {
+  return { pointer: childPointer(at.pointer, name), depth: at.depth + 1 };
 }
 
 function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-function said(value: Json): string {
+function described(value: Json): string {
   if (value === null) return "null";
   return typeof value === "boolean" ? `the boolean ${value}` : `the number ${String(value)}`;
 }

@@ -1,5 +1,6 @@
 // Reads an unquoted YAML scalar as kubectl does, that is, by the rules of YAML 1.1 as go-yaml has them: `yes` is true, 0777
-// is 511, 2030-12-31 is a text. Refuses what JSON can't say and what would lose digits.
+// is 511, 2030-12-31 is a text. Refuses what has no form in JSON and what would lose digits. The YAML library's own schema for 1.1
+// is not go-yaml's: it reads 12:30:45 as 45045, 2030-12-31 as a date, `.` as NaN and ._5 as 0.5, and 0o17, 0B11 and 0X1f as texts.
 import type { Json } from "../../core/config/types.ts";
 
 export type ScalarReading =

@@ -1,5 +1,5 @@
-// Remembers where in a file each value of a document stands, so that a problem found by JSON Pointer can be shown with its
-// line and column.
+// Keeps the position of each value of a document in its file, so that a problem with a JSON Pointer can be shown with line and
+// column.
 import type { LineCounter } from "yaml";
 
 export interface Position {
@@ -8,7 +8,7 @@ export interface Position {
   readonly column: number;
 }
 
-interface Place {
+interface Location {
   /** Offset of the member's name; absent for list items and for the document itself. */
   readonly key?: number;
   readonly value: number;
@@ -18,15 +18,15 @@ interface Place {
 }
 
 export class Positions {
-  readonly #places = new Map<string, Place>();
+  readonly #locations = new Map<string, Location>();
   readonly #lines: LineCounter;
 
   constructor(lines: LineCounter) {
     this.#lines = lines;
   }
 
-  add(pointer: string, place: Place): void {
-    this.#places.set(pointer, place);
+  add(pointer: string, location: Location): void {
+    this.#locations.set(pointer, location);
   }
 
   at(offset: number): Position {
@@ -36,25 +36,25 @@ export class Positions {
 
   /** Of the value, or of its name where it is a container; of the nearest parent where there is nothing at `pointer`. */
   of(pointer: string): Position {
-    const place = this.#nearest(pointer);
-    const found = this.#places.get(pointer);
-    const offset = found !== undefined && !found.container ? found.value : (place.key ?? place.value);
+    const location = this.#nearest(pointer);
+    const found = this.#locations.get(pointer);
+    const offset = found !== undefined && !found.container ? found.value : (location.key ?? location.value);
     return this.at(offset);
   }
 
   ofKey(pointer: string): Position {
-    const place = this.#nearest(pointer);
-    return this.at(place.key ?? place.value);
+    const location = this.#nearest(pointer);
+    return this.at(location.key ?? location.value);
   }
 
   /** The unquoted text of the scalar at `pointer`. */
   plainText(pointer: string): string | undefined {
-    return this.#places.get(pointer)?.plain;
+    return this.#locations.get(pointer)?.plain;
   }
 
-  #nearest(pointer: string): Place {
-    const place = this.#places.get(pointer);
-    if (place !== undefined) return place;
+  #nearest(pointer: string): Location {
+    const location = this.#locations.get(pointer);
+    if (location !== undefined) return location;
     const end = pointer.lastIndexOf("/");
     return end < 0 ? { value: 0, container: true } : this.#nearest(pointer.slice(0, end));
   }

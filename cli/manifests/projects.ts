@@ -1,6 +1,8 @@
-// Turns objects of many Projects into one bundle per Project, keyed `<namespace>/<name>`: a Project that only its children
-// name has a bundle too, so that their statuses say that it is missing.
+// Groups the objects of a folder by Project, and decides which Project holds each host, by the operator's own rule.
 
+import { createHostClaims, type Holders } from "../../operator/compile/host-claims.ts";
+import type { HostPolicy } from "../../operator/compile/host-policy.ts";
+import { grantFor, type HostGrant } from "../../operator/compile/hosts.ts";
 import type {
   ApiKey,
   ApiResource,
@@ -20,6 +22,7 @@ interface Bundle {
   readonly keys: ApiKey[];
 }
 
+/** By `<namespace>/<name>`. A Project that only its children name is there too, so that their statuses say that it is missing. */
 export function groupByProject(objects: readonly CustomResource[]): ReadonlyMap<string, ProjectObjects> {
   const bundles = new Map<string, Bundle>();
   for (const object of objects) {
@@ -51,4 +54,18 @@ function add(bundle: Bundle, object: CustomResource): void {
       bundle.keys.push(object);
       return;
   }
+}
+
+/** On one's own machine every host may be claimed; two Projects still can't have the same one. */
+export const everyHost: HostPolicy = Object.freeze({ mayClaim: () => true, suffixesOf: () => [] });
+
+/** The hosts of each Project, by its UID. `incumbents` says which UID holds a host in what is served already. */
+export function grantHosts(
+  projects: readonly Project[],
+  incumbents: Holders,
+  policy: HostPolicy = everyHost,
+): ReadonlyMap<string, HostGrant> {
+  const claims = createHostClaims();
+  for (const project of projects) claims.put(project);
+  return new Map(projects.map((project) => [project.metadata.uid, grantFor(project, claims, incumbents, policy)]));
 }

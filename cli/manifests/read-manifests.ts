@@ -6,7 +6,8 @@ import { basename } from "node:path";
 import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isArray, isObject } from "../../core/json/json-value.ts";
 import { defaultNamespace } from "../../core/manifests/metadata.ts";
-import { judgeDocument } from "./judge-document.ts";
+import { nearest } from "../../core/manifests/nearest.ts";
+import { apiVersion, group, kinds } from "../../core/manifests/object.ts";
 import { listFiles } from "./list-files.ts";
 import type { Position } from "./positions.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
@@ -74,24 +75,24 @@ interface Parts {
 }
 
 function addDocument(file: string, document: YamlDocument, result: Parts): void {
-  const entries = entriesOf(document.value, "").map((entry) => ({ ...entry, verdict: judgeDocument(entry.value) }));
+  const entries = entriesOf(document.value, "").map((entry) => ({ ...entry, found: classify(entry.value) }));
   const [only] = entries;
   const about = entries.length === 1 && isObject(only?.value) ? { file, subject: subjectOf(only.value) } : { file };
-  // How foreign objects are written is no concern of ours.
-  const ours = entries.some(({ verdict }) => verdict.take);
+  // Style and errors of foreign objects are for other tools to report.
+  const ours = entries.some(({ found }) => found.ours);
   if (ours) result.notes.push(...document.notes.map((note) => ({ ...note, ...about })));
   if (ours && document.problems.length > 0) {
     result.problems.push(...document.problems.map((problem) => ({ ...problem, ...about })));
     return;
   }
-  for (const { verdict, pointer } of entries) {
-    const place = { file, ...document.positions.of(pointer), pointer: "" };
-    if (verdict.take) result.objects.push(sourced(file, document, { value: verdict.object, pointer }));
-    else (verdict.problem ? result.problems : result.notes).push({ ...place, message: verdict.message });
+  for (const { found, pointer } of entries) {
+    const start = { file, ...document.positions.of(pointer), pointer: "" };
+    if (found.ours) result.objects.push(sourced(file, document, { value: found.object, pointer }));
+    else (found.problem ? result.problems : result.notes).push({ ...start, message: found.message });
   }
 }
 
-/** JSON files of other tools abound; one that names no kind is not looked at more closely. */
+/** Many tools keep JSON files; one without kind and apiVersion is not a manifest. */
 function isForeignJson(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
@@ -100,6 +101,44 @@ function isForeignJson(text: string): boolean {
     if (error instanceof SyntaxError) return false;
     throw error;
   }
+}
+
+type Classification =
+  | { readonly ours: true; readonly object: JsonObject }
+  | { readonly ours: false; readonly problem: boolean; readonly message: string };
+
+/** Whether an object is one of ours, a foreign one to leave out, or one that was meant to be ours. */
+function classify(value: Json): Classification {
+  if (!isObject(value)) return problem("A manifest is a mapping with apiVersion, kind, metadata and spec");
+  const { kind } = value;
+  const version = value["apiVersion"];
+  if (isOwnGroup(version) || (version === "v1" && kind === "Secret")) return { ours: true, object: value };
+  if (kind === undefined && version === undefined) return note("Has neither apiVersion nor kind, left out");
+  if (typeof kind !== "string" || typeof version !== "string") {
+    return problem(`A manifest needs apiVersion and kind, such as ${apiVersion} and Project`);
+  }
+  return classifyForeign(version, kind);
+}
+
+function classifyForeign(version: string, kind: string): Classification {
+  const theirs = version.split("/")[0] ?? "";
+  if (nearest(theirs, [group]) !== undefined) {
+    return problem(`No such apiVersion ${version}, did you mean ${apiVersion}?`);
+  }
+  const alike = kinds.some((known) => known === kind) ? `, unlike ${apiVersion} ${kind}` : "";
+  return note(`${version} ${kind} is not served here${alike}: left out`);
+}
+
+function isOwnGroup(version: Json | undefined): boolean {
+  return typeof version === "string" && version.split("/")[0] === group;
+}
+
+function problem(message: string): Classification {
+  return { ours: false, problem: true, message };
+}
+
+function note(message: string): Classification {
+  return { ours: false, problem: false, message };
 }
 
 interface Entry {

@@ -1,4 +1,4 @@
-// Turns the text of one file, YAML with one or more documents or JSON, into values with their places and a list of what
+// Turns the text of one file, YAML with one or more documents or JSON, into values with their positions and a list of what
 // can't be read, each with line and column.
 import { LineCounter, parseAllDocuments } from "yaml";
 import type { Json } from "../../core/config/types.ts";

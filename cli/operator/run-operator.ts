@@ -10,7 +10,7 @@ import { hostPolicy } from "../../operator/compile/host-policy.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { startOperator } from "../../operator/runtime/app.ts";
 import { openAdminToken } from "../admin-token.ts";
-import { operatorNamespace, reachBy } from "../api-server.ts";
+import { apiServerOptions, operatorNamespace } from "../api-server.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 import { newIdentity } from "./identity.ts";
@@ -47,20 +47,20 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
   if (options.redisSecret !== undefined && Object.keys(credentials).length > 0) {
     throw new StartRefused("--redis names a user, and --redis-secret holds another one: leave one of them out");
   }
-  const publicUrl = required(options.publicUrl, "--public-url URL, what clients reach the data plane by");
+  const publicUrl = required(options.publicUrl, "--public-url URL, what clients apiServer the data plane by");
   const logger = createLogger({
     level: options.logLevel,
     clock: systemClock,
     write: (text) => void process.stderr.write(text),
   });
   closers.push(() => logger.flush());
-  const reach = reachBy(options.kubeconfig);
+  const apiServer = apiServerOptions(options.kubeconfig);
   const adminToken = await openAdminToken(options.adminTokenFile, logger, closers);
   const running = await startOperator({
     settings: {
       redis,
       redisSecret: options.redisSecret,
-      namespace: options.operatorNamespace ?? (await operatorNamespace(reach)),
+      namespace: options.operatorNamespace ?? (await operatorNamespace(apiServer)),
       watchNamespaces: options.watchNamespaces,
       className: options.className,
       identity: newIdentity(options.identity ?? hostname(), randomBytes),
@@ -71,7 +71,7 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
       hostPolicy: hostPolicy(options.allowedHosts),
       baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
     },
-    connect: (observe) => createKubeApi({ ...reach, observe }),
+    connect: (observe) => createKubeApi({ ...apiServer, observe }),
     host: options.host,
     adminPort: options.adminPort,
     adminToken,

@@ -4,8 +4,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
-import { grantHosts } from "../../../../cli/manifests/grant-hosts.ts";
-import { groupByProject } from "../../../../cli/manifests/projects.ts";
+import { grantHosts, groupByProject } from "../../../../cli/manifests/projects.ts";
 import type { JsonObject, ProjectParts } from "../../../../core/config/types.ts";
 import { compileProject } from "../../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../../operator/compile/hosts.ts";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 
 import { describe, expect, it } from "vitest";
-import { everyHost } from "../../../../cli/manifests/grant-hosts.ts";
+import { everyHost } from "../../../../cli/manifests/projects.ts";
 import { createHostClaims, createHostHolders } from "../../../../operator/compile/host-claims.ts";
 import { type HostPolicy, hostPolicy } from "../../../../operator/compile/host-policy.ts";
 import { grantFor, type HostGrant, noHosts } from "../../../../operator/compile/hosts.ts";
