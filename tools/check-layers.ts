@@ -8,7 +8,7 @@ import { startScript } from "./start-script.ts";
 
 startScript("npm run check:layers");
 const [root = new URL("..", import.meta.url).pathname] = readArguments({}, ["[FOLDER]"]).words;
-const { files, findings } = await checkLayers(root);
-for (const found of findings) console.error(printable(found));
-console.log(`${files} files, ${findings.length} findings`);
-process.exitCode = findings.length === 0 ? 0 : 1;
+const { files, violations } = await checkLayers(root);
+for (const found of violations) console.error(printable(found));
+console.log(`${files} files, ${violations.length} violations`);
+process.exitCode = violations.length === 0 ? 0 : 1;

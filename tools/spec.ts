@@ -3,7 +3,7 @@
 
 import { fileURLToPath } from "node:url";
 import { readArguments } from "./script-arguments.ts";
-import { judgeRows, printedRows, staleness, unprovedRows } from "./spec/check-rows.ts";
+import { checkRows, printedRows, staleness, unprovedRows } from "./spec/check-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
 import { startScript } from "./start-script.ts";
 import { readFullRun } from "./test-run/full-run.ts";
@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const { rows } = await readRows(root);
 const run = await readFullRun(root);
 const stale = staleness(run, await treeState(root));
-const verdicts = run === undefined || stale !== undefined ? judgeRows(rows, nothing()) : judgeRows(rows, run);
+const verdicts = run === undefined || stale !== undefined ? checkRows(rows, nothing()) : checkRows(rows, run);
 for (const line of printedRows(verdicts)) console.log(line);
 const proved = verdicts.filter((verdict) => verdict.proved).length;
 if (stale !== undefined) console.log(`Nothing counts: ${stale}`);

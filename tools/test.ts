@@ -15,7 +15,7 @@ import { runNightlySteps } from "./nightly/steps.ts";
 import { bringParts } from "./parts/bring-parts.ts";
 import { type PartGroup, partsOf } from "./parts/groups.ts";
 import { WrongArguments } from "./script-arguments.ts";
-import { judgeRows, unprovedRows } from "./spec/check-rows.ts";
+import { checkRows, unprovedRows } from "./spec/check-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
 import { startScript } from "./start-script.ts";
 import { type FullRun, writeFullRun } from "./test-run/full-run.ts";
@@ -98,7 +98,7 @@ function finish({ broken, complaints, ...counts }: WholeRun): number {
 /** Says how many promises of the interface this run proved; returns the unproved ones when docs/spec-rows.yaml enforces them. */
 async function openRows(run: FullRun): Promise<readonly string[]> {
   const { rows, enforce } = await readRows(root);
-  const verdicts = judgeRows(rows, run);
+  const verdicts = checkRows(rows, run);
   const open = unprovedRows(verdicts);
   console.log(
     `${verdicts.filter((verdict) => verdict.proved).length} of ${rows.length} promises of the interface proved (npm run spec lists them)`,

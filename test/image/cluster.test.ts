@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
-import { clusterPlace } from "../../tools/cluster/layout.ts";
+import { clusterLayout } from "../../tools/cluster/layout.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { imageBuild } from "../support/chart/image-build.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -75,7 +75,7 @@ it("bringing up a cluster that is up changes nothing", async () => {
   expect(await kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")).toBe(before);
 });
 
-const { folder, name } = clusterPlace(process.env, number);
+const { folder, name } = clusterLayout(process.env, number);
 
 /** Of a node of our own: command lines of its programs and of those who look after its pods. */
 async function processes(): Promise<readonly string[]> {

@@ -1,15 +1,15 @@
 // What a cluster of our own has from the start: a default StorageClass with ten volumes of the node, the Service of the
-// cluster's names and, where it is wanted, of metrics for `kubectl top` and autoscaling. Pure: a place in, a manifest out.
+// cluster's names and, where it is wanted, of metrics for `kubectl top` and autoscaling. Pure: a layout in, a manifest out.
 
 import { join } from "node:path";
-import { type ClusterPlace, dnsService, nodeName } from "./layout.ts";
+import { type ClusterLayout, dnsService, nodeName } from "./layout.ts";
 
 export const volumes = 10;
 
 /** Documents of kubectl, as JSON, which is YAML. */
-export function baseObjects(place: ClusterPlace, { metrics }: { readonly metrics: boolean }): string {
-  const items = [storageClass(), ...volumeList(place), ...nameService(place)];
-  if (metrics) items.push(...metricsService(place));
+export function baseObjects(layout: ClusterLayout, { metrics }: { readonly metrics: boolean }): string {
+  const items = [storageClass(), ...volumeList(layout), ...nameService(layout)];
+  if (metrics) items.push(...metricsService(layout));
   return JSON.stringify({ apiVersion: "v1", kind: "List", items });
 }
 
@@ -24,7 +24,7 @@ function storageClass(): object {
 }
 
 /** A volume that was released is not used again. */
-function volumeList(place: ClusterPlace): readonly object[] {
+function volumeList(layout: ClusterLayout): readonly object[] {
   const here = { key: "kubernetes.io/hostname", operator: "In", values: [nodeName] };
   return Array.from({ length: volumes }, (_, index) => ({
     apiVersion: "v1",
@@ -35,22 +35,22 @@ function volumeList(place: ClusterPlace): readonly object[] {
       accessModes: ["ReadWriteOnce"],
       persistentVolumeReclaimPolicy: "Retain",
       storageClassName: "standard",
-      local: { path: join(place.folder, "volumes", String(index)) },
+      local: { path: join(layout.folder, "volumes", String(index)) },
       nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [here] }] } },
     },
   }));
 }
 
-function nameService(place: ClusterPlace): readonly object[] {
+function nameService(layout: ClusterLayout): readonly object[] {
   const ports = [
     { name: "dns", port: 53, protocol: "UDP" },
     { name: "dns-tcp", port: 53, protocol: "TCP" },
   ];
   const service = { metadata: { name: "kube-dns", namespace: "kube-system" }, spec: { clusterIP: dnsService, ports } };
-  return [{ apiVersion: "v1", kind: "Service", ...service }, endpoints(place, "kube-dns", ports)];
+  return [{ apiVersion: "v1", kind: "Service", ...service }, endpoints(layout, "kube-dns", ports)];
 }
 
-function metricsService(place: ClusterPlace): readonly object[] {
+function metricsService(layout: ClusterLayout): readonly object[] {
   const name = "metrics-server";
   const service = { name, namespace: "kube-system" };
   return [
@@ -60,7 +60,7 @@ function metricsService(place: ClusterPlace): readonly object[] {
       metadata: service,
       spec: { ports: [{ name: "https", port: 443, targetPort: 4443 }] },
     },
-    endpoints(place, name, [{ name: "https", port: 4443, protocol: "TCP" }]),
+    endpoints(layout, name, [{ name: "https", port: 4443, protocol: "TCP" }]),
     {
       apiVersion: "apiregistration.k8s.io/v1",
       kind: "APIService",
@@ -78,7 +78,7 @@ function metricsService(place: ClusterPlace): readonly object[] {
 }
 
 /** Both programs run on the node itself. */
-function endpoints(place: ClusterPlace, name: string, ports: readonly object[]): object {
+function endpoints(layout: ClusterLayout, name: string, ports: readonly object[]): object {
   const labels = { "kubernetes.io/service-name": name };
   return {
     apiVersion: "discovery.k8s.io/v1",
@@ -86,6 +86,6 @@ function endpoints(place: ClusterPlace, name: string, ports: readonly object[]):
     metadata: { name, namespace: "kube-system", labels },
     addressType: "IPv4",
     ports,
-    endpoints: [{ addresses: [place.nodeAddress] }],
+    endpoints: [{ addresses: [layout.nodeAddress] }],
   };
 }

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lastWords, runCommand } from "../parts/run-command.ts";
-import { apiService, type ClusterPlace } from "./layout.ts";
+import { apiService, type ClusterLayout } from "./layout.ts";
 
 interface Certificate {
   readonly name: string;
@@ -14,13 +14,13 @@ interface Certificate {
   readonly extensions: readonly string[];
 }
 
-export async function writeCertificates(place: ClusterPlace): Promise<void> {
-  const folder = join(place.folder, "certificates");
+export async function writeCertificates(layout: ClusterLayout): Promise<void> {
+  const folder = join(layout.folder, "certificates");
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "localhost"].map(
     (name) => `DNS:${name}`,
   );
-  const addresses = ["127.0.0.1", place.nodeAddress, apiService].map((address) => `IP:${address}`);
+  const addresses = ["127.0.0.1", layout.nodeAddress, apiService].map((address) => `IP:${address}`);
   await certificate(folder, {
     name: "ca",
     subject: "/CN=jsonplane-cluster",

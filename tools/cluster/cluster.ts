@@ -36,13 +36,13 @@ export async function upCluster(
   const kubectlPath = await requirePart(env, kubectl);
   const down = () => downCluster(env, number);
   if (flavour === "kind") {
-    const place = await upKindCluster(env, number);
-    const load = (file: string) => loadIntoKind(place, file);
-    return { flavour, kubeconfig: place.kubeconfig, kubectl: kubectlPath, load, down };
+    const layout = await upKindCluster(env, number);
+    const load = (file: string) => loadIntoKind(layout, file);
+    return { flavour, kubeconfig: layout.kubeconfig, kubectl: kubectlPath, load, down };
   }
-  const place = await upOwnCluster(env, { number, metrics });
-  const load = (file: string) => loadImage(place, file);
-  return { flavour, kubeconfig: place.kubeconfig, kubectl: kubectlPath, load, down };
+  const layout = await upOwnCluster(env, { number, metrics });
+  const load = (file: string) => loadImage(layout, file);
+  return { flavour, kubeconfig: layout.kubeconfig, kubectl: kubectlPath, load, down };
 }
 
 export async function downCluster(env: Environment, number = 0): Promise<void> {

@@ -6,20 +6,20 @@ import { mkdir, readdir, readFile, readlink, rmdir, writeFile } from "node:fs/pr
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastWords, runCommand } from "../parts/run-command.ts";
-import type { ClusterPlace } from "./layout.ts";
+import type { ClusterLayout } from "./layout.ts";
 
 const groups = "/sys/fs/cgroup";
 /** Programs expect these; the node mounts its own over them. */
 const mountPoints = ["/var/lib/kubelet", "/var/lib/cni", "/var/log/pods", "/var/log/containers"];
 
-export async function setUp(place: ClusterPlace): Promise<void> {
+export async function setUp(layout: ClusterLayout): Promise<void> {
   const made: string[] = [];
   for (const path of mountPoints) {
     const first = await mkdir(path, { recursive: true });
     if (first !== undefined) made.push(path);
   }
-  await writeFile(join(place.folder, "mount-points"), made.join("\n"));
-  await makeGroups(place.name);
+  await writeFile(join(layout.folder, "mount-points"), made.join("\n"));
+  await makeGroups(layout.name);
 }
 
 /**
@@ -27,14 +27,14 @@ export async function setUp(place: ClusterPlace): Promise<void> {
  * end as eth0. The namespace has no name: `ip netns` would mount over those of other container runtimes, which then can't
  * remove theirs.
  */
-export async function linkTo(place: ClusterPlace, processId: number): Promise<void> {
+export async function linkTo(layout: ClusterLayout, processId: number): Promise<void> {
   const ours = await readlink("/proc/self/ns/net");
   const deadline = Date.now() + 10_000;
   while ((await readlink(`/proc/${processId}/ns/net`)) === ours) {
     if (Date.now() > deadline) throw new Error("The node has no network namespace of its own");
     await sleep(20);
   }
-  const { name, hostAddress } = place;
+  const { name, hostAddress } = layout;
   await ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", String(processId));
   await ip("address", "add", `${hostAddress}/30`, "dev", name);
   await ip("link", "set", name, "up");
@@ -71,14 +71,14 @@ async function hierarchies(): Promise<readonly string[]> {
   return entries.filter((entry) => entry.isDirectory()).map((entry) => join(groups, entry.name));
 }
 
-export async function tearDown(place: ClusterPlace): Promise<void> {
-  for (const folder of await hierarchies()) await removeGroup(join(folder, place.name));
+export async function tearDown(layout: ClusterLayout): Promise<void> {
+  for (const folder of await hierarchies()) await removeGroup(join(folder, layout.name));
   // It goes with the namespace at its other end, some time later.
-  await runCommand("ip", ["link", "delete", place.name]);
-  const made = await readFile(join(place.folder, "mount-points"), "utf8").catch(() => "");
+  await runCommand("ip", ["link", "delete", layout.name]);
+  const made = await readFile(join(layout.folder, "mount-points"), "utf8").catch(() => "");
   // Linux lets a folder go that is mounted over elsewhere, and the mount with it.
-  const others = (await readdir(dirname(place.folder)).catch(() => [])).filter(
-    (other) => other !== basename(place.folder),
+  const others = (await readdir(dirname(layout.folder)).catch(() => [])).filter(
+    (other) => other !== basename(layout.folder),
   );
   if (others.length > 0) return;
   for (const path of made.split("\n").filter((line) => line !== "")) await removeIfEmpty(path);

@@ -6,32 +6,32 @@ import { dockerAnswers } from "../image/docker.ts";
 import type { Environment } from "../parts/cache.ts";
 import { onPath } from "../parts/programs.ts";
 import { lastWords, runCommand } from "../parts/run-command.ts";
-import { type ClusterPlace, clusterPlace } from "./layout.ts";
+import { type ClusterLayout, clusterLayout } from "./layout.ts";
 
 export async function kindIsHere(env: Environment): Promise<boolean> {
   return onPath("kind", env) !== undefined && (await dockerAnswers());
 }
 
 /** JSONPLANE_KIND_NODE names the image of the node, and with it the version of Kubernetes. */
-export async function upKindCluster(env: Environment, number = 0): Promise<ClusterPlace> {
-  const place = clusterPlace(env, number);
-  const present = (await kind(["get", "clusters"])).split("\n").includes(place.name);
-  await mkdir(place.folder, { recursive: true });
+export async function upKindCluster(env: Environment, number = 0): Promise<ClusterLayout> {
+  const layout = clusterLayout(env, number);
+  const present = (await kind(["get", "clusters"])).split("\n").includes(layout.name);
+  await mkdir(layout.folder, { recursive: true });
   const image = env.JSONPLANE_KIND_NODE ? ["--image", env.JSONPLANE_KIND_NODE] : [];
-  const which = ["--name", place.name, "--kubeconfig", place.kubeconfig];
+  const which = ["--name", layout.name, "--kubeconfig", layout.kubeconfig];
   if (present) await kind(["export", "kubeconfig", ...which]);
   else await kind(["create", "cluster", ...which, ...image, "--wait", "120s"]);
-  return place;
+  return layout;
 }
 
-export async function loadIntoKind(place: ClusterPlace, archive: string): Promise<void> {
-  await kind(["load", "image-archive", archive, "--name", place.name]);
+export async function loadIntoKind(layout: ClusterLayout, archive: string): Promise<void> {
+  await kind(["load", "image-archive", archive, "--name", layout.name]);
 }
 
 export async function downKindCluster(env: Environment, number = 0): Promise<void> {
-  const place = clusterPlace(env, number);
-  await kind(["delete", "cluster", "--name", place.name, "--kubeconfig", place.kubeconfig]);
-  await rm(place.folder, { recursive: true, force: true });
+  const layout = clusterLayout(env, number);
+  await kind(["delete", "cluster", "--name", layout.name, "--kubeconfig", layout.kubeconfig]);
+  await rm(layout.folder, { recursive: true, force: true });
 }
 
 async function kind(args: readonly string[]): Promise<string> {

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { Environment } from "../parts/cache.ts";
 
-export interface ClusterPlace {
+export interface ClusterLayout {
   /** Everything it writes. */
   readonly folder: string;
   /** Short name of what the machine knows it by: link, control group. */
@@ -26,7 +26,7 @@ export const apiPort = 6443;
 export const nodeName = "jsonplane-node";
 
 /** Number 0 is `make cluster`'s; tests take others, so that they leave it alone. */
-export function clusterPlace(env: Environment, number = 0): ClusterPlace {
+export function clusterLayout(env: Environment, number = 0): ClusterLayout {
   const parent = env.JSONPLANE_CLUSTER_STATE || "/var/tmp/jsonplane-cluster";
   const folder = join(parent, String(number));
   return {

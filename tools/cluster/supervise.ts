@@ -9,9 +9,9 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { linkTo, setUp, tearDown } from "./host-setup.ts";
-import { apiPort, type ClusterPlace, clusterPlace, nodeName, podNetwork, serviceNetwork } from "./layout.ts";
+import { apiPort, type ClusterLayout, clusterLayout, nodeName, podNetwork, serviceNetwork } from "./layout.ts";
 
-function startNode(place: ClusterPlace): ChildProcess {
+function startNode(layout: ClusterLayout): ChildProcess {
   // Who dies first takes the next one along: this process, unshare, the node.
   const die = ["--pdeathsig", "KILL"];
   const alone = ["unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child"];
@@ -21,9 +21,9 @@ function startNode(place: ClusterPlace): ChildProcess {
     cwd: "/",
     env: {
       ...process.env,
-      FOLDER: place.folder,
-      HOST_ADDRESS: place.hostAddress,
-      NODE_ADDRESS: place.nodeAddress,
+      FOLDER: layout.folder,
+      HOST_ADDRESS: layout.hostAddress,
+      NODE_ADDRESS: layout.nodeAddress,
       NODE_NAME: nodeName,
       API_PORT: String(apiPort),
       POD_NETWORK: podNetwork,
@@ -32,9 +32,9 @@ function startNode(place: ClusterPlace): ChildProcess {
   });
 }
 
-async function forward(place: ClusterPlace): Promise<Server> {
+async function forward(layout: ClusterLayout): Promise<Server> {
   const server = createServer((near: Socket) => {
-    const far = connect(apiPort, place.nodeAddress);
+    const far = connect(apiPort, layout.nodeAddress);
     // A connection that breaks on one side ends on the other; nobody else has to know.
     const end = () => {
       near.destroy();
@@ -44,36 +44,36 @@ async function forward(place: ClusterPlace): Promise<Server> {
     far.on("error", end).on("close", end);
     near.pipe(far).pipe(near);
   });
-  server.listen(place.port, "127.0.0.1");
+  server.listen(layout.port, "127.0.0.1");
   await once(server, "listening");
   return server;
 }
 
-async function supervise(place: ClusterPlace): Promise<void> {
+async function supervise(layout: ClusterLayout): Promise<void> {
   for (const path of ["/var/lib/kubelet", "/var/lib/cni", "/var/log/pods", "/var/log/containers"]) {
-    await mkdir(join(place.folder, "node", path), { recursive: true });
+    await mkdir(join(layout.folder, "node", path), { recursive: true });
   }
-  const told = new Promise<void>((resolve) => {
+  const signalled = new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => resolve());
   });
-  const server = await forward(place);
+  const server = await forward(layout);
   try {
-    await setUp(place);
-    const node = startNode(place);
+    await setUp(layout);
+    const node = startNode(layout);
     const ended = once(node, "exit");
     try {
       await once(node, "spawn");
-      await linkTo(place, node.pid ?? 0);
-      await Promise.race([told, ended]);
+      await linkTo(layout, node.pid ?? 0);
+      await Promise.race([signalled, ended]);
     } finally {
       node.kill("SIGKILL");
       await ended;
     }
   } finally {
     server.close();
-    await tearDown(place);
+    await tearDown(layout);
   }
 }
 
-await supervise(clusterPlace(process.env, Number(process.argv[2])));
+await supervise(clusterLayout(process.env, Number(process.argv[2])));
 process.exit();

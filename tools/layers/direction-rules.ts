@@ -1,9 +1,9 @@
 // Rules of import direction (docs/ARCHITECTURE.md): which top folder may use which, the order of stages within a program, and
-// no cycles. Pure: sources in, findings out.
+// no cycles. Pure: sources in, violations out.
 
 import type { Import } from "./imports-of.ts";
 import type { Source } from "./read-sources.ts";
-import { type Finding, finding } from "./violations.ts";
+import { type Violation, violation } from "./violations.ts";
 
 /** What each top folder may import besides itself; a folder that isn't named may import everything. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
@@ -71,19 +71,19 @@ const joiners: ReadonlySet<string> = new Set(["pipeline.ts", "app.ts"]);
 /** Folders that join stages; a stage before them imports nothing of them, not even types. */
 const joiningFolders: ReadonlySet<string> = new Set(["operator/reconcile", "operator/runtime"]);
 
-export function directionFindings(sources: readonly Source[]): readonly Finding[] {
+export function directionViolations(sources: readonly Source[]): readonly Violation[] {
   const known = new Set(sources.map((source) => source.path));
-  return [...sources.flatMap((source) => importFindings(source, known)), ...cycleFindings(sources)];
+  return [...sources.flatMap((source) => importViolations(source, known)), ...cycleViolations(sources)];
 }
 
-function importFindings(source: Source, known: ReadonlySet<string>): readonly Finding[] {
+function importViolations(source: Source, known: ReadonlySet<string>): readonly Violation[] {
   return source.imports.flatMap((imported) => {
     const { target } = imported;
     if (target === undefined) return [];
     const checks = [missing(target, known), folder(source.path, target), stage(source.path, target, imported)];
     return checks
       .filter((message) => message !== undefined)
-      .map((message) => finding(source.path, imported.line, message));
+      .map((message) => violation(source.path, imported.line, message));
   });
 }
 
@@ -151,14 +151,14 @@ function stepMessage(step: Step): string | undefined {
 }
 
 /** Imports that lead back to where they start, those of values alone where types don't count. Each cycle is told once. */
-function cycleFindings(sources: readonly Source[]): readonly Finding[] {
+function cycleViolations(sources: readonly Source[]): readonly Violation[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const done = new Set<string>();
-  const findings: Finding[] = [];
+  const violations: Violation[] = [];
   const visit = (path: string, trail: readonly string[]): void => {
     const start = trail.indexOf(path);
     if (start >= 0) {
-      findings.push(finding(path, 1, `import cycle: ${[...trail.slice(start), path].join(" → ")}`));
+      violations.push(violation(path, 1, `import cycle: ${[...trail.slice(start), path].join(" → ")}`));
       return;
     }
     if (done.has(path)) return;
@@ -170,7 +170,7 @@ function cycleFindings(sources: readonly Source[]): readonly Finding[] {
     done.add(path);
   };
   for (const source of sources) visit(source.path, []);
-  return findings;
+  return violations;
 }
 
 function topFolder(path: string): string {

@@ -1,8 +1,8 @@
 // Rules that look at one source file: length, name, its opening comment, `any`, TODOs, and the purity of the folders that
-// promise it. Pure: a source in, findings out.
+// promise it. Pure: a source in, violations out.
 
 import type { Source } from "./read-sources.ts";
-import { type Finding, finding } from "./violations.ts";
+import { type Violation, violation } from "./violations.ts";
 
 const maxLines = 400;
 const drawers = /(^|[-_.])(utils?|helpers?|common|misc)([-_.]|$)/;
@@ -11,7 +11,7 @@ const opening = /^(\/\/|\/\*|--|#) ?\S/;
 const pure: readonly string[] = ["dataplane/authorize/", "dataplane/openapi/describe/", "operator/compile/"];
 const purePackages: ReadonlySet<string> = new Set(["node:crypto", "node:util"]);
 
-const rules: readonly ((source: Source) => readonly Finding[])[] = [
+const rules: readonly ((source: Source) => readonly Violation[])[] = [
   tooLong,
   nameOfADrawer,
   noOpeningComment,
@@ -20,48 +20,48 @@ const rules: readonly ((source: Source) => readonly Finding[])[] = [
   impure,
 ];
 
-export function fileFindings(source: Source): readonly Finding[] {
+export function fileViolations(source: Source): readonly Violation[] {
   return rules.flatMap((rule) => rule(source));
 }
 
-function tooLong({ path, lines }: Source): readonly Finding[] {
+function tooLong({ path, lines }: Source): readonly Violation[] {
   if (lines.length <= maxLines || path.endsWith(".generated.ts")) return [];
   return [
-    finding(path, maxLines + 1, `has ${lines.length} lines, ${maxLines} are the limit: split it by what it does`),
+    violation(path, maxLines + 1, `has ${lines.length} lines, ${maxLines} are the limit: split it by what it does`),
   ];
 }
 
-function nameOfADrawer({ path }: Source): readonly Finding[] {
+function nameOfADrawer({ path }: Source): readonly Violation[] {
   const part = path.split("/").find((name) => drawers.test(name));
   return part === undefined
     ? []
-    : [finding(path, 1, `"${part}" says nothing of what is inside: name it by what it does`)];
+    : [violation(path, 1, `"${part}" says nothing of what is inside: name it by what it does`)];
 }
 
-function noOpeningComment({ path, lines }: Source): readonly Finding[] {
+function noOpeningComment({ path, lines }: Source): readonly Violation[] {
   if (path.endsWith(".test.ts")) return [];
   const first = lines[0]?.startsWith("#!") ? lines[1] : lines[0];
   if (opening.test(first ?? "")) return [];
-  return [finding(path, 1, "opens without a comment: what does it turn into what, and how can it refuse?")];
+  return [violation(path, 1, "opens without a comment: what does it turn into what, and how can it refuse?")];
 }
 
 /** The linter refuses `any`; this refuses the ways around the linter and the compiler. */
-function escapesTheTypes({ path, lines }: Source): readonly Finding[] {
+function escapesTheTypes({ path, lines }: Source): readonly Violation[] {
   const wayAround = /(?:\/\/|\/\*).*(?:@ts-(?:ignore|nocheck)|biome-ignore.*noExplicitAny|biome-ignore-all)\b/;
   if (!path.endsWith(".ts")) return [];
   return lines.flatMap((line, index) =>
-    wayAround.test(line) ? [finding(path, index + 1, "goes around the types: unknown and a check instead")] : [],
+    wayAround.test(line) ? [violation(path, index + 1, "goes around the types: unknown and a check instead")] : [],
   );
 }
 
-function unnumberedTodo({ path, lines }: Source): readonly Finding[] {
+function unnumberedTodo({ path, lines }: Source): readonly Violation[] {
   const todo = /(?:^|\s)(?:\/\/|--|#|\*) .*\b(?:TODO|FIXME|XXX)\b(?!.*#\d)/;
   return lines.flatMap((line, index) =>
-    todo.test(line) ? [finding(path, index + 1, "a TODO carries an issue number (#7), or isn't there")] : [],
+    todo.test(line) ? [violation(path, index + 1, "a TODO carries an issue number (#7), or isn't there")] : [],
   );
 }
 
-function impure({ path, imports, lines }: Source): readonly Finding[] {
+function impure({ path, imports, lines }: Source): readonly Violation[] {
   const folder = pure.find((prefix) => path.startsWith(prefix));
   if (folder === undefined) return [];
   const packages = imports.filter(({ specifier, target, typesOnly }) => {
@@ -70,9 +70,9 @@ function impure({ path, imports, lines }: Source): readonly Finding[] {
   const clients = imports.filter(({ target, names }) => {
     return target === "dataplane/store/port.ts" && names.some((name) => name.endsWith("Store"));
   });
-  const findings = [...packages, ...clients].map(({ specifier, line }) =>
-    finding(path, line, `${folder} is pure: it judges what it is given and imports no ${specifier}`),
+  const violations = [...packages, ...clients].map(({ specifier, line }) =>
+    violation(path, line, `${folder} is pure: it judges what it is given and imports no ${specifier}`),
   );
   const waiting = lines.findIndex((line) => /\bawait\b/.test(line) && !/^\s*(?:\/\/|\*)/.test(line));
-  return waiting < 0 ? findings : [...findings, finding(path, waiting + 1, `${folder} is pure: it never waits`)];
+  return waiting < 0 ? violations : [...violations, violation(path, waiting + 1, `${folder} is pure: it never waits`)];
 }

@@ -67,8 +67,8 @@ export async function runOrThrow(
   throw new Error(`${command} ${args[0]} failed in ${options.cwd ?? process.cwd()}: ${lastWords(done)}`);
 }
 
-/** The last lines of what a failed program said, for an error message. */
+/** The last lines of what a failed program printed, for an error message. */
 export function lastWords(finished: Finished, lines = 6): string {
-  const said = `${finished.stdout}\n${finished.stderr}`.split("\n").filter((line) => line.trim() !== "");
-  return said.slice(-lines).join("\n");
+  const printed = `${finished.stdout}\n${finished.stderr}`.split("\n").filter((line) => line.trim() !== "");
+  return printed.slice(-lines).join("\n");
 }

@@ -21,17 +21,17 @@ export function staleness(run: FullRun | undefined, now: TreeState): string | un
   return undefined;
 }
 
-export function judgeRows(rows: readonly SpecRow[], run: FullRun): readonly RowVerdict[] {
+export function checkRows(rows: readonly SpecRow[], run: FullRun): readonly RowVerdict[] {
   const passed = new Map<string, boolean>();
   for (const test of run.tests) {
     const name = `${test.file} › ${test.name}`;
     // Two tests of one name prove something together only.
     passed.set(name, test.passed && (passed.get(name) ?? true));
   }
-  return rows.map((row) => judgeRow(row, passed));
+  return rows.map((row) => checkRow(row, passed));
 }
 
-function judgeRow(row: SpecRow, passed: ReadonlyMap<string, boolean>): RowVerdict {
+function checkRow(row: SpecRow, passed: ReadonlyMap<string, boolean>): RowVerdict {
   if (row.waits !== undefined) return { row, proved: false, note: `waits for ${row.waits}` };
   if (row.tests.length === 0) return { row, proved: false, note: "no test is named" };
   const absent = row.tests.find((name) => !passed.has(name));

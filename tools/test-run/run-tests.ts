@@ -96,15 +96,15 @@ export async function endOf(
   report: string,
   {
     graceMs = 60_000,
-    tell = console.error,
-  }: { readonly graceMs?: number; readonly tell?: (line: string) => void } = {},
+    print = console.error,
+  }: { readonly graceMs?: number; readonly print?: (line: string) => void } = {},
 ): Promise<number | null> {
   let reportedAt: number | undefined;
   const look = setInterval(() => {
     if (!existsSync(report)) return;
     reportedAt ??= performance.now();
     if (performance.now() - reportedAt < graceMs) return;
-    tell("vitest does not end: a test has left something running. It is killed.");
+    print("vitest does not end: a test has left something running. It is killed.");
     child.kill("SIGKILL");
   }, graceMs / 60);
   try {

@@ -23,7 +23,7 @@ async function findingsOf(files: Readonly<Record<string, string>>): Promise<read
     await writeFile(join(root, path), commented);
   }
   const report = await checkLayers(root);
-  return report.findings.map(printable);
+  return report.violations.map(printable);
 }
 
 const use = (from: string) => `import { a } from "${from}";\nexport const b = a;\n`;

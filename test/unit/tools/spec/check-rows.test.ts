@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeRows, staleness, unprovedRows } from "../../../../tools/spec/check-rows.ts";
+import { checkRows, staleness, unprovedRows } from "../../../../tools/spec/check-rows.ts";
 import { rowsOf } from "../../../../tools/spec/read-rows.ts";
 import type { FullRun } from "../../../../tools/test-run/full-run.ts";
 
@@ -13,7 +13,7 @@ function runOf(...passed: readonly boolean[]): FullRun {
 }
 
 const row = (...tests: readonly string[]) => [{ id: "R", says: "A promise", tests, waits: undefined }];
-const proved = (run: FullRun, ...tests: readonly string[]) => judgeRows(row(...tests), run).map((each) => each.proved);
+const proved = (run: FullRun, ...tests: readonly string[]) => checkRows(row(...tests), run).map((each) => each.proved);
 
 describe("a row of the specification", () => {
   it("is proved by its test when that ran and passed", () => {
@@ -41,10 +41,10 @@ describe("a row that waits for something to be built", () => {
   const rows = rowsOf("enforce: true\nrows:\n  - { id: R, says: A promise, test: null, waits: the operator }").rows;
 
   it("is not proved, says what it waits for, and fails no run", () => {
-    const verdicts = judgeRows(rows, runOf(true));
+    const verdicts = checkRows(rows, runOf(true));
     expect(verdicts).toMatchObject([{ proved: false, note: "waits for the operator" }]);
     expect(unprovedRows(verdicts)).toEqual([]);
-    expect(unprovedRows(judgeRows(row(), runOf(true)))).toHaveLength(1);
+    expect(unprovedRows(checkRows(row(), runOf(true)))).toHaveLength(1);
   });
 
   it("names no test", () => {

@@ -19,7 +19,7 @@ it("is killed when its report was written and it does not end, which is no succe
   const told: string[] = [];
   const report = join(folder, "report.json");
   const write = `require("fs").writeFileSync(${JSON.stringify(report)}, "{}"); setInterval(() => {}, 1000);`;
-  expect(await endOf(program(write), report, { graceMs: 120, tell: (line) => told.push(line) })).toBeNull();
+  expect(await endOf(program(write), report, { graceMs: 120, print: (line) => told.push(line) })).toBeNull();
   expect(told[0]).toContain("a test has left something running");
 });
 
