@@ -1,7 +1,5 @@
 // Time as a port: tests inject their own clock, programs pass `systemClock`.
 
-import { systemMonotonic } from "./timers.ts";
-
 export interface Clock {
   /** Unix time in milliseconds. It can be set, forward and back: for dates, never for how long something takes. */
   now(): number;
@@ -9,4 +7,4 @@ export interface Clock {
   monotonic(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now(), monotonic: systemMonotonic };
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };

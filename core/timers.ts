@@ -1,5 +1,7 @@
 // Waiting as a port: tests inject timers that they move by hand, programs pass these.
 
+import { systemClock } from "./clock.ts";
+
 export interface Timers {
   /** Calls `run` once, no earlier than after `milliseconds`. What it answers with stops that; afterwards it does nothing. */
   after(milliseconds: number, run: () => void): () => void;
@@ -8,7 +10,7 @@ export interface Timers {
 /** Milliseconds since some moment; never goes back and knows nothing of the time of day. */
 export type Monotonic = () => number;
 
-export const systemMonotonic: Monotonic = () => performance.now();
+export const systemMonotonic: Monotonic = systemClock.monotonic;
 
 /** Beyond this Node fires a timer at once instead of late. */
 const longestMs = 2 ** 31 - 1;

@@ -17,11 +17,8 @@ import { handleDescription, type OpenapiDeps } from "./openapi/handler.ts";
 import type { OperationContext } from "./operation/context.ts";
 import { whileDataStay } from "./operation/data-loss.ts";
 import type { Quotas } from "./quotas/quotas.ts";
-import { findProject } from "./route/find-project.ts";
-import { requireHost } from "./route/host-name.ts";
-import { route, subjectOf } from "./route/route.ts";
-import { splitTarget } from "./route/split-path.ts";
-import { accessRule, allowedMethods, isWrite, type Target } from "./route/targets.ts";
+import { findProject, requireHost } from "./route/find-project.ts";
+import { accessRule, allowedMethods, isWrite, route, splitTarget, subjectOf, type Target } from "./route/route.ts";
 import { handleSession, type SessionRouteDeps } from "./sessions/handler.ts";
 import type { Store } from "./store/port.ts";
 

@@ -1,17 +1,19 @@
-// Joins the parts of authentication: what an Authorization header proves. Cached credentials are checked against live configuration alone, so
-// that they hold while the store is away.
+// What an Authorization header proves: an API key by its SHA-256, an access token by its signature, each checked once and remembered by the
+// header's text. That the key or the user and the session still stand, and with which role, is looked up in live configuration
+// on every request, so that a removal is so at once, also while the store is away. Refuses with 401, and with 503 what can't be looked up.
 
+import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
-import type { Directory, LiveProject } from "../config/directory.ts";
+import type { KeyConfig, SigningRing, UserConfig } from "../../core/config/types.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
+import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
 import type { SessionStore } from "../store/session-store.ts";
-import { anonymous, type Caller } from "./caller.ts";
+import { anonymous, type Caller, type KeyCaller, type UserCaller } from "./caller.ts";
 import { createEndedSessions, type EndedSessions } from "./ended-sessions.ts";
 import { createKeyRings, publicKeySet } from "./key-rings.ts";
 import { maxAuthorizationLength, parseAuthorization } from "./parse-authorization.ts";
-import { invalidCredentials } from "./refusals.ts";
-import { createTokens, type Tokens } from "./tokens.ts";
-import { createAccessTokenVerifier } from "./verify-access-token.ts";
-import { createKeyVerifier } from "./verify-key.ts";
+import { accessTokenExpired, invalidCredentials, keyExpired, projectUnavailable } from "./refusals.ts";
+import { createTokens, type TokenClaims, type Tokens } from "./tokens.ts";
 
 /** Every method throws Problem with the code that CONTRACT.md names. */
 export interface Authentication {
@@ -37,6 +39,27 @@ export interface AuthenticationDeps {
   readonly issuerOf: (project: LiveProject) => string;
 }
 
+/** A credential that a header proved, with the caller that it was then: another configuration of it makes another caller. */
+type Known = KnownKey | KnownToken;
+
+interface KnownKey {
+  readonly kind: "apikey";
+  readonly sha256: string;
+  readonly live?: { readonly config: KeyConfig; readonly caller: KeyCaller };
+}
+
+interface KnownToken {
+  readonly kind: "bearer";
+  readonly claims: TokenClaims;
+  /** What it was verified against: another ring or another project means to verify anew. */
+  readonly ring: SigningRing;
+  readonly uid: string;
+  readonly live?: { readonly config: UserConfig; readonly caller: UserCaller };
+}
+
+/** Headers remembered; only those that proved a credential, so that a flood of wrong ones pushes nothing out. */
+const maxKnown = 20_000;
+
 /** Rejects with what the store says when the sessions ended so far can't be learnt. */
 export async function createAuthentication(deps: AuthenticationDeps): Promise<Authentication> {
   const { directory, store, clock, issuerOf } = deps;
@@ -46,31 +69,121 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     issuerOf,
     nowSeconds: () => Math.floor(clock.now() / 1000),
   });
-  const keys = createKeyVerifier(directory, clock);
-  const accessTokens = createAccessTokenVerifier({ directory, clock, tokens, ended });
   const following = await store.followEndedSessions((sessionId, tokensLive) => ended.add(sessionId, tokensLive));
+  const known = recentlyUsed<Known>(maxKnown);
+
+  const callerOf = createLiveCallers(known, { directory, clock, ended });
+
+  const callerOfBearer = async (project: LiveProject, header: string, token: string): Promise<Caller> => {
+    const claims = await tokens.read(project, "access", token);
+    if (claims === undefined) throw invalidCredentials(project.config);
+    return await callerOf(project, header, {
+      kind: "bearer",
+      claims,
+      ring: project.signing,
+      uid: project.config.uid,
+    });
+  };
+
+  const proveCredential = (project: LiveProject, header: string): Caller | Promise<Caller> => {
+    const credential = parseAuthorization(header);
+    if (credential.kind === "apikey") {
+      const sha256 = createHash("sha256").update(credential.key).digest("hex");
+      return callerOf(project, header, { kind: "apikey", sha256 });
+    }
+    if (credential.kind === "bearer") return callerOfBearer(project, header, credential.token);
+    // Where nobody needs a credential, a header of another scheme was meant for a proxy on the way.
+    const meantForUs = credential.kind === "malformed" && credential.scheme !== "basic";
+    if (project.config.authentication === "Disabled" && !meantForUs) return anonymous;
+    throw invalidCredentials(project.config);
+  };
 
   return {
     authenticate(project, header) {
       if (header === undefined) return anonymous;
       // Nothing is looked up by a text that is too long to be a credential: hashing it would be work already.
-      if (header.length > maxAuthorizationLength) return proveCredential(project, header);
-      const cached = accessTokens.cached(project, header) ?? keys.cached(project, header);
-      return cached ?? proveCredential(project, header);
+      const credential = header.length > maxAuthorizationLength ? undefined : known.get(header);
+      return credential !== undefined && isOf(project, credential)
+        ? callerOf(project, header, credential)
+        : proveCredential(project, header);
     },
     jwks: (project) => publicKeySet(project.signing),
     tokens,
     ended,
     close: () => following.stop(),
   };
+}
 
-  function proveCredential(project: LiveProject, header: string): Caller | Promise<Caller> {
-    const credential = parseAuthorization(header);
-    if (credential.kind === "apikey") return keys.verify(project, header, credential.key);
-    if (credential.kind === "bearer") return accessTokens.verify(project, header, credential.token);
-    // Where nobody needs a credential, a header of another scheme was meant for a proxy on the way.
-    const meantForUs = credential.kind === "malformed" && credential.scheme !== "basic";
-    if (project.config.authentication === "Disabled" && !meantForUs) return anonymous;
-    throw invalidCredentials(project.config);
-  }
+type LiveCallers = (project: LiveProject, header: string, credential: Known) => Caller | Promise<Caller>;
+
+/** The caller of a credential as it stands in the live configuration now. */
+function createLiveCallers(
+  known: ReturnType<typeof recentlyUsed<Known>>,
+  { directory, clock, ended }: Pick<AuthenticationDeps, "directory" | "clock"> & { readonly ended: EndedSessions },
+): LiveCallers {
+  const callerOfKey = (project: LiveProject, header: string, key: KnownKey, found: Lookup<KeyConfig>): Caller => {
+    const config = liveValue(found);
+    if (config === undefined) {
+      known.delete(header);
+      throw invalidCredentials(project.config);
+    }
+    if (config.expiresAt !== undefined && clock.now() >= config.expiresAt * 1000) throw keyExpired(project.config);
+    if (key.live?.config === config) return key.live.caller;
+    const { name, description, role, access } = config;
+    const caller: KeyCaller = Object.freeze({ kind: "apikey", name, description, role, access });
+    known.set(header, { ...key, live: { config, caller } });
+    return caller;
+  };
+
+  const callerOfToken = (
+    project: LiveProject,
+    header: string,
+    token: KnownToken,
+    found: Lookup<UserConfig>,
+  ): Caller => {
+    const config = liveValue(found);
+    const { cv, sid, iat, exp } = token.claims;
+    if (config === undefined || config.credentialRevision !== cv || ended.has(sid)) {
+      known.delete(header);
+      throw invalidCredentials(project.config);
+    }
+    // A life that was shortened since counts for tokens that are out, too; ended sessions are remembered by it.
+    const life = project.config.sessions.accessTokenSeconds;
+    const expires = Math.min(exp, iat + life);
+    const now = clock.now() / 1000;
+    // A clock that was ahead made it, by more than clocks may differ: it would live on until that time.
+    if (expires <= now || iat - life > now) {
+      known.delete(header);
+      throw accessTokenExpired(project.config);
+    }
+    if (token.live?.config === config) return token.live.caller;
+    const { username: name, role, access } = config;
+    const caller: UserCaller = Object.freeze({ kind: "user", name, role, access, sessionId: sid });
+    known.set(header, { ...token, live: { config, caller } });
+    return caller;
+  };
+
+  return (project, header, credential) => {
+    if (credential.kind === "apikey") {
+      // Found by hash and not by comparing texts: what a look-up's time could tell is about SHA-256 values, from which
+      // nobody gets to a 256-bit key.
+      const found = directory.key(project, credential.sha256);
+      if (!(found instanceof Promise)) return callerOfKey(project, header, credential, found);
+      return found.then((loaded) => callerOfKey(project, header, credential, loaded));
+    }
+    const found = directory.user(project, credential.claims.sub);
+    if (!(found instanceof Promise)) return callerOfToken(project, header, credential, found);
+    return found.then((loaded) => callerOfToken(project, header, credential, loaded));
+  };
+}
+
+/** A key is known by its hash, whatever project it is of; a token was verified against one project's ring. */
+function isOf(project: LiveProject, known: Known): boolean {
+  return known.kind === "apikey" || (known.ring === project.signing && known.uid === project.config.uid);
+}
+
+/** Undefined for what is known not to exist. Throws Problem `project_unavailable` where nobody knows, so that it never becomes a 401. */
+export function liveValue<T>(lookup: Lookup<T>): T | undefined {
+  if (lookup.outcome === "unavailable") throw projectUnavailable();
+  return lookup.outcome === "found" ? lookup.value : undefined;
 }

@@ -11,7 +11,7 @@ import {
   type SubjectOf,
 } from "../operation/context.ts";
 import { beginWork } from "../operation/work.ts";
-import { isWrite } from "../route/targets.ts";
+import { isWrite } from "../route/route.ts";
 import {
   type DocumentContext,
   type DocumentDeps,

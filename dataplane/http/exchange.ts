@@ -7,7 +7,7 @@ import type { Work } from "../admission/fair-share.ts";
 import type { SharedBucket } from "../admission/shared-bucket.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { Target } from "../route/targets.ts";
+import type { Target } from "../route/route.ts";
 
 export interface Exchange {
   readonly request: FastifyRequest;

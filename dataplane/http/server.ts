@@ -7,7 +7,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Problem } from "../../core/errors/problem.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { rateHeaders } from "../admission/rate-limits.ts";
-import { preferTargetAuthority } from "../route/host-name.ts";
+import { preferTargetAuthority } from "../route/find-project.ts";
 import type { Answer } from "./answer.ts";
 import { type Connections, createConnections, type ObserveRefusal } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";

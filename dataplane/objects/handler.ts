@@ -16,7 +16,7 @@ import {
   type SubjectOf,
 } from "../operation/context.ts";
 import { beginWork, endWork } from "../operation/work.ts";
-import { isWrite } from "../route/targets.ts";
+import { isWrite } from "../route/route.ts";
 import {
   createObject,
   deleteObject,

@@ -3,7 +3,7 @@
 import { projectName } from "../../core/config/config-keys.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Ending, Exchange } from "../http/exchange.ts";
-import type { Target } from "../route/targets.ts";
+import type { Target } from "../route/route.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { CounterSeries, HistogramSeries } from "./tallies.ts";

@@ -10,8 +10,7 @@ import type { Directory } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import { type Exchange, requestOrigin } from "../http/exchange.ts";
 import type { PublicAddress, ResolvedProject } from "../route/find-project.ts";
-import type { Subject } from "../route/route.ts";
-import type { AccessRule } from "../route/targets.ts";
+import type { AccessRule, Subject } from "../route/route.ts";
 
 /** What every operation on stored data asks of the program. */
 export interface OperationDeps {

@@ -2,7 +2,7 @@
 
 import type { Work } from "../admission/fair-share.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { isWrite } from "../route/targets.ts";
+import { isWrite } from "../route/route.ts";
 import { maxObjectBytes, type OperationContext, type OperationDeps } from "./context.ts";
 import { requireData } from "./data-loss.ts";
 

@@ -1,9 +1,10 @@
-// Finds the project that a request's host or path names, and what of the path is left below its base. Refuses with 404
-// only when the whole index of projects is known, else with 503.
+// Finds the project that a request's host or path names, and what of the path is left below its base. Refuses what is no host, or several, so
+// that nothing else can choose a project or get into a link; a project with 404 only when the whole index of projects is known, else with 503.
 
+import type { IncomingMessage } from "node:http";
+import type { FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
-import { hostName } from "./host-name.ts";
 
 /**
  * What clients reach the service by, in its two parts: an origin, and the path that a proxy has for it beside other services. The path may
@@ -45,24 +46,36 @@ export interface ProjectSources {
   readonly address: PublicAddress;
 }
 
-export async function findProject(
-  { directory, address }: ProjectSources,
+/** A promise only while the project's configuration has to be loaded. */
+export function findProject(
+  sources: ProjectSources,
   host: string,
   segments: readonly string[],
-): Promise<ResolvedProject> {
-  const claimed = directory.host(hostName(host));
-  const byHost = claimed instanceof Promise ? await claimed : claimed;
-  if (byHost.outcome === "found") return { project: byHost.value, base: "", segments };
+): ResolvedProject | Promise<ResolvedProject> {
+  const claimed = sources.directory.host(hostName(host));
+  return claimed instanceof Promise
+    ? claimed.then((loaded) => byHostOrPath(sources, loaded, segments))
+    : byHostOrPath(sources, claimed, segments);
+}
 
+function byHostOrPath(
+  { directory, address }: ProjectSources,
+  claimed: Lookup<LiveProject>,
+  segments: readonly string[],
+): ResolvedProject | Promise<ResolvedProject> {
+  if (claimed.outcome === "found") return { project: claimed.value, base: "", segments };
   const below = belowPublicPath(address, segments);
   const [namespace, name] = below;
   if (namespace === undefined || name === undefined) {
     throw new Problem("unknown_path", "Projects are served at /<namespace>/<project>");
   }
+  const resolved = (lookup: Lookup<LiveProject>): ResolvedProject => ({
+    project: found(lookup),
+    base: `/${[...address.path.map(encodeURIComponent), namespace, name].join("/")}`,
+    segments: below.slice(2),
+  });
   const named = directory.project({ namespace, name });
-  const project = found(named instanceof Promise ? await named : named);
-  const path = [...address.path.map(encodeURIComponent), namespace, name].join("/");
-  return { project, base: `/${path}`, segments: below.slice(2) };
+  return named instanceof Promise ? named.then(resolved) : resolved(named);
 }
 
 function found(lookup: Lookup<LiveProject>): LiveProject {
@@ -73,4 +86,35 @@ function found(lookup: Lookup<LiveProject>): LiveProject {
   throw new Problem("project_unavailable", "The projects are not all known yet; try again", {
     headers: { "Retry-After": "1" },
   });
+}
+
+const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+/**
+ * The target's authority, the Host header, or what a trusted proxy says in their place; empty only before HTTP/1.1 or when it was sent
+ * empty.
+ */
+export function requireHost({ host, raw }: FastifyRequest): string {
+  if (hostPattern.test(host)) return host;
+  if (host === "" && (raw.headers.host !== undefined || raw.httpVersion === "1.0")) return host;
+  throw new Problem("invalid_request", "The request needs one Host header: a host name with an optional port");
+}
+
+/**
+ * RFC 9112 §3.2.2: where the request target has an authority, that is the host, and not what the Host header beside it says. Only in the
+ * place of one: §3.2 wants a request without a Host header, or with several, refused all the same.
+ */
+export function preferTargetAuthority({ url = "", headers, httpVersion }: IncomingMessage): void {
+  if (url.startsWith("/")) return;
+  const authority = /^https?:\/\/([^/?#]*)/i.exec(url)?.[1];
+  const { host } = headers;
+  const isOne = host === undefined ? httpVersion === "1.0" : host === "" || hostPattern.test(host);
+  if (authority !== undefined && isOne) headers.host = authority;
+}
+
+/** Lower case, without the port and the dot that may end a full name; empty when there is none. */
+export function hostName(host: string): string {
+  const colon = host.lastIndexOf(":");
+  const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
+  return name.replace(/\.$/, "").toLowerCase();
 }

@@ -1,10 +1,131 @@
-// Turns the path below a project's base into a target, and finds what the target acts on in the project's configuration. Refuses paths that
-// name nothing with 404 `unknown_path`, and names that the project does not have with 404 as well, before anyone is asked who they are.
+// From a request's raw target to what it acts on: split before any decoding, so that `%2F` and `..` stay characters of a segment; the route
+// table, of what a path below a project's base can name, which methods that offers and which operation each method is; and what a
+// target names in the project's configuration. Refuses bad paths with 400 and 414, those that name nothing with 404, before anyone is asked who
+// they are. A method without an entry here does not exist; a target without an access rule can't be written down.
 
-import type { RootKeyConfig } from "../../core/config/types.ts";
+import type { Operation, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { percentDecoded } from "../../core/http/percent-decoded.ts";
 import type { LiveProject, LiveResource } from "../config/directory.ts";
-import type { Target } from "./targets.ts";
+import type { Path } from "../store/port.ts";
+
+export const maxPathBytes = 8 * 1024;
+export const maxSegmentBytes = 1024;
+
+export interface SplitTarget {
+  /** Decoded segments, one trailing slash ignored; those that `fault` is about stand as they were sent. */
+  readonly segments: readonly string[];
+  /** Text after `?`, or empty. */
+  readonly query: string;
+  /** Why the path is refused, once it is known whose request it is: refused requests are counted for their project. */
+  readonly fault: Problem | undefined;
+}
+
+/** `target` is the request line's: origin form, or absolute form as proxies send it. */
+export function splitTarget(target: string): SplitTarget {
+  const origin = target.charCodeAt(0) === 47 ? target : originForm(target);
+  const mark = origin.indexOf("?");
+  const path = mark < 0 ? origin : origin.slice(0, mark);
+  const query = mark < 0 ? "" : origin.slice(mark + 1);
+  const raw = path.split("/");
+  raw.shift();
+  if (raw.at(-1) === "") raw.pop();
+  if (path.length > maxPathBytes) {
+    return { segments: raw, query, fault: new Problem("path_too_long", `A path has at most ${maxPathBytes} bytes`) };
+  }
+  return { ...decodeSegments(raw, path.includes("%")), query };
+}
+
+function originForm(target: string): string {
+  const match = /^https?:\/\/[^/?#]+(\/[^#]*)?$/i.exec(target);
+  if (!match)
+    throw new Problem(
+      "invalid_request",
+      "The request target must start with a slash, or name a host and then start with one",
+    );
+  return match[1] ?? "/";
+}
+
+function decodeSegments(raw: readonly string[], encoded: boolean): Pick<SplitTarget, "segments" | "fault"> {
+  let fault: Problem | undefined;
+  const segments: string[] = [];
+  for (const segment of raw) {
+    const decoded = encoded ? percentDecoded(segment) : segment;
+    fault ??= faultOf(decoded);
+    segments.push(decoded ?? segment);
+  }
+  return { segments, fault };
+}
+
+function faultOf(decoded: string | undefined): Problem | undefined {
+  if (decoded === undefined) {
+    return new Problem("invalid_path", "A path segment is not percent-encoded UTF-8; write `%25` for a percent sign");
+  }
+  if (decoded === "") {
+    return new Problem("invalid_path", "The path has an empty segment; write one slash between segments");
+  }
+  if (decoded.includes("\0")) return new Problem("invalid_path", "A path segment can't contain NUL");
+  if (decoded.length > maxSegmentBytes / 4 && Buffer.byteLength(decoded) > maxSegmentBytes) {
+    return new Problem("path_too_long", `A path segment has at most ${maxSegmentBytes} bytes`);
+  }
+  return undefined;
+}
+
+export type Target =
+  | { readonly kind: "collection"; readonly resource: string }
+  | { readonly kind: "object"; readonly resource: string; readonly id: string }
+  | { readonly kind: "document"; readonly rootKey: string; readonly path: Path }
+  | { readonly kind: "sessions" }
+  | { readonly kind: "refresh" }
+  | { readonly kind: "session"; readonly id: string }
+  | { readonly kind: "keys" }
+  | { readonly kind: "openapi" }
+  /** `file` is what the page needs, absent for the page itself. */
+  | { readonly kind: "docs"; readonly file?: string };
+
+/**
+ * `own`: the target's module decides from the caller (session routes).
+ * `public`: anyone, and no Authorization header is looked at.
+ */
+export type AccessRule = Operation | "own" | "public";
+
+type Methods = Readonly<Record<string, AccessRule>>;
+
+const methodTable = {
+  collection: { GET: "read", POST: "create" },
+  object: { GET: "read", PUT: "update", PATCH: "update", DELETE: "delete" },
+  documentRoot: { GET: "read", PUT: "update", PATCH: "update" },
+  document: { GET: "read", POST: "create", PUT: "update", PATCH: "update", DELETE: "delete" },
+  sessions: { GET: "own", POST: "public" },
+  refresh: { POST: "public" },
+  session: { GET: "own", DELETE: "own" },
+  keys: { GET: "public" },
+  openapi: { GET: "own" },
+  docs: { GET: "public" },
+} as const satisfies Record<string, Methods>;
+
+function methodsOf(target: Target): Methods {
+  if (target.kind === "document" && target.path.length === 0) return methodTable.documentRoot;
+  return methodTable[target.kind];
+}
+
+/** The access rule of a method, HEAD being GET; undefined when the target does not offer it. */
+export function accessRule(target: Target, method: string): AccessRule | undefined {
+  const name = method === "HEAD" ? "GET" : method;
+  const methods = methodsOf(target);
+  return Object.hasOwn(methods, name) ? methods[name] : undefined;
+}
+
+/** Value of an Allow header. */
+export function allowedMethods(target: Target): readonly string[] {
+  return Object.keys(methodsOf(target))
+    .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+    .concat("OPTIONS");
+}
+
+export function isWrite(rule: AccessRule): boolean {
+  return rule === "create" || rule === "update" || rule === "delete";
+}
 
 type Segments = readonly string[];
 

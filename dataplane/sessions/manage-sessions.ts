@@ -5,8 +5,8 @@ import type { Clock } from "../../core/clock.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { Caller } from "../authenticate/caller.ts";
+import { liveValue } from "../authenticate/create-authentication.ts";
 import type { EndedSessions } from "../authenticate/ended-sessions.ts";
-import { liveValue } from "../authenticate/live-lookup.ts";
 import { authenticationRequired, sessionEndedHere, sessionNotFound } from "../authenticate/refusals.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionRecord, SessionStore } from "../store/session-store.ts";
@@ -45,7 +45,7 @@ export const maxListedSessions = 10_000;
 
 /**
  * Seconds for which an ended session is remembered at least. Tokens live no longer than the Project's setting says now
- * (verify-access-token.ts); this is for a setting that is lowered and raised again while tokens are out. Not longer, because
+ * (create-authentication.ts); this is for a setting that is lowered and raised again while tokens are out. Not longer, because
  * replicas read the whole memory again and again.
  */
 const rememberAtLeast = 3600;

@@ -7,8 +7,8 @@ import type { UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure, PrimaryInDoubt, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { LoginAttempt, Throttle } from "../admission/login-throttle.ts";
+import { liveValue } from "../authenticate/create-authentication.ts";
 import type { EndedSessions } from "../authenticate/ended-sessions.ts";
-import { liveValue } from "../authenticate/live-lookup.ts";
 import { parseAuthorization } from "../authenticate/parse-authorization.ts";
 import {
   invalidLogin,

@@ -13,7 +13,7 @@ import { maxFields } from "../../dataplane/objects/list/fields.ts";
 import { maxFilters, maxListedValues, operators } from "../../dataplane/objects/list/filters.ts";
 import { scanBytes, scanLimit } from "../../dataplane/objects/list/scan.ts";
 import { maxSortKeys } from "../../dataplane/objects/list/sort.ts";
-import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/split-path.ts";
+import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/route.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
 import { documentationPages } from "./documentation-pages.ts";
 

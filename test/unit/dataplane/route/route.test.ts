@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { route } from "../../../../dataplane/route/route.ts";
-import { accessRule, allowedMethods } from "../../../../dataplane/route/targets.ts";
+import { accessRule, allowedMethods, route } from "../../../../dataplane/route/route.ts";
 
 describe("routing below a project's base", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hostName } from "../../../../dataplane/route/host-name.ts";
+import { hostName } from "../../../../dataplane/route/find-project.ts";
 
 describe("the host that a request names", () => {
   it.each([
