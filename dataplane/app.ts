@@ -4,15 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
-import { Problem } from "../core/errors/problem.ts";
 import type { FollowedToken } from "../core/http/second-port-access.ts";
 import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
-import { createAnswerBudget } from "./admission/answer-budget.ts";
-import { createBodyBudgets } from "./admission/body-budget.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
 import { withLocalBuckets } from "./admission/local-buckets.ts";
+import { createAnswerBudget, createBodyBudgets } from "./admission/memory-budgets.ts";
 import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
@@ -30,8 +28,7 @@ import { createRequestObserver } from "./observe/observe-request.ts";
 import { createUsage } from "./observe/usage.ts";
 import { createDescriptions } from "./openapi/descriptions.ts";
 import { createReferencePage } from "./openapi/reference-page.ts";
-import { endWork } from "./operation/work.ts";
-import { serve } from "./pipeline.ts";
+import { createPipeline } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
 import { publicAddress } from "./route/find-project.ts";
 import { createSessions } from "./sessions/create-sessions.ts";
@@ -107,16 +104,18 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const store = opened ?? (options.store as Store);
 
   const issuerBase = options.publicUrl ?? "";
-  let address = publicAddress(issuerBase);
   const { authentication, sessions } = await createCredentials(options, { store, clock, metrics });
   const preparer = createCollectionPreparer(store, failuresTo(logger, "Index build failed"));
   const usage = createUsage(clock);
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
-  let stopping = false;
+  const lifecycle = { stopping: false };
+  const answers = createAnswerBudget<Exchange>((exchange) => exchange.project);
+  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), answers });
 
   const pipeline = {
     store,
     directory,
+    address: publicAddress(issuerBase),
     authentication,
     sessions,
     ...createLimits(store, clock, metrics.observeLimited),
@@ -125,49 +124,29 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     fairShare: createFairShareLimiter(clock),
     lock: createDocumentLock(),
     bodies: createBodyBudgets(),
+    answers,
+    countersOf: observer.countersOf,
     descriptions: createDescriptions(),
     quotas,
     referencePage: createReferencePage(),
     clock,
     newId: createObjectIds(clock),
-    get address() {
-      return address;
-    },
   };
-  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
-  const answers = createAnswerBudget<Exchange>((exchange) => exchange.project);
   const server = createHttpServer({
-    async serve(exchange) {
-      let length: number | undefined;
-      try {
-        const answer = await serve(pipeline, exchange);
-        length = answer.text?.length ?? 0;
-        return answers.admit(exchange, exchange.request.method, answer);
-      } catch (error) {
-        // What the store did not answer says nothing of what answers cost.
-        if (error instanceof Problem) length ??= 0;
-        throw error;
-      } finally {
-        endWork(exchange, length);
-        exchange.releaseBody?.();
-      }
-    },
-    observe(exchange, ending) {
-      answers.ended(exchange);
-      observer.ended(exchange, ending);
-    },
+    serve: createPipeline(pipeline),
+    observe: observer.ended,
     observeRefusal: observer.refused,
-    draining: () => stopping,
+    lifecycle,
     logger,
     trustedProxies: options.trustedProxies ?? [],
     ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
   });
   server.server.setTimeout(options.unreadTimeoutMs ?? 60_000);
   if (options.unreadTimeoutMs !== undefined) server.server.keepAliveTimeout = options.unreadTimeoutMs;
-  const admin = createAdminServer({ ...options, store, metrics, usage, quotas, stopping: () => stopping });
+  const admin = createAdminServer({ ...options, store, metrics, usage, quotas, stopping: () => lifecycle.stopping });
 
   const close = async (drainMs = 0): Promise<void> => {
-    stopping = true;
+    lifecycle.stopping = true;
     await closeInOrder({ ...options, drainMs }, server, [preparer, quotas, sessions, authentication], admin);
     await opened?.close();
     logger.flush();
@@ -176,7 +155,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const { url, adminUrl } = await listenOnBoth(options, server, admin).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   );
-  if (issuerBase === "") address = publicAddress(url);
+  if (issuerBase === "") pipeline.address = publicAddress(url);
 
   return {
     url,

@@ -43,7 +43,7 @@ export function authorizeObjects(
   if (project.authentication === "Disabled" || isAdministrator(caller)) return unlimited;
   const writable = within(resource.scope.write, caller);
   // Whoever may delete and not read must not learn from a 403 which ids are others' objects.
-  const mayRead = refusal(project, resource.access.read, "read", caller) === undefined;
+  const mayRead = denial(project, resource.access.read, "read", caller) === undefined;
   return { visible: mayRead ? within(resource.scope.read, caller) : writable, writable };
 }
 
@@ -54,8 +54,10 @@ export function authorizeDocument(
   caller: Caller,
 ): DocumentGrant {
   requirePermission(project, rootKey.access[operation], operation, caller);
-  const may = (other: Operation) => refusal(project, rootKey.access[other], other, caller) === undefined;
-  return { mayCreate: may("create"), mayRead: may("read") };
+  return {
+    mayCreate: denial(project, rootKey.access.create, "create", caller) === undefined,
+    mayRead: denial(project, rootKey.access.read, "read", caller) === undefined,
+  };
 }
 
 /** Whether a caller may read what describes the project. */
@@ -75,8 +77,8 @@ export function requirePermission(
   operation: Operation,
   caller: Caller,
 ): void {
-  const problem = refusal(project, permission, operation, caller);
-  if (problem) throw problem;
+  const found = denial(project, permission, operation, caller);
+  if (found !== undefined) throw refusal(project, operation, found);
 }
 
 /** For a write that tells what is stored: whose answer shows it, or whose precondition guesses at it. */
@@ -92,22 +94,33 @@ function isAdministrator(caller: Caller): boolean {
   return caller.kind !== "anonymous" && caller.role === "Administrators";
 }
 
-function refusal(
+type Denial = "nobody" | "no credential" | "read access" | "role";
+
+/** Why not; undefined where it is allowed. Most are only asked whether, and an error that nobody throws costs more than all the rest. */
+function denial(
   project: ProjectConfig,
   permission: Permission,
   operation: Operation,
   caller: Caller,
-): Problem | undefined {
-  if (permission === "Nobody") return new Problem("insufficient_access", `Nobody may ${operation} here`);
+): Denial | undefined {
+  if (permission === "Nobody") return "nobody";
   if (permission === "Anyone" || project.authentication === "Disabled") return undefined;
-  if (caller.kind === "anonymous") return authenticationRequired(project);
-  if (operation !== "read" && caller.access !== "Write") {
-    return new Problem("insufficient_access", `To ${operation} here, a caller needs access Write; this one has Read`);
+  if (caller.kind === "anonymous") return "no credential";
+  if (operation !== "read" && caller.access !== "Write") return "read access";
+  return permission === "Administrators" && caller.role !== "Administrators" ? "role" : undefined;
+}
+
+function refusal(project: ProjectConfig, operation: Operation, found: Denial): Problem {
+  switch (found) {
+    case "nobody":
+      return new Problem("insufficient_access", `Nobody may ${operation} here`);
+    case "no credential":
+      return authenticationRequired(project);
+    case "read access":
+      return new Problem("insufficient_access", `To ${operation} here, a caller needs access Write; this one has Read`);
+    case "role":
+      return new Problem("insufficient_access", `Only role Administrators may ${operation} here`);
   }
-  if (permission === "Administrators" && caller.role !== "Administrators") {
-    return new Problem("insufficient_access", `Only role Administrators may ${operation} here`);
-  }
-  return undefined;
 }
 
 /** The challenge of RFC 9110 §11.6.1 for both schemes that the contract knows. */

@@ -1,20 +1,25 @@
-// Handles requests for the value of a root key, at any path: authorize, read and validate, then ask the store.
+// Requests for the value of a root key, at any path: deciding what is to be done (authorize), then carrying it out: read and validate
+// what the request brings, take a share of the replica, ask the store.
 
-import { authorizeDocument, requireReadToo } from "../authorize/authorize.ts";
+import type { RootKeyConfig } from "../../core/config/types.ts";
+import { authorizeDocument, type DocumentGrant, requireReadToo } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { admittedBody, noBody, present } from "../operation/body.ts";
+import { admittedBody, present } from "../operation/body.ts";
 import {
+  type Asked,
   admittedPreconditions,
-  type OperationContext,
   type OperationDeps,
+  type OperationPlan,
+  type PlanDeps,
+  planOperation,
   type SubjectOf,
-} from "../operation/context.ts";
+} from "../operation/plan.ts";
 import { beginWork } from "../operation/work.ts";
-import { isWrite } from "../route/route.ts";
+import type { DocumentRef } from "../store/port.ts";
+import type { DocumentLock } from "./document-lock.ts";
 import {
   type DocumentContext,
-  type DocumentDeps,
   deleteDocument,
   insertDocument,
   patchDocument,
@@ -22,41 +27,64 @@ import {
   readDocument,
 } from "./reads-and-writes.ts";
 
-export type DocumentsDeps = OperationDeps & DocumentDeps;
+export interface DocumentsDeps extends OperationDeps {
+  readonly lock: DocumentLock;
+}
 
-export async function handleDocument(
-  deps: DocumentsDeps,
-  exchange: Exchange,
-  operation: OperationContext,
-  { target, rootKey }: SubjectOf<"document">,
-): Promise<Answer> {
-  const { config } = operation.resolved.project;
-  if (operation.rule === "own" || operation.rule === "public") throw new Error("A document route has no operation");
-  const grant = authorizeDocument(config, rootKey, operation.rule, operation.caller);
-  const document = { project: config, rootKey: rootKey.key };
-  const preconditions = admittedPreconditions(exchange, operation, rootKey.access.read);
-  const { path } = target;
+export interface DocumentPlan extends OperationPlan {
+  readonly kind: "document";
+  readonly rootKey: RootKeyConfig;
+  readonly document: DocumentRef;
+  readonly grant: DocumentGrant;
+}
+
+export function planDocument(deps: PlanDeps, asked: Asked<SubjectOf<"document">>): DocumentPlan {
+  const { config } = asked.project;
+  const { rootKey } = asked.subject;
+  const plan = planOperation(deps, asked, rootKey.access.read);
+  const grant = authorizeDocument(config, rootKey, plan.operation, asked.caller);
+  // A patch tells what is there: by its answer, and by its tests.
+  if (asked.method === "PATCH") requireReadToo(config, rootKey.access.read, asked.caller);
+  return { kind: "document", ...plan, rootKey, grant, document: { project: config, rootKey: rootKey.key } };
+}
+
+export function carryOutDocument(deps: DocumentsDeps, plan: DocumentPlan, exchange: Exchange): Promise<Answer> {
+  const { rootKey, document, caller, grant } = plan;
   const context: DocumentContext = {
-    project: config,
+    project: plan.project.config,
     rootKey,
     document,
-    path,
-    caller: operation.caller,
+    path: pathOf(exchange),
+    caller,
     grant,
-    preconditions,
+    preconditions: admittedPreconditions(plan, exchange),
   };
-  // A patch tells what is there: by its answer, and by its tests.
-  if (exchange.request.method === "PATCH") requireReadToo(config, rootKey.access.read, operation.caller);
-  const { body, patch, idempotencyKey } = isWrite(operation.rule)
-    ? await admittedBody(deps, exchange, operation)
-    : noBody;
-  // Of a read and a patch the store knows it; a write answers with what was sent, and a deletion with next to nothing.
-  const answerLength = operation.rule === "read" || patch ? undefined : (body?.text.length ?? 0);
-  const waiting = beginWork(deps, exchange, operation, answerLength);
+  if (plan.isWrite) return write(deps, plan, context, exchange);
+  const waiting = beginWork(deps, plan, exchange);
+  return waiting === undefined
+    ? readDocument(plan.store, context)
+    : waiting.then(() => readDocument(plan.store, context));
+}
+
+async function write(
+  deps: DocumentsDeps,
+  plan: DocumentPlan,
+  context: DocumentContext,
+  exchange: Exchange,
+): Promise<Answer> {
+  const { body, patch, idempotencyKey } = await admittedBody(deps, plan, exchange);
+  // Of a patch the store knows it; a write answers with what was sent, and a deletion with next to nothing.
+  const answerLength = patch ? undefined : (body?.text.length ?? 0);
+  const waiting = beginWork(deps, plan, exchange, answerLength);
   if (waiting !== undefined) await waiting;
-  if (operation.rule === "read") return readDocument(deps.store, context);
-  if (operation.rule === "delete") return deleteDocument(deps, context);
-  if (patch) return patchDocument(deps, context, patch);
-  if (operation.rule === "create") return insertDocument(deps, context, present(body), idempotencyKey);
-  return putDocument(deps, context, present(body));
+  const documents = { store: plan.store, lock: deps.lock };
+  if (plan.operation === "delete") return await deleteDocument(documents, context);
+  if (patch) return await patchDocument(documents, context, patch);
+  if (plan.operation === "create") return await insertDocument(documents, context, present(body), idempotencyKey);
+  return await putDocument(documents, context, present(body));
+}
+
+function pathOf({ target }: Exchange): DocumentContext["path"] {
+  if (target?.kind !== "document") throw new Error("A request for a value names no root key");
+  return target.path;
 }

@@ -41,7 +41,8 @@ export interface DocumentContext {
 }
 
 export async function readDocument(store: DocumentStore, context: DocumentContext): Promise<Answer> {
-  const text = await currentText(store, context);
+  if (leadsTooDeep(context.path)) throw nothingThere();
+  const text = textIn(context, await store.readAt(context.document, context.path));
   if (text === undefined) throw nothingThere();
   return currentAnswer(text, context.preconditions);
 }
@@ -161,7 +162,10 @@ function asExpectation(text: string | undefined): Expected {
 /** What is at the path; undefined = nothing. */
 async function currentText(store: DocumentStore, context: DocumentContext): Promise<string | undefined> {
   if (leadsTooDeep(context.path)) return undefined;
-  const result = await store.readAt(context.document, context.path);
+  return textIn(context, await store.readAt(context.document, context.path));
+}
+
+function textIn(context: DocumentContext, result: Awaited<ReturnType<DocumentStore["readAt"]>>): string | undefined {
   // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
   const found = result.outcome === "missing_document" ? readAt(context.rootKey.initialValue, context.path) : result;
   return found.outcome === "found" ? found.text : undefined;

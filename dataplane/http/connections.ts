@@ -1,9 +1,9 @@
 // Answers what Node's parser or a time limit refuses on a connection, in the shape of all other problems: as the answer of the
 // request that it cuts short, after the answer of one that had arrived whole, or as an answer of its own.
 
+import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { requestId } from "./exchange.ts";
 import { type ProblemAnswer, problemAnswer } from "./problem-answer.ts";
 
 export interface Connections {
@@ -79,6 +79,13 @@ export function createConnections(observe: ObserveRefusal): Connections {
       }
     },
   };
+}
+
+const harmless = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** What a request is known by in its answer and in the log: the client's own id when it is harmless, else a new one. */
+export function requestId(sent: string | string[] | undefined): string {
+  return typeof sent === "string" && harmless.test(sent) ? sent : randomUUID();
 }
 
 function responseText(id: string, problem: ProblemAnswer): string {

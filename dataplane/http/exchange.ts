@@ -1,7 +1,6 @@
 // One request on its way: what came in, and what the stages found out so far. Observation reads it when the answer is sent,
-// however far the request got.
+// however far the request got. Types only.
 
-import { randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Work } from "../admission/fair-share.ts";
 import type { SharedBucket } from "../admission/shared-bucket.ts";
@@ -29,6 +28,13 @@ export interface Exchange {
   caller?: Caller;
   /** What the project's rates leave to this caller; absent in projects without any. */
   rates?: readonly SharedBucket[] | undefined;
+  /** What it is counted in, where its plan says so. */
+  counters?: RequestCounters | undefined;
+}
+
+/** What requests of one method for one resource or root key are counted in. */
+export interface RequestCounters {
+  count(ending: Ending): void;
 }
 
 /** How it ended. */
@@ -37,17 +43,4 @@ export interface Ending {
   /** Code of the problem, when it was one. */
   readonly code: string | undefined;
   readonly seconds: number;
-}
-
-const harmless = /^[A-Za-z0-9._-]{1,128}$/;
-
-/** What a request is known by in its answer and in the log: the client's own id when it is harmless, else a new one. */
-export function requestId(sent: string | string[] | undefined): string {
-  return typeof sent === "string" && harmless.test(sent) ? sent : randomUUID();
-}
-
-/** The scheme and host that a request used, for absolute links; behind proxies only as trusted ones say. `http(s)://host[:port]`, without a trailing slash. The host has passed requireHost. */
-export function requestOrigin(request: FastifyRequest, fallback: string): string {
-  const { host } = request;
-  return host ? `${request.protocol === "https" ? "https" : "http"}://${host}` : fallback;
 }

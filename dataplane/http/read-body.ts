@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
 import { type CanonicalJson, canonicalJsonOfBytes } from "../../core/json/canonical.ts";
-import type { BodyBudget } from "../admission/body-budget.ts";
+import type { BodyBudget } from "../admission/memory-budgets.ts";
 
 /** Levels of nesting in a body and in a stored value; RedisJSON's own limit is 128. */
 export const maxDepth = 64;

@@ -9,17 +9,17 @@ import type { Logger } from "../../core/log/logger.ts";
 import { rateHeaders } from "../admission/rate-limits.ts";
 import { preferTargetAuthority } from "../route/find-project.ts";
 import type { Answer } from "./answer.ts";
-import { type Connections, createConnections, type ObserveRefusal } from "./connections.ts";
+import { type Connections, createConnections, type ObserveRefusal, requestId } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
-import { type Ending, type Exchange, requestId } from "./exchange.ts";
+import type { Ending, Exchange } from "./exchange.ts";
 import { problemAnswer } from "./problem-answer.ts";
 
 export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<Answer>;
   readonly observe: (exchange: Exchange, ending: Ending) => void;
   readonly observeRefusal: ObserveRefusal;
-  /** True once clients are to turn to another replica: each answer ends its connection. */
-  readonly draining: () => boolean;
+  /** `stopping` once clients are to turn to another replica: each answer ends its connection. */
+  readonly lifecycle: { readonly stopping: boolean };
   readonly logger: Logger;
   /** Addresses or networks whose X-Forwarded-* headers are believed; empty = none. */
   readonly trustedProxies: readonly string[];
@@ -168,7 +168,7 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
     return reply;
   }
   if (isFirst) response.on("close", observeEnd);
-  if (options.draining()) response.shouldKeepAlive = false;
+  if (options.lifecycle.stopping) response.shouldKeepAlive = false;
   if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
   response.writeHead(status, headers);
   // Node leaves the body out of an answer to HEAD by itself.

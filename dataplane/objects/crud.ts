@@ -41,8 +41,7 @@ export interface ObjectDeps {
 export interface ObjectContext {
   readonly collection: CollectionRef;
   readonly resource: LiveResource;
-  /** Of the data of an object. */
-  readonly maxBytes: number;
+  readonly rules: ObjectRules;
   readonly grant: ObjectGrant;
   readonly preconditions: Preconditions | undefined;
 }
@@ -55,12 +54,12 @@ export interface Creation {
   readonly caller: Caller;
   readonly body: CanonicalJson;
   /** The collection's absolute URL. */
-  readonly base: string;
+  readonly url: string;
   readonly idempotencyKey: string | undefined;
 }
 
 export async function createObject(deps: ObjectDeps, context: ObjectContext, creation: Creation): Promise<Answer> {
-  const { caller, body, base, idempotencyKey } = creation;
+  const { caller, body, url, idempotencyKey } = creation;
   const post =
     idempotencyKey === undefined
       ? undefined
@@ -73,7 +72,7 @@ export async function createObject(deps: ObjectDeps, context: ObjectContext, cre
   requireCollectionPreconditions(context.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
-  const text = validateNew(rulesOf(context), body, id, metadataBy(caller, created));
+  const text = validateNew(context.rules, body, id, metadataBy(caller, created));
   const { maxObjects } = context.resource.config;
   const object = { id, owner: ownerOf(caller), text, ...(post && { record: recordOf(post, [id, created]) }) };
   const result = await deps.store.create(context.collection, object, maxObjects);
@@ -81,14 +80,14 @@ export async function createObject(deps: ObjectDeps, context: ObjectContext, cre
   if (result.outcome === "quota_exceeded") {
     throw new Problem("quota_exceeded", `The resource holds at most ${maxObjects} objects; delete some first`);
   }
-  return writtenAnswer(201, result.text, { Location: `${base}/${id}` });
+  return writtenAnswer(201, result.text, { Location: `${url}/${id}` });
 }
 
 /** What the first of several equal requests was answered with: the body is the same, so only what the service added is remembered. */
-function createdBefore({ caller, body, base }: Creation, record: string): Answer {
+function createdBefore({ caller, body, url }: Creation, record: string): Answer {
   const [id = "", created] = factsOf(record, body);
   const text = newObjectText(body, id, metadataBy(caller, Number(created)));
-  return writtenAnswer(201, text, { Location: `${base}/${id}`, ...replayed });
+  return writtenAnswer(201, text, { Location: `${url}/${id}`, ...replayed });
 }
 
 function metadataBy(caller: Caller, created: number): Metadata {
@@ -101,8 +100,10 @@ export async function readObject(
   id: string,
   fields?: Selection,
 ): Promise<Answer> {
+  const stored = isObjectId(id) ? await store.read(context.collection, id, context.grant.visible) : undefined;
+  if (!stored) throw missing();
   // The tag is the whole object's, whatever is shown of it, so that a write may name it in If-Match.
-  const answer = currentAnswer((await mustRead(store, context, id)).text, context.preconditions);
+  const answer = currentAnswer(stored.text, context.preconditions);
   return fields === undefined || answer.text === undefined
     ? answer
     : { ...answer, text: selected(answer.text, fields) };
@@ -129,13 +130,8 @@ export async function updateObject(
   }
 }
 
-function changedText(context: ObjectContext, change: ObjectChange, stored: string): string {
-  const rules = rulesOf(context);
+function changedText({ rules }: ObjectContext, change: ObjectChange, stored: string): string {
   return "patch" in change ? validatePatch(rules, change.patch, stored) : validateUpdate(rules, change.fields, stored);
-}
-
-function rulesOf({ resource, maxBytes }: ObjectContext): ObjectRules {
-  return { schema: resource.schema, maxBytes };
 }
 
 export async function deleteObject(deps: ObjectDeps, context: ObjectContext, id: string): Promise<Answer> {

@@ -1,92 +1,122 @@
-// Handles requests for the objects of a resource: authorize, read and validate, then ask the store.
+// Requests for the objects of a resource: deciding what is to be done (authorize, read the query), then carrying it out: read and validate
+// what the request brings, take a share of the replica, ask the store.
 
 import { WritesRefused } from "../../core/errors/store-errors.ts";
+import type { Selection } from "../../core/json/selection.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { admittedBody, noBody, present, type SentBody } from "../operation/body.ts";
+import { admittedBody, present } from "../operation/body.ts";
 import {
+  type Asked,
   admittedPreconditions,
-  baseUrl,
-  type LinkDeps,
   maxObjectBytes,
-  type OperationContext,
   type OperationDeps,
+  type OperationPlan,
+  type PlanDeps,
+  planOperation,
   type SubjectOf,
-} from "../operation/context.ts";
+} from "../operation/plan.ts";
 import { beginWork, endWork } from "../operation/work.ts";
-import { isWrite } from "../route/route.ts";
-import {
-  createObject,
-  deleteObject,
-  type ObjectChange,
-  type ObjectContext,
-  type ObjectDeps,
-  readObject,
-  updateObject,
-} from "./crud.ts";
+import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
+import { type PreparedList, prepareList } from "./list/context.ts";
 import { chosenFieldsOf } from "./list/fields.ts";
 import { validateList } from "./list/query.ts";
 import { listObjects } from "./list/run.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
 
-export interface ObjectsDeps extends OperationDeps, LinkDeps, ObjectDeps {
+export interface ObjectsDeps extends OperationDeps, Omit<ObjectDeps, "store"> {
   readonly preparer: CollectionPreparer;
   readonly scanSemaphore: Semaphore;
 }
 
-export async function handleObjects(
-  deps: ObjectsDeps,
-  exchange: Exchange,
-  operation: OperationContext,
-  { target, resource }: SubjectOf<"objects">,
-): Promise<Answer> {
-  const { project } = operation.resolved;
-  if (operation.rule === "own" || operation.rule === "public") throw new Error("An object route has no operation");
-  const grant = authorizeObjects(project.config, resource.config, operation.rule, operation.caller);
-  const preconditions = admittedPreconditions(exchange, operation, resource.config.access.read);
-  const collection = { project: project.config, resource: target.resource };
-  const maxBytes = maxObjectBytes(project.config.limits);
-  const context: ObjectContext = { collection, resource, maxBytes, grant, preconditions };
-  const query =
-    target.kind === "collection" && operation.rule === "read"
-      ? validateList(operation.query, resource.schema, project.config)
-      : undefined;
-  const sent = isWrite(operation.rule) ? await admittedBody(deps, exchange, operation) : noBody;
-  const waiting = beginWork(deps, exchange, operation);
-  if (waiting !== undefined) await waiting;
-  const preparing = prepare(deps, operation, context);
-  if (preparing !== undefined) await preparing;
+export interface ObjectsPlan extends OperationPlan, ObjectContext {
+  readonly kind: "objects";
+  readonly preconditions: undefined;
+  /** The collection's absolute URL. */
+  readonly url: string;
+  /** Of a list, what it asks for. */
+  readonly list: PreparedList | undefined;
+  /** Of a request for one object, what is shown of it; undefined = everything. */
+  readonly fields: Selection | undefined;
+}
 
-  if (target.kind === "collection") {
-    const url = `${baseUrl(deps, exchange, operation.resolved)}/api/${target.resource}`;
-    const onIndexMissing = () => deps.preparer.forget(resource);
-    const onScan = () => endWork(exchange, undefined);
-    const { store, scanSemaphore } = deps;
-    if (query) return listObjects(store, context, { query, url, onIndexMissing, scanSemaphore, onScan });
-    const creation = { project: project.config, caller: operation.caller, body: present(sent.body), base: url };
-    return createObject(deps, context, { ...creation, idempotencyKey: sent.idempotencyKey });
+export function planObjects(deps: PlanDeps, asked: Asked<SubjectOf<"objects">>): ObjectsPlan {
+  const { config } = asked.project;
+  const { target, resource } = asked.subject;
+  const plan = planOperation(deps, asked, resource.config.access.read);
+  const grant = authorizeObjects(config, resource.config, plan.operation, asked.caller);
+  const isList = target.kind === "collection" && plan.operation === "read";
+  const isOne = target.kind === "object" && plan.operation === "read";
+  return {
+    kind: "objects",
+    ...plan,
+    resource,
+    grant,
+    collection: { project: config, resource: target.resource },
+    rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
+    preconditions: undefined,
+    url: `${asked.base}/api/${target.resource}`,
+    list: isList ? prepareList(validateList(asked.query, resource.schema, config), resource.config.indexes) : undefined,
+    fields: isOne && asked.query !== "" ? chosenFieldsOf(asked.query, resource.schema) : undefined,
+  };
+}
+
+export function carryOutObjects(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<Answer> {
+  const preconditions = admittedPreconditions(plan, exchange);
+  const context = preconditions === undefined ? plan : { ...plan, preconditions };
+  if (plan.isWrite) return write(deps, plan, context, exchange);
+  const waiting = begin(deps, plan, exchange);
+  return waiting === undefined
+    ? read(deps, plan, context, exchange)
+    : waiting.then(() => read(deps, plan, context, exchange));
+}
+
+function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<Answer> {
+  const { store, list, url, resource, fields } = plan;
+  if (list === undefined) return readObject(store, context, idOf(exchange), fields);
+  const onIndexMissing = () => deps.preparer.forget(resource);
+  const onScan = () => endWork(exchange, undefined);
+  return listObjects(store, context, { ...list, url, onIndexMissing, scanSemaphore: deps.scanSemaphore, onScan });
+}
+
+async function write(
+  deps: ObjectsDeps,
+  plan: ObjectsPlan,
+  context: ObjectContext,
+  exchange: Exchange,
+): Promise<Answer> {
+  const { body, patch, idempotencyKey } = await admittedBody(deps, plan, exchange);
+  const waiting = begin(deps, plan, exchange);
+  if (waiting !== undefined) await waiting;
+  const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
+  if (plan.operation === "create") {
+    const { caller, url } = plan;
+    const creation = { project: plan.project.config, caller, body: present(body), url, idempotencyKey };
+    return await createObject(objects, context, creation);
   }
-  if (operation.rule === "read")
-    return readObject(deps.store, context, target.id, chosenFieldsOf(operation.query, resource.schema));
-  if (operation.rule === "delete") return deleteObject(deps, context, target.id);
-  return updateObject(deps, context, target.id, changeOf(sent));
+  const id = idOf(exchange);
+  if (plan.operation === "delete") return await deleteObject(objects, context, id);
+  return await updateObject(objects, context, id, patch ? { patch } : { fields: present(body) });
+}
+
+/** Takes the share, then knows the indexes: a promise where either has to be waited for. */
+function begin(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
+  const waiting = beginWork(deps, plan, exchange);
+  return waiting === undefined ? prepare(deps, plan) : waiting.then(() => prepare(deps, plan));
 }
 
 /** While the store takes no writes, what it has is read by the indexes that it has. */
-function prepare(
-  { preparer }: ObjectsDeps,
-  { rule }: OperationContext,
-  { resource, collection }: ObjectContext,
-): Promise<void> | undefined {
+function prepare({ preparer }: ObjectsDeps, { resource, collection, isWrite }: ObjectsPlan): Promise<void> | undefined {
   const preparing = preparer.prepare(resource, collection);
-  if (preparing === undefined || isWrite(rule)) return preparing;
+  if (preparing === undefined || isWrite) return preparing;
   return preparing.catch((error: unknown) => {
     if (!(error instanceof WritesRefused)) throw error;
   });
 }
 
-function changeOf({ body, patch }: SentBody): ObjectChange {
-  return patch ? { patch } : { fields: present(body) };
+function idOf({ target }: Exchange): string {
+  if (target?.kind !== "object") throw new Error("A request for one object names none");
+  return target.id;
 }

@@ -1,12 +1,11 @@
 // Reads what a write says, once the write is admitted: nothing of a body is read before.
 
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import type { LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
-import { readBody } from "../http/read-body.ts";
-import type { OperationContext, OperationDeps } from "./context.ts";
+import { maxDepth, readBody } from "../http/read-body.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
+import type { OperationDeps, OperationPlan } from "./plan.ts";
 
 /** What a write says. */
 export interface SentBody {
@@ -16,36 +15,32 @@ export interface SentBody {
   readonly idempotencyKey?: string | undefined;
 }
 
-export const noBody: SentBody = Object.freeze({});
+const noBody: SentBody = Object.freeze({});
 
 /** The body of a write that has one, once the write is admitted. */
 export async function admittedBody(
-  deps: OperationDeps,
+  { anonymousWrites, bodies }: OperationDeps,
+  { project, operation, caller }: OperationPlan,
   exchange: Exchange,
-  operation: OperationContext,
 ): Promise<SentBody> {
-  const { project } = operation.resolved;
-  if (operation.caller.kind === "anonymous") {
-    await deps.anonymousWrites.spend(project.config, exchange.request.ip);
-  }
-  if (operation.rule === "delete") return noBody;
-  const format = patchFormatOf(exchange.request.raw);
-  const idempotencyKey = operation.rule === "create" ? idempotencyKeyOf(exchange.request.headers) : undefined;
-  const body = await bodyOf(deps, exchange, project, bodyDepth(format));
-  return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
-}
-
-function bodyOf(deps: OperationDeps, exchange: Exchange, project: LiveProject, depth: number): Promise<CanonicalJson> {
-  const body = {
-    budget: deps.bodies.of(project),
-    message: exchange.request.raw,
+  const { raw, headers, ip } = exchange.request;
+  if (caller.kind === "anonymous") await anonymousWrites.spend(project.config, ip);
+  if (operation === "delete") return noBody;
+  const format = raw.method === "PATCH" ? patchFormatOf(raw) : undefined;
+  const sentKey = operation === "create" ? headers["idempotency-key"] : undefined;
+  const idempotencyKey = sentKey === undefined ? undefined : idempotencyKeyOf(headers);
+  const arriving = {
+    budget: bodies.of(project),
+    message: raw,
     refused: exchange.bodyRefused,
     hold: (release: () => void) => {
       exchange.releaseBody = release;
     },
     invite: () => exchange.inviteBody?.(),
   };
-  return readBody(project.config.limits.maxBodyBytes, body, depth);
+  const depth = format === undefined ? maxDepth : bodyDepth(format);
+  const body = await readBody(project.config.limits.maxBodyBytes, arriving, depth);
+  return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
 }
 
 export function present(body: CanonicalJson | undefined): CanonicalJson {

@@ -1,14 +1,11 @@
-// Takes a request's part in its project's share of the replica, and gives it back.
+// Takes a request's part in its project's share of the replica, and gives it back. Refuses with `data_lost` while the store no longer
+// holds the data that it held (docs/adr/0039).
 
+import { Problem } from "../../core/errors/problem.ts";
 import type { Work } from "../admission/fair-share.ts";
+import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { isWrite } from "../route/route.ts";
-import { maxObjectBytes, type OperationContext, type OperationDeps } from "./context.ts";
-import { requireData } from "./data-loss.ts";
-
-const readUnits = 1;
-const writeUnits = 2;
-const usualBytes = 1024 * 1024;
+import type { OperationDeps, OperationPlan } from "./plan.ts";
 
 /**
  * Takes the request's part in its project's share; a promise when it has to wait for that. From here on nothing is waited for
@@ -16,21 +13,17 @@ const usualBytes = 1024 * 1024;
  * is known already.
  */
 export function beginWork(
-  deps: OperationDeps,
+  { directory }: Pick<OperationDeps, "directory">,
+  plan: OperationPlan,
   exchange: Exchange,
-  operation: OperationContext,
   answerLength?: number,
 ): Promise<void> | undefined {
   const begun = (work: Work): void => {
     exchange.work = work;
     // They may have been lost while the body arrived, for as long as the client likes, or while this waited for its share.
-    requireData(deps.directory, operation.resolved.project);
+    requireData(directory, plan.project);
   };
-  const { limits } = operation.resolved.project.config;
-  // Where values may be larger than usual, fewer are under way before their sizes are known.
-  const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes, maxObjectBytes(limits));
-  const units = (isWrite(operation.rule) ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes));
-  const work = deps.fairShare.of(operation.resolved.project).begin(units, answerLength);
+  const work = plan.limiter.begin(plan.units, answerLength);
   if (work instanceof Promise) return work.then(begun);
   begun(work);
   return undefined;
@@ -41,4 +34,28 @@ export function endWork(exchange: Exchange, length: number | undefined): void {
   const { work } = exchange;
   exchange.work = undefined;
   work?.end(length);
+}
+
+type Losses = Pick<Directory, "dataLost">;
+
+/** Before anything is done. */
+export function requireData(losses: Losses, { config }: LiveProject): void {
+  if (losses.dataLost(config)) throw dataLost("The store no longer holds the data that it held; nothing was done.");
+}
+
+/**
+ * Once it is done: of the calls that a request makes, the later ones may have been answered by an empty store, so that a list ends early, or an
+ * object that was there is not found.
+ */
+export function requireNoLoss(losses: Losses, { config }: LiveProject): void {
+  if (losses.dataLost(config)) {
+    throw dataLost(
+      "The store lost the data that it held while the request was carried out, and what was done with them.",
+    );
+  }
+}
+
+function dataLost(what: string): Problem {
+  const detail = `${what} Its operators have to restore or accept it`;
+  return new Problem("data_lost", detail, { headers: { "Retry-After": "60" } });
 }

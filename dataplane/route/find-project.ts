@@ -101,6 +101,15 @@ export function requireHost({ host, raw }: FastifyRequest): string {
 }
 
 /**
+ * The scheme and host that a request used, for absolute links; behind proxies only as trusted ones say. `http(s)://host[:port]`, without a
+ * trailing slash. The host has passed requireHost.
+ */
+export function requestOrigin(request: FastifyRequest, fallback: string): string {
+  const { host } = request;
+  return host ? `${request.protocol === "https" ? "https" : "http"}://${host}` : fallback;
+}
+
+/**
  * RFC 9112 §3.2.2: where the request target has an authority, that is the host, and not what the Host header beside it says. Only in the
  * place of one: §3.2 wants a request without a Host header, or with several, refused all the same.
  */

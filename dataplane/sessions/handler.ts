@@ -6,41 +6,51 @@ import { authenticationRequired } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { type Answer, created, noContent, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { baseUrl, type LinkDeps, type OperationContext, type SubjectOf } from "../operation/context.ts";
+import type { Asked, PlanBase, SubjectOf } from "../operation/plan.ts";
 import type { Sessions } from "./create-sessions.ts";
 
-export interface SessionRouteDeps extends LinkDeps {
+export interface SessionRouteDeps {
   readonly authentication: Pick<Authentication, "jwks">;
   readonly sessions: Sessions;
 }
 
-export async function handleSession(
-  deps: SessionRouteDeps,
-  exchange: Exchange,
-  operation: OperationContext,
-  target: SubjectOf<"session">["target"],
-): Promise<Answer> {
+export interface SessionPlan extends PlanBase {
+  readonly kind: "session";
+  readonly rule: Asked["rule"];
+  readonly target: SubjectOf<"session">["target"]["kind"];
+  /** Absolute URL of `/sessions`. */
+  readonly url: string;
+}
+
+export function planSession({ project, rule, caller, base, subject }: Asked<SubjectOf<"session">>): SessionPlan {
+  const url = `${base}/sessions`;
+  return { kind: "session", project, caller, isWrite: false, isStored: false, rule, target: subject.target.kind, url };
+}
+
+export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan, exchange: Exchange): Promise<Answer> {
   const { authentication, sessions } = deps;
-  const { project } = operation.resolved;
-  const { headers, ip } = exchange.request;
-  switch (target.kind) {
+  const { project, url } = plan;
+  const { headers, ip, method } = exchange.request;
+  switch (plan.target) {
     case "keys":
       return ok(JSON.stringify(authentication.jwks(project)));
     case "refresh":
       return refresh(sessions, project, headers.authorization);
-    case "sessions": {
-      const url = `${baseUrl(deps, exchange, operation.resolved)}/sessions`;
-      if (operation.rule === "public") {
+    case "sessions":
+      if (plan.rule === "public") {
         return login(sessions, project, { authorization: headers.authorization, address: ip, url });
       }
-      return listSessions(sessions, project, known(project, operation.caller));
-    }
+      return listSessions(sessions, project, known(project, plan.caller));
     case "session": {
-      const caller = known(project, operation.caller);
-      const ends = exchange.request.method === "DELETE";
-      return (ends ? endSession : readSession)(sessions, project, caller, target.id);
+      const caller = known(project, plan.caller);
+      return (method === "DELETE" ? endSession : readSession)(sessions, project, caller, idOf(exchange));
     }
   }
+}
+
+function idOf({ target }: Exchange): string {
+  if (target?.kind !== "session") throw new Error("A request for one session names none");
+  return target.id;
 }
 
 function known(project: LiveProject, caller: Caller): Caller {

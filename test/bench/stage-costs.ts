@@ -68,6 +68,7 @@ const observer = createRequestObserver({
   }),
   usage: createUsage(systemClock),
   accessLog: { request: () => undefined, refusal: () => undefined },
+  answers: { ended: () => undefined },
 });
 const sources = { directory, address: publicAddress("") };
 const ending = { status: 200, code: undefined, seconds: 0.001_234 };

@@ -49,7 +49,7 @@ it("an answer whose head can't be written is one failed request, and not two", a
     serve: () => Promise.resolve({ status: 200, headers: { "X-Odd": "a\nb" }, text: "{}" }),
     observe: (_exchange, ending) => void endings.push([ending.status, ending.code]),
     observeRefusal: () => undefined,
-    draining: () => false,
+    lifecycle: { stopping: false },
     logger: createLogger({ level: "error", clock: systemClock, write: () => undefined }),
     trustedProxies: [],
   });

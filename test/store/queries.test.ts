@@ -7,6 +7,7 @@ import { systemClock } from "../../core/clock.ts";
 import type { IndexField } from "../../core/config/types.ts";
 import { compileSchema } from "../../core/schema/compile-schema.ts";
 import type { ObjectContext } from "../../dataplane/objects/crud.ts";
+import { prepareList } from "../../dataplane/objects/list/context.ts";
 import { validateList } from "../../dataplane/objects/list/query.ts";
 import { listObjects } from "../../dataplane/objects/list/run.ts";
 import { createScanSemaphore } from "../../dataplane/objects/list/scan.ts";
@@ -275,7 +276,7 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
     } as unknown as ObjectContext;
     const get = async (text: string): Promise<Shown> => {
       const answer = await listObjects(store, context, {
-        query: validateList(text, schema, config),
+        ...prepareList(validateList(text, schema, config), context.resource.config.indexes),
         url: "",
         onIndexMissing: () => undefined,
         scanSemaphore: createScanSemaphore(),

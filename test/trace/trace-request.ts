@@ -33,9 +33,11 @@ const warmUps = 30;
 /** Requests that are counted; what runs by itself meanwhile, such as a timer, is not in all of them. */
 const attempts = 8;
 /** Times that long without a function that begins, after which no further one is waited for. */
-const patience = 10;
-/** Milliseconds after an answer in which the replica observes that it ended. */
-const settleMs = 40;
+const patience = 30;
+/** Milliseconds between two looks at a replica that may be quiet. */
+const settleMs = 15;
+/** Looks that find nothing before it is. */
+const quietRounds = 3;
 
 interface Coverage {
   readonly result: readonly {
@@ -62,16 +64,26 @@ export async function traceRequest(inspector: Inspector, request: TracedRequest)
   let status = 0;
   let counted: readonly Counted[] | undefined;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    await pause(settleMs);
-    await inspector.call("Profiler.takePreciseCoverage");
+    await countedUntilQuiet(inspector);
     status = await send(request);
-    await pause(settleMs);
-    const found = countedIn(await inspector.call<Coverage>("Profiler.takePreciseCoverage"));
+    const found = await countedUntilQuiet(inspector);
     counted = counted === undefined ? found : inBoth(counted, found);
   }
   await inspector.call("Profiler.stopPreciseCoverage");
   const order = await orderOf(inspector, counted ?? [], () => send(request));
   return { status, files: filesOf(counted ?? [], order) };
+}
+
+/** What has run since it was asked last, until nothing of the product does: a replica observes the end of a request after its answer. */
+async function countedUntilQuiet(inspector: Inspector): Promise<readonly Counted[]> {
+  const all = new Map<string, Counted>();
+  for (let quiet = 0; quiet < quietRounds; quiet += 1) {
+    await pause(settleMs);
+    const found = countedIn(await inspector.call<Coverage>("Profiler.takePreciseCoverage"));
+    if (found.length > 0) quiet = 0;
+    for (const each of found) all.set(each.key, { ...each, count: each.count + (all.get(each.key)?.count ?? 0) });
+  }
+  return [...all.values()];
 }
 
 async function send({ method, url, headers, body }: TracedRequest): Promise<number> {

@@ -1,13 +1,30 @@
 // What answering a list goes by: the request, and what it may take of the process.
 
+import type { IndexField } from "../../../core/config/types.ts";
 import type { Semaphore } from "../../../core/semaphore.ts";
 import type { ObjectStore, Page, PageRange } from "../../store/port.ts";
 import type { ObjectContext } from "../crud.ts";
+import { type Condition, conditionOf } from "./conditions.ts";
 import type { Cursor } from "./cursor.ts";
+import { type ListPlan, planList } from "./plan.ts";
 import type { ListQuery } from "./query.ts";
 
-export interface ListRequest {
+/** What a list asks for, and what the indexes can do for it: decided by its query and the configuration alone. */
+export interface PreparedList {
   readonly query: ListQuery;
+  readonly conditions: readonly Condition[];
+  /** Undefined for all objects in order of creation. */
+  readonly plan: ListPlan | undefined;
+}
+
+export function prepareList(query: ListQuery, indexes: readonly IndexField[]): PreparedList {
+  const { filters, order } = query;
+  const conditions = filters.map(conditionOf);
+  const isPlain = filters.length === 0 && order.keys.length === 0;
+  return { query, conditions, plan: isPlain ? undefined : planList(conditions, order, indexes) };
+}
+
+export interface ListRequest extends PreparedList {
   /** The collection's absolute URL, as the request named it. */
   readonly url: string;
   /** Called when the store can't use an index that the configuration has: it is being built, or was lost with its data. */

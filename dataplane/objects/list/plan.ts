@@ -8,7 +8,7 @@ import { common, equalTo, type ValueRange } from "../../store/ranges.ts";
 import type { Condition } from "./conditions.ts";
 import type { Order, SortKey } from "./sort.ts";
 
-export interface Plan {
+export interface ListPlan {
   /** What an index answers with page and count. */
   readonly answer?: IndexUse;
   /** What finds all objects that may match, and not many more, if there are few. */
@@ -34,7 +34,7 @@ interface Restriction {
 
 export type Restrictions = ReadonlyMap<string, Restriction>;
 
-export function planList(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): Plan {
+export function planList(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): ListPlan {
   const answer = usualAnswer(conditions, order, indexes);
   return answer === undefined ? anyPlan(conditions, order, indexes) : { answer, narrowings: [], isByCreation: false };
 }
@@ -58,7 +58,7 @@ function usualAnswer(
   return { query: { index: index.name, field: index, equals: constant }, constants: [constant], isComplete: true };
 }
 
-function anyPlan(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): Plan {
+function anyPlan(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): ListPlan {
   const restrictions = restrictionsOf(conditions);
   const keys = decidingKeys(order, restrictions);
   const [key] = keys;

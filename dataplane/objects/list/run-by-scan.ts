@@ -5,7 +5,7 @@ import { projectName } from "../../../core/config/config-keys.ts";
 import type { Condition } from "./conditions.ts";
 import { type ListContext, type ListPage, pageLength } from "./context.ts";
 import { type Cursor, cursorOf } from "./cursor.ts";
-import { type IndexUse, type Plan, restrictionsOf } from "./plan.ts";
+import { type IndexUse, type ListPlan, restrictionsOf } from "./plan.ts";
 import { indexBuilding, tooExpensive } from "./refusals.ts";
 import { scanLimit, scanObjects } from "./scan.ts";
 import type { Order } from "./sort.ts";
@@ -18,7 +18,11 @@ const freeCandidates = 2_000;
 /** Characters of a page that are read without a turn, as pages by an index have it. */
 const freeLength = 1024 * 1024;
 
-export async function listByScan(list: ListContext, plan: Plan, conditions: readonly Condition[]): Promise<ListPage> {
+export async function listByScan(
+  list: ListContext,
+  plan: ListPlan,
+  conditions: readonly Condition[],
+): Promise<ListPage> {
   const { store, context, request } = list;
   const found = await candidates(list, plan.narrowings);
   if (found.ids !== undefined && found.isEach && plan.isByCreation) {

@@ -8,10 +8,9 @@ import type { Answer } from "../../http/answer.ts";
 import { currentAnswer } from "../../http/conditional-requests.ts";
 import type { ObjectStore } from "../../store/port.ts";
 import type { ObjectContext } from "../crud.ts";
-import { type Condition, conditionOf } from "./conditions.ts";
 import { type ListContext, type ListPage, type ListRequest, rangeOf } from "./context.ts";
 import { cursorOf, cursorText, positionOf } from "./cursor.ts";
-import { type IndexUse, planList, restrictionsOf } from "./plan.ts";
+import { type IndexUse, type ListPlan, restrictionsOf } from "./plan.ts";
 import type { ListQuery } from "./query.ts";
 import { listByScan } from "./run-by-scan.ts";
 
@@ -39,43 +38,42 @@ function envelope(query: ListQuery, page: ListPage, url: string): string {
   return `{${count}"items":[${texts.join(",")}],"links":${linksOf(query, page, url)}}`;
 }
 
-async function findPage(list: ListContext): Promise<ListPage> {
-  const { context, request } = list;
-  const { query } = request;
-  if (query.filters.length === 0 && query.order.keys.length === 0) return inOrderOfCreation(list);
-  const conditions = query.filters.map(conditionOf);
-  const plan = planList(conditions, query.order, context.resource.config.indexes);
-  if (plan.answer !== undefined) {
-    const indexed = await fromIndex(list, plan.answer, conditions);
-    if (indexed.outcome === "page") return indexed;
-    request.onIndexMissing();
-  }
-  return listByScan(list, plan, conditions);
+function findPage(list: ListContext): Promise<ListPage> {
+  const { plan, query } = list.request;
+  if (plan !== undefined) return byPlan(list, plan);
+  if (query.cursor !== undefined) return byCreationAfter(list);
+  return list.store.pageByCreation(list.context.collection, list.context.grant.visible, rangeOf(list));
 }
 
-async function inOrderOfCreation(list: ListContext): Promise<ListPage> {
-  const { store, context, request } = list;
-  if (request.query.cursor === undefined) {
-    return store.pageByCreation(context.collection, context.grant.visible, rangeOf(list));
+async function byPlan(list: ListContext, plan: ListPlan): Promise<ListPage> {
+  if (plan.answer !== undefined) {
+    const indexed = await fromIndex(list, plan.answer);
+    if (indexed.outcome === "page") return indexed;
+    list.request.onIndexMissing();
   }
-  const page = await fromIndex(list, undefined, []);
+  return await listByScan(list, plan, list.request.conditions);
+}
+
+async function byCreationAfter(list: ListContext): Promise<ListPage> {
+  const page = await afterCursor(list, undefined);
   if (page.outcome === "page") return page;
   throw new Error("The order of creation is always there");
 }
 
+type IndexPage = ({ readonly outcome: "page" } & ListPage) | { readonly outcome: "not_ready" };
+
+function fromIndex(list: ListContext, use: IndexUse): Promise<IndexPage> {
+  const { store, context, request } = list;
+  if (request.query.cursor !== undefined) return afterCursor(list, use);
+  return store.pageByField(context.collection, context.grant.visible, use.query, rangeOf(list));
+}
+
 /** `use` = undefined in order of creation alone. */
-async function fromIndex(
-  list: ListContext,
-  use: IndexUse | undefined,
-  conditions: readonly Condition[],
-): Promise<({ readonly outcome: "page" } & ListPage) | { readonly outcome: "not_ready" }> {
+async function afterCursor(list: ListContext, use: IndexUse | undefined): Promise<IndexPage> {
   const { store, context, request } = list;
   const { cursor, order, counted } = request.query;
   const { visible } = context.grant;
-  if (cursor === undefined && use !== undefined) {
-    return store.pageByField(context.collection, visible, use.query, rangeOf(list));
-  }
-  const known = restrictionsOf(conditions);
+  const known = restrictionsOf(request.conditions);
   const after = cursor?.after && positionOf(cursor.after, order, use, known);
   const range = { ...rangeOf(list), counted, ...(after && { after }) };
   const found = await store.pageAfter(context.collection, visible, use?.query, range);

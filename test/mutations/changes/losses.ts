@@ -39,7 +39,7 @@ export const lossMutations: readonly Mutation[] = [
     name: "slow-body-written-after-a-loss",
     harm: "A write whose body was on its way when Redis was emptied is stored there, and confirmed, half a minute after the loss is known",
     file: "dataplane/operation/work.ts",
-    find: "    requireData(deps.directory, operation.resolved.project);\n",
+    find: "    requireData(directory, plan.project);\n",
     replace: "",
     caughtBy: ["test/process/lost-data.test.ts"],
   },
@@ -70,9 +70,9 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "list-ends-early-after-a-loss",
     harm: "A list that was under way when Redis lost its data is answered 200, with some of the objects",
-    file: "dataplane/operation/data-loss.ts",
-    find: "      requireNoLoss(directory, project);\n      return done;",
-    replace: "      return done;",
+    file: "dataplane/pipeline.ts",
+    find: "    if (stored !== undefined) requireNoLoss(deps.directory, stored);\n    length",
+    replace: "    length",
     caughtBy: ["test/http/lost-meanwhile.test.ts"],
   },
   {

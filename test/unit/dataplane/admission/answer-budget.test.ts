@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createAnswerBudget } from "../../../../dataplane/admission/answer-budget.ts";
+import { createAnswerBudget } from "../../../../dataplane/admission/memory-budgets.ts";
 import { ok } from "../../../../dataplane/http/answer.ts";
 
 const large = ok("x".repeat(100_000));

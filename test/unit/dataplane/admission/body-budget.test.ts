@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { type BodyBudget, createBodyBudgets } from "../../../../dataplane/admission/body-budget.ts";
+import { type BodyBudget, createBodyBudgets } from "../../../../dataplane/admission/memory-budgets.ts";
 import { readBody } from "../../../../dataplane/http/read-body.ts";
 
 const kibibyte = 1024;

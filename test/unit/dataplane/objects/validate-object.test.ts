@@ -7,7 +7,7 @@ import {
   validatePatch,
   validateUpdate,
 } from "../../../../dataplane/objects/validate-object.ts";
-import { maxObjectBytes } from "../../../../dataplane/operation/context.ts";
+import { maxObjectBytes } from "../../../../dataplane/operation/plan.ts";
 
 function rulesOf(schema: Parameters<typeof compileSchema>[0]) {
   const result = compileSchema(schema);

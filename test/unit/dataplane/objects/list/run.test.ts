@@ -3,6 +3,7 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
 import type { ObjectContext } from "../../../../../dataplane/objects/crud.ts";
+import { prepareList } from "../../../../../dataplane/objects/list/context.ts";
 import { listObjects } from "../../../../../dataplane/objects/list/run.ts";
 import { createScanSemaphore } from "../../../../../dataplane/objects/list/scan.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
@@ -20,7 +21,10 @@ it("refuses a page of more than 16 MiB and says how to ask for less", async () =
   const context = { collection, grant: { visible: {}, writable: {} } } as unknown as ObjectContext;
   const ask = (limit: number) =>
     listObjects(store, context, {
-      query: { limit, offset: 0, order: { keys: [], descending: false }, filters: [], counted: true, suffix: "" },
+      ...prepareList(
+        { limit, offset: 0, order: { keys: [], descending: false }, filters: [], counted: true, suffix: "" },
+        [],
+      ),
       url: "http://127.0.0.1/api/films",
       onIndexMissing: () => undefined,
       scanSemaphore: createScanSemaphore(),

@@ -1,0 +1,108 @@
+// Bounds what may be in memory, over all requests: bytes of large bodies, those that arrive and those whose write waits or is under way, and
+// characters of large answers that wait for clients to read them. One project has half of each at most. Refuses a body that would pass
+// it with `body_busy`, a large read with `query_busy`; small ones, and answers of writes that took place, always go through.
+
+import { Problem } from "../../core/errors/problem.ts";
+
+export interface BodyBudgets {
+  of(project: object): BodyBudget;
+}
+
+export interface BodyBudget {
+  /** Counts bytes that arrived, `length` being all of their body so far. Throws Problem `body_busy`; they count until released. */
+  take(bytes: number, length: number): void;
+  release(bytes: number): void;
+}
+
+const smallLength = 64 * 1024;
+export const maxHeldBytes = 48 * 1024 * 1024;
+
+export function createBodyBudgets(limit = maxHeldBytes): BodyBudgets {
+  const budgets = new WeakMap<object, BodyBudget>();
+  let heldByAll = 0;
+  const budget = (): BodyBudget => {
+    let held = 0;
+    return {
+      take(bytes, length) {
+        held += bytes;
+        heldByAll += bytes;
+        if ((held <= limit / 2 && heldByAll <= limit) || length <= smallLength) return;
+        throw new Problem("body_busy", "Too many large bodies at once; try again", {
+          headers: { "Retry-After": "2" },
+        });
+      },
+      release(bytes) {
+        held -= bytes;
+        heldByAll -= bytes;
+      },
+    };
+  };
+  return {
+    of(project) {
+      const known = budgets.get(project);
+      if (known !== undefined) return known;
+      const made = budget();
+      budgets.set(project, made);
+      return made;
+    },
+  };
+}
+
+/** What is sent, as far as it matters here. */
+interface Lengthy {
+  readonly text?: string;
+}
+
+export interface AnswerBudget<Request extends object> {
+  /** Counts a large answer until `ended`, and returns it. Throws Problem `query_busy`. */
+  admit<Answer extends Lengthy>(request: Request, method: string, answer: Answer): Answer;
+  /** The request's answer was handed over, or its client left. */
+  ended(request: Request): void;
+}
+
+interface Counted {
+  readonly project: object;
+  readonly length: number;
+}
+
+/** Characters. */
+const largeLength = 64 * 1024;
+export const maxWaitingLength = 96 * 1024 * 1024;
+
+export function createAnswerBudget<Request extends object>(
+  projectOf: (request: Request) => object | undefined,
+  limit = maxWaitingLength,
+): AnswerBudget<Request> {
+  const counted = new WeakMap<Request, Counted>();
+  const ofProject = new WeakMap<object, number>();
+  let waiting = 0;
+  const count = ({ project, length }: Counted, sign: 1 | -1): void => {
+    waiting += sign * length;
+    ofProject.set(project, (ofProject.get(project) ?? 0) + sign * length);
+  };
+  return {
+    admit(request, method, answer) {
+      const length = answer.text?.length ?? 0;
+      if (length < largeLength) return answer;
+      const changedNothing = method === "GET" || method === "HEAD";
+      const project = projectOf(request) ?? request;
+      const own = ofProject.get(project) ?? 0;
+      if (changedNothing && (waiting + length > limit || own + length > limit / 2)) throw tooManyAnswers();
+      counted.set(request, { project, length });
+      count({ project, length }, 1);
+      return answer;
+    },
+    ended(request) {
+      const entry = counted.get(request);
+      if (entry === undefined) return;
+      count(entry, -1);
+      counted.delete(request);
+    },
+  };
+}
+
+function tooManyAnswers(): Problem {
+  return new Problem("query_busy", "Too many large answers wait for their clients to read them; try again", {
+    headers: { "Retry-After": "2" },
+  });
+}

@@ -1,0 +1,105 @@
+// What a request for stored data asks for, as far as configuration, credential, host, method and path say, and not its id, body or other
+// headers: decided before it is carried out. Each feature adds what its own operations go by.
+
+import type { Operation, Permission, ProjectLimits } from "../../core/config/types.ts";
+import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
+import type { FairShareLimiter, ProjectLimiter } from "../admission/fair-share.ts";
+import type { BodyBudgets } from "../admission/memory-budgets.ts";
+import type { Caller } from "../authenticate/caller.ts";
+import { requireReadToo } from "../authorize/authorize.ts";
+import type { Directory, LiveProject } from "../config/directory.ts";
+import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
+import type { Exchange, RequestCounters } from "../http/exchange.ts";
+import { type AccessRule, isWrite, type Subject, type Target } from "../route/route.ts";
+import type { Store } from "../store/port.ts";
+
+/** A known caller's allowed method on a known target: what a feature decides by. */
+export interface Asked<S extends Subject = Subject> {
+  readonly project: LiveProject;
+  readonly subject: S;
+  readonly method: string;
+  readonly rule: AccessRule;
+  readonly caller: Caller;
+  /** What links begin with: the origin that the request named, and the project's base. */
+  readonly base: string;
+  readonly query: string;
+}
+
+/** The subjects that one feature is about. */
+export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { readonly kind: K }>;
+
+/** What every plan says of a request of a known caller. */
+export interface PlanBase {
+  readonly project: LiveProject;
+  readonly caller: Caller;
+  readonly isWrite: boolean;
+  /** Whether it is about stored data, which may be lost. */
+  readonly isStored: boolean;
+}
+
+/** What every operation on stored data goes by. */
+export interface OperationPlan extends PlanBase {
+  readonly operation: Operation;
+  /** Who may read what it is about. */
+  readonly read: Permission;
+  /** The store, or for the writes of a project with a quota the one that keeps it. */
+  readonly store: Store;
+  /** Its project's share of the replica. */
+  readonly limiter: ProjectLimiter;
+  /** What it costs of that share, without its answer. */
+  readonly units: number;
+  readonly counters: RequestCounters | undefined;
+}
+
+/** What deciding asks of the program. */
+export interface PlanDeps {
+  readonly store: Store;
+  readonly fairShare: FairShareLimiter;
+  readonly quotas: { storeFor(project: LiveProject): Store };
+  readonly countersOf: (project: LiveProject, target: Target, method: string) => RequestCounters | undefined;
+}
+
+/** What every operation on stored data asks of the program while it is carried out. */
+export interface OperationDeps {
+  readonly directory: Pick<Directory, "dataLost">;
+  readonly anonymousWrites: AnonymousWrites;
+  readonly bodies: BodyBudgets;
+}
+
+const readUnits = 1;
+const writeUnits = 2;
+const usualBytes = 1024 * 1024;
+
+/** `read` = who may read what it is about. */
+export function planOperation(deps: PlanDeps, asked: Asked, read: Permission): OperationPlan {
+  const { project, subject, method, rule, caller } = asked;
+  if (rule === "own" || rule === "public") throw new Error("A route to stored data has no operation");
+  const writes = isWrite(rule);
+  const { limits } = project.config;
+  // Where values may be larger than usual, fewer are under way before their sizes are known.
+  const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes, maxObjectBytes(limits));
+  return {
+    project,
+    caller,
+    isWrite: writes,
+    isStored: true,
+    operation: rule,
+    read,
+    store: writes && limits.quota !== undefined ? deps.quotas.storeFor(project) : deps.store,
+    limiter: deps.fairShare.of(project),
+    units: (writes ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes)),
+    counters: deps.countersOf(project, subject.target, method),
+  };
+}
+
+/** How many bytes an object may have. Without a limit of its own, one body at least fits into an object. */
+export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLimits): number {
+  return own ?? Math.max(usualBytes, maxBodyBytes);
+}
+
+/** What the request says of the state that it wants to find; who may not read must not find that out by guessing. */
+export function admittedPreconditions(plan: OperationPlan, exchange: Exchange): Preconditions | undefined {
+  const preconditions = preconditionsOf(exchange.request.headers);
+  if (preconditions !== undefined) requireReadToo(plan.project.config, plan.read, plan.caller);
+  return preconditions;
+}
