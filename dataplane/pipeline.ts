@@ -19,7 +19,16 @@ import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescri
 import type { Asked, PlanBase, PlanDeps } from "./operation/plan.ts";
 import { endWork, requireData, requireNoLoss } from "./operation/work.ts";
 import { findProject, type PublicAddress, requestOrigin, requireHost } from "./route/find-project.ts";
-import { accessRule, allowedMethods, isWrite, route, splitTarget, subjectOf, type Target } from "./route/route.ts";
+import {
+  accessRule,
+  allowedMethods,
+  isWrite,
+  route,
+  type Subject,
+  splitTarget,
+  subjectOf,
+  type Target,
+} from "./route/route.ts";
 import { carryOutSession, planSession, type SessionPlan, type SessionRouteDeps } from "./sessions/handler.ts";
 
 export interface PipelineDeps extends PlanDeps, ObjectsDeps, DocumentsDeps, SessionRouteDeps, OpenapiDeps {
@@ -48,7 +57,7 @@ interface OptionsPlan {
 }
 
 export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<Answer> {
-  return (exchange) => serve(deps, exchange);
+  return serve.bind(undefined, deps);
 }
 
 /** Whatever refuses throws. */
@@ -100,9 +109,8 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
   exchange.caller = caller;
 
   const base = requestOrigin(request, deps.address.origin) + resolved.base;
-  const asked = { project, subject, method, rule, caller, base, query: split.query };
   try {
-    return planOf(deps, asked);
+    return planOf(deps, { project, method, rule, caller, base, query: split.query }, subject);
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     const isStored = subject.kind === "objects" || subject.kind === "document";
@@ -110,17 +118,16 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
   }
 }
 
-function planOf(deps: PipelineDeps, asked: Asked): Plan {
-  const { subject } = asked;
+function planOf(deps: PipelineDeps, asked: Asked, subject: Subject): Plan {
   switch (subject.kind) {
     case "objects":
-      return planObjects(deps, { ...asked, subject });
+      return planObjects(deps, asked, subject);
     case "document":
-      return planDocument(deps, { ...asked, subject });
+      return planDocument(deps, asked, subject);
     case "session":
-      return planSession({ ...asked, subject });
+      return planSession(asked, subject);
     case "description":
-      return planDescription({ ...asked, subject });
+      return planDescription(asked, subject);
   }
 }
 
@@ -128,17 +135,16 @@ function planOf(deps: PipelineDeps, asked: Asked): Plan {
 function admit(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<void> | undefined {
   if (plan.kind === "options") return undefined;
   const { config } = plan.project;
-  if (config.limits.rate === undefined) return requireAllowed(deps, plan);
-  exchange.rates = deps.rates.of(config, config.limits.rate, { caller: plan.caller, address: exchange.request.ip });
-  return deps.rates.take(config, exchange.rates).then(() => requireAllowed(deps, plan));
-}
-
-function requireAllowed(deps: PipelineDeps, plan: Exclude<Plan, OptionsPlan>): undefined {
-  if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
+  if (config.limits.rate !== undefined && exchange.rates === undefined) {
+    exchange.rates = deps.rates.of(config, config.limits.rate, { caller: plan.caller, address: exchange.request.ip });
+    return deps.rates.take(config, exchange.rates).then(() => admit(deps, plan, exchange));
+  }
+  if (plan.isWrite && config.serving === "ReadOnly") {
     throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
   }
   if (plan.isStored) requireData(deps.directory, plan.project);
   if (plan.kind === "refused") throw plan.problem;
+  return undefined;
 }
 
 function carryOut(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<Answer> | Answer {

@@ -140,8 +140,9 @@ class Limiter implements ProjectLimiter {
 
   /** What is larger than the whole share runs alone. */
   #hasRoom(units: number, answerLength = this.#answerLength): boolean {
-    const bounded = answerLength === undefined || this.#presence.othersThan(this);
-    return this.#running === 0 || this.#running + units <= (bounded ? contendedLimit : soloLimit);
+    const running = this.#running + units;
+    if (this.#running === 0 || running <= contendedLimit) return true;
+    return running <= soloLimit && answerLength !== undefined && !this.#presence.othersThan(this);
   }
 }
 

@@ -103,9 +103,10 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       if (header === undefined) return anonymous;
       // Nothing is looked up by a text that is too long to be a credential: hashing it would be work already.
       const credential = header.length > maxAuthorizationLength ? undefined : known.get(header);
-      return credential !== undefined && isOf(project, credential)
-        ? callerOf(project, header, credential)
-        : proveCredential(project, header);
+      if (credential?.kind === "apikey" || (credential !== undefined && isOf(project, credential))) {
+        return callerOf(project, header, credential);
+      }
+      return proveCredential(project, header);
     },
     jwks: (project) => publicKeySet(project.signing),
     tokens,
@@ -178,8 +179,8 @@ function createLiveCallers(
 }
 
 /** A key is known by its hash, whatever project it is of; a token was verified against one project's ring. */
-function isOf(project: LiveProject, known: Known): boolean {
-  return known.kind === "apikey" || (known.ring === project.signing && known.uid === project.config.uid);
+function isOf(project: LiveProject, { ring, uid }: KnownToken): boolean {
+  return ring === project.signing && uid === project.config.uid;
 }
 
 /** Undefined for what is known not to exist. Throws Problem `project_unavailable` where nobody knows, so that it never becomes a 401. */

@@ -38,10 +38,9 @@ export interface DocumentPlan extends OperationPlan {
   readonly grant: DocumentGrant;
 }
 
-export function planDocument(deps: PlanDeps, asked: Asked<SubjectOf<"document">>): DocumentPlan {
+export function planDocument(deps: PlanDeps, asked: Asked, { target, rootKey }: SubjectOf<"document">): DocumentPlan {
   const { config } = asked.project;
-  const { rootKey } = asked.subject;
-  const plan = planOperation(deps, asked, rootKey.access.read);
+  const plan = planOperation(deps, asked, target, rootKey.access.read);
   const grant = authorizeDocument(config, rootKey, plan.operation, asked.caller);
   // A patch tells what is there: by its answer, and by its tests.
   if (asked.method === "PATCH") requireReadToo(config, rootKey.access.read, asked.caller);

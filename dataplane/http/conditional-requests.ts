@@ -78,7 +78,9 @@ function entityTag(text: string): string {
 export function currentAnswer(text: string, preconditions: Preconditions | undefined): Answer {
   const tag = entityTag(text);
   const headers = { ETag: tag };
-  return isKnown(preconditions, tag) ? { status: 304, headers } : { status: 200, text, headers };
+  return preconditions !== undefined && isKnown(preconditions, tag)
+    ? { status: 304, headers }
+    : { status: 200, text, headers };
 }
 
 /** Whether the client has what a read would answer, by its tag. Throws `precondition_failed`. */

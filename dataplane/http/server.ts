@@ -41,7 +41,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     rewriteUrl(request) {
       // Before anything looks at the host.
-      preferTargetAuthority(request);
+      if (!request.url?.startsWith("/")) preferTargetAuthority(request);
       return "/";
     },
     // While it closes, requests that had arrived are still served; fastify would answer 503 in a shape of its own.
@@ -66,7 +66,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const exchange = begin(request);
     exchange.bodyRefused = connections.begin(request.raw, reply.raw);
-    if (awaitsInvitation(request.raw)) {
+    if (request.headers.expect !== undefined && awaitsInvitation(request.raw)) {
       exchange.inviteBody = () => {
         delete exchange.inviteBody;
         reply.raw.writeContinue();

@@ -42,10 +42,9 @@ export interface ObjectsPlan extends OperationPlan, ObjectContext {
   readonly fields: Selection | undefined;
 }
 
-export function planObjects(deps: PlanDeps, asked: Asked<SubjectOf<"objects">>): ObjectsPlan {
+export function planObjects(deps: PlanDeps, asked: Asked, { target, resource }: SubjectOf<"objects">): ObjectsPlan {
   const { config } = asked.project;
-  const { target, resource } = asked.subject;
-  const plan = planOperation(deps, asked, resource.config.access.read);
+  const plan = planOperation(deps, asked, target, resource.config.access.read);
   const grant = authorizeObjects(config, resource.config, plan.operation, asked.caller);
   const isList = target.kind === "collection" && plan.operation === "read";
   const isOne = target.kind === "object" && plan.operation === "read";
@@ -103,17 +102,20 @@ async function write(
 
 /** Takes the share, then knows the indexes: a promise where either has to be waited for. */
 function begin(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
+  const { resource, collection } = plan;
   const waiting = beginWork(deps, plan, exchange);
-  return waiting === undefined ? prepare(deps, plan) : waiting.then(() => prepare(deps, plan));
+  if (waiting !== undefined) return waiting.then(() => prepared(plan, deps.preparer.prepare(resource, collection)));
+  const preparing = deps.preparer.prepare(resource, collection);
+  return preparing === undefined ? undefined : prepared(plan, preparing);
 }
 
 /** While the store takes no writes, what it has is read by the indexes that it has. */
-function prepare({ preparer }: ObjectsDeps, { resource, collection, isWrite }: ObjectsPlan): Promise<void> | undefined {
-  const preparing = preparer.prepare(resource, collection);
-  if (preparing === undefined || isWrite) return preparing;
-  return preparing.catch((error: unknown) => {
-    if (!(error instanceof WritesRefused)) throw error;
-  });
+async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | undefined): Promise<void> {
+  try {
+    await preparing;
+  } catch (error) {
+    if (isWrite || !(error instanceof WritesRefused)) throw error;
+  }
 }
 
 function idOf({ target }: Exchange): string {

@@ -19,10 +19,13 @@ export interface DescriptionPlan extends PlanBase {
   readonly target: SubjectOf<"description">["target"];
 }
 
-export function planDescription({ project, caller, base, subject }: Asked<SubjectOf<"description">>): DescriptionPlan {
-  const authorize = subject.target.kind === "docs" ? authorizeReferencePage : authorizeDescription;
+export function planDescription(
+  { project, caller, base }: Asked,
+  { target }: SubjectOf<"description">,
+): DescriptionPlan {
+  const authorize = target.kind === "docs" ? authorizeReferencePage : authorizeDescription;
   authorize(project.config, caller);
-  return { kind: "description", project, caller, isWrite: false, isStored: false, base, target: subject.target };
+  return { kind: "description", project, caller, isWrite: false, isStored: false, base, target };
 }
 
 export async function carryOutDescription(

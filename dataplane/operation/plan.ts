@@ -13,10 +13,9 @@ import type { Exchange, RequestCounters } from "../http/exchange.ts";
 import { type AccessRule, isWrite, type Subject, type Target } from "../route/route.ts";
 import type { Store } from "../store/port.ts";
 
-/** A known caller's allowed method on a known target: what a feature decides by. */
-export interface Asked<S extends Subject = Subject> {
+/** A known caller's allowed method on a known target: what a feature decides by, beside the subject. */
+export interface Asked {
   readonly project: LiveProject;
-  readonly subject: S;
   readonly method: string;
   readonly rule: AccessRule;
   readonly caller: Caller;
@@ -71,8 +70,8 @@ const writeUnits = 2;
 const usualBytes = 1024 * 1024;
 
 /** `read` = who may read what it is about. */
-export function planOperation(deps: PlanDeps, asked: Asked, read: Permission): OperationPlan {
-  const { project, subject, method, rule, caller } = asked;
+export function planOperation(deps: PlanDeps, asked: Asked, target: Target, read: Permission): OperationPlan {
+  const { project, method, rule, caller } = asked;
   if (rule === "own" || rule === "public") throw new Error("A route to stored data has no operation");
   const writes = isWrite(rule);
   const { limits } = project.config;
@@ -88,7 +87,7 @@ export function planOperation(deps: PlanDeps, asked: Asked, read: Permission): O
     store: writes && limits.quota !== undefined ? deps.quotas.storeFor(project) : deps.store,
     limiter: deps.fairShare.of(project),
     units: (writes ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes)),
-    counters: deps.countersOf(project, subject.target, method),
+    counters: deps.countersOf(project, target, method),
   };
 }
 

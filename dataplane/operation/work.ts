@@ -2,7 +2,6 @@
 // holds the data that it held (docs/adr/0039).
 
 import { Problem } from "../../core/errors/problem.ts";
-import type { Work } from "../admission/fair-share.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { OperationDeps, OperationPlan } from "./plan.ts";
@@ -18,14 +17,16 @@ export function beginWork(
   exchange: Exchange,
   answerLength?: number,
 ): Promise<void> | undefined {
-  const begun = (work: Work): void => {
-    exchange.work = work;
-    // They may have been lost while the body arrived, for as long as the client likes, or while this waited for its share.
-    requireData(directory, plan.project);
-  };
   const work = plan.limiter.begin(plan.units, answerLength);
-  if (work instanceof Promise) return work.then(begun);
-  begun(work);
+  if (work instanceof Promise) {
+    return work.then((waited) => {
+      exchange.work = waited;
+      requireData(directory, plan.project);
+    });
+  }
+  exchange.work = work;
+  // They may have been lost while the body arrived, for as long as the client likes, or while this waited for its share.
+  requireData(directory, plan.project);
   return undefined;
 }
 

@@ -53,29 +53,29 @@ export function findProject(
   segments: readonly string[],
 ): ResolvedProject | Promise<ResolvedProject> {
   const claimed = sources.directory.host(hostName(host));
-  return claimed instanceof Promise
-    ? claimed.then((loaded) => byHostOrPath(sources, loaded, segments))
-    : byHostOrPath(sources, claimed, segments);
+  if (claimed instanceof Promise)
+    return claimed.then((loaded) => ofHost(loaded, segments) ?? byPath(sources, segments));
+  return ofHost(claimed, segments) ?? byPath(sources, segments);
 }
 
-function byHostOrPath(
+function ofHost(claimed: Lookup<LiveProject>, segments: readonly string[]): ResolvedProject | undefined {
+  return claimed.outcome === "found" ? { project: claimed.value, base: "", segments } : undefined;
+}
+
+function byPath(
   { directory, address }: ProjectSources,
-  claimed: Lookup<LiveProject>,
   segments: readonly string[],
 ): ResolvedProject | Promise<ResolvedProject> {
-  if (claimed.outcome === "found") return { project: claimed.value, base: "", segments };
-  const below = belowPublicPath(address, segments);
+  const below = address.path.length === 0 ? segments : belowPublicPath(address, segments);
   const [namespace, name] = below;
   if (namespace === undefined || name === undefined) {
     throw new Problem("unknown_path", "Projects are served at /<namespace>/<project>");
   }
-  const resolved = (lookup: Lookup<LiveProject>): ResolvedProject => ({
-    project: found(lookup),
-    base: `/${[...address.path.map(encodeURIComponent), namespace, name].join("/")}`,
-    segments: below.slice(2),
-  });
+  const base = `/${[...address.path.map(encodeURIComponent), namespace, name].join("/")}`;
+  const rest = below.slice(2);
   const named = directory.project({ namespace, name });
-  return named instanceof Promise ? named.then(resolved) : resolved(named);
+  if (named instanceof Promise) return named.then((loaded) => ({ project: found(loaded), base, segments: rest }));
+  return { project: found(named), base, segments: rest };
 }
 
 function found(lookup: Lookup<LiveProject>): LiveProject {

@@ -131,33 +131,32 @@ type Segments = readonly string[];
 
 /** `segments` are decoded and start below the project's base. */
 export function route(segments: Segments): Target {
-  const target = match(segments);
-  if (!target) {
-    throw new Problem(
-      "unknown_path",
-      "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /openapi.json, /docs and /.well-known/jwks.json",
-    );
-  }
-  return target;
-}
-
-function match(segments: Segments): Target | undefined {
+  let target: Target | undefined;
   switch (segments[0]) {
     case "api":
-      return matchApi(segments);
+      target = matchApi(segments);
+      break;
     case "json":
-      return matchJson(segments);
+      target = matchJson(segments);
+      break;
     case "sessions":
-      return matchSessions(segments);
+      target = matchSessions(segments);
+      break;
     case ".well-known":
-      return segments.length === 2 && segments[1] === "jwks.json" ? { kind: "keys" } : undefined;
+      if (segments.length === 2 && segments[1] === "jwks.json") target = { kind: "keys" };
+      break;
     case "openapi.json":
-      return segments.length === 1 ? { kind: "openapi" } : undefined;
+      if (segments.length === 1) target = { kind: "openapi" };
+      break;
     case "docs":
-      return matchDocs(segments);
-    default:
-      return undefined;
+      target = matchDocs(segments);
+      break;
   }
+  if (target !== undefined) return target;
+  throw new Problem(
+    "unknown_path",
+    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /openapi.json, /docs and /.well-known/jwks.json",
+  );
 }
 
 function matchDocs([, file, ...others]: Segments): Target | undefined {

@@ -22,9 +22,10 @@ export interface SessionPlan extends PlanBase {
   readonly url: string;
 }
 
-export function planSession({ project, rule, caller, base, subject }: Asked<SubjectOf<"session">>): SessionPlan {
+export function planSession(asked: Asked, { target }: SubjectOf<"session">): SessionPlan {
+  const { project, rule, caller, base } = asked;
   const url = `${base}/sessions`;
-  return { kind: "session", project, caller, isWrite: false, isStored: false, rule, target: subject.target.kind, url };
+  return { kind: "session", project, caller, isWrite: false, isStored: false, rule, target: target.kind, url };
 }
 
 export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan, exchange: Exchange): Promise<Answer> {
