@@ -4,7 +4,7 @@
 import { StoreUnavailable } from "../errors/store-errors.ts";
 import { type Argument, type Call, Outlet, ScriptCommand, TrackedCommand } from "./command.ts";
 import { type Client, isReady } from "./connect.ts";
-import { type Attempt, failureOf, isUnknownScript } from "./failure.ts";
+import { failureOf, isUnknownScript } from "./failure.ts";
 import { type Primary, primariesOf, primaryOfSlot } from "./primaries.ts";
 import type { Script } from "./script.ts";
 
@@ -28,35 +28,31 @@ export interface Gateway {
 export function createGateway(client: Client, canSend: () => boolean = () => isReady(client)): Gateway {
   const outlet = new Outlet();
 
-  const deliver = async (command: TrackedCommand, what: string): Promise<unknown> => {
-    if (!canSend()) throw new StoreUnavailable(`Redis is away; ${what} was not sent`);
-    return await client.sendCommand(command);
-  };
-
-  const send = async (command: TrackedCommand, attempt: Omit<Attempt, "sent">): Promise<unknown> => {
+  const send = async (command: TrackedCommand, what: string, kind: Script["kind"]): Promise<unknown> => {
     try {
-      return await deliver(command, attempt.what);
+      if (!canSend()) throw new StoreUnavailable(`Redis is away; ${what} was not sent`);
+      return await client.sendCommand(command);
     } catch (error) {
-      throw failureOf(error, { ...attempt, sent: command.sent });
+      throw failureOf(error, { what, kind, sent: command.sent });
     }
   };
 
-  const single = (kind: Script["kind"], call: Call) =>
-    send(new TrackedCommand(call, outlet), { what: call.name, kind });
+  const single = (kind: Script["kind"], call: Call) => send(new TrackedCommand(call, outlet), call.name, kind);
 
   return {
     read: (key, name, ...args) => single("read", { name, args, keys: [key] }),
     write: (key, name, ...args) => single("write", { name, args, keys: [key] }),
     async run(script, keys, args) {
-      const attempt = { what: script.name, kind: script.kind };
+      const { name, kind } = script;
       const call = { script, keys, args };
       const command = new ScriptCommand(call, outlet, false);
       try {
-        return await deliver(command, attempt.what);
+        if (!canSend()) throw new StoreUnavailable(`Redis is away; ${name} was not sent`);
+        return await client.sendCommand(command);
       } catch (error) {
-        if (!isUnknownScript(error)) throw failureOf(error, { ...attempt, sent: command.sent });
+        if (!isUnknownScript(error)) throw failureOf(error, { what: name, kind, sent: command.sent });
       }
-      return await send(new ScriptCommand(call, outlet, true), attempt);
+      return await send(new ScriptCommand(call, outlet, true), name, kind);
     },
     primaries: () => primariesOf(client),
     primaryOf: (key) =>

@@ -40,7 +40,8 @@ export function authorizeObjects(
   requirePermission(project, resource.access[operation], operation, caller);
   // An update answers with the object, so whoever may not read can't update.
   if (operation === "update") requirePermission(project, resource.access.read, "read", caller);
-  if (project.authentication === "Disabled" || isAdministrator(caller)) return unlimited;
+  if (project.authentication === "Disabled") return unlimited;
+  if (caller.kind !== "anonymous" && caller.role === "Administrators") return unlimited;
   const writable = within(resource.scope.write, caller);
   // Whoever may delete and not read must not learn from a 403 which ids are others' objects.
   const mayRead = denial(project, resource.access.read, "read", caller) === undefined;
@@ -88,10 +89,6 @@ export function requireReadToo(project: ProjectConfig, read: Permission, caller:
 
 function within(reach: Reach, caller: Caller): Visibility {
   return reach === "All" ? everything : { owner: ownerOf(caller) };
-}
-
-function isAdministrator(caller: Caller): boolean {
-  return caller.kind !== "anonymous" && caller.role === "Administrators";
 }
 
 type Denial = "nobody" | "no credential" | "read access" | "role";

@@ -179,7 +179,10 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     const { request, project } = exchange;
     let line = `{"time":"${time()}","level":"info","message":"Request","requestId":"${exchange.requestId}"`;
     if (project) line += `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
-    line += `,"method":"${request.method}","path":${pathText(exchange.rawUrl)}`;
+    const mark = exchange.rawUrl.indexOf("?");
+    // Without the query, whose filters are data.
+    const path = (mark < 0 ? exchange.rawUrl : exchange.rawUrl.slice(0, mark)).slice(0, pathLimit);
+    line += `,"method":"${request.method}","path":${JSON.stringify(path)}`;
     if (exchange.caller) line += callerText(exchange.caller);
     line += `,"status":${ending.status}`;
     if (ending.code !== undefined) line += `,"code":"${ending.code}"`;
@@ -189,12 +192,6 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     request: writeRequest,
     refusal: (requestId, { status, code }) => logger.info("Connection refused", { requestId, status, code }),
   };
-}
-
-/** Without the query, whose filters are data. */
-function pathText(rawUrl: string): string {
-  const mark = rawUrl.indexOf("?");
-  return JSON.stringify((mark < 0 ? rawUrl : rawUrl.slice(0, mark)).slice(0, pathLimit));
 }
 
 const callerTexts = new WeakMap<Caller, string>();

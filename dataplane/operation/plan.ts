@@ -10,7 +10,7 @@ import { requireReadToo } from "../authorize/authorize.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange, RequestCounters } from "../http/exchange.ts";
-import { type AccessRule, isWrite, type Subject, type Target } from "../route/route.ts";
+import type { AccessRule, Subject, Target } from "../route/route.ts";
 import type { Store } from "../store/port.ts";
 
 /** A known caller's allowed method on a known target: what a feature decides by, beside the subject. */
@@ -73,20 +73,20 @@ const usualBytes = 1024 * 1024;
 export function planOperation(deps: PlanDeps, asked: Asked, target: Target, read: Permission): OperationPlan {
   const { project, method, rule, caller } = asked;
   if (rule === "own" || rule === "public") throw new Error("A route to stored data has no operation");
-  const writes = isWrite(rule);
+  const isWrite = rule !== "read";
   const { limits } = project.config;
   // Where values may be larger than usual, fewer are under way before their sizes are known.
   const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes, maxObjectBytes(limits));
   return {
     project,
     caller,
-    isWrite: writes,
+    isWrite,
     isStored: true,
     operation: rule,
     read,
-    store: writes && limits.quota !== undefined ? deps.quotas.storeFor(project) : deps.store,
+    store: isWrite && limits.quota !== undefined ? deps.quotas.storeFor(project) : deps.store,
     limiter: deps.fairShare.of(project),
-    units: (writes ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes)),
+    units: (isWrite ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes)),
     counters: deps.countersOf(project, target, method),
   };
 }

@@ -53,19 +53,16 @@ export function findProject(
   segments: readonly string[],
 ): ResolvedProject | Promise<ResolvedProject> {
   const claimed = sources.directory.host(hostName(host));
-  if (claimed instanceof Promise)
-    return claimed.then((loaded) => ofHost(loaded, segments) ?? byPath(sources, segments));
-  return ofHost(claimed, segments) ?? byPath(sources, segments);
+  if (claimed instanceof Promise) return claimed.then((loaded) => byHostOrPath(sources, loaded, segments));
+  return byHostOrPath(sources, claimed, segments);
 }
 
-function ofHost(claimed: Lookup<LiveProject>, segments: readonly string[]): ResolvedProject | undefined {
-  return claimed.outcome === "found" ? { project: claimed.value, base: "", segments } : undefined;
-}
-
-function byPath(
+function byHostOrPath(
   { directory, address }: ProjectSources,
+  claimed: Lookup<LiveProject>,
   segments: readonly string[],
 ): ResolvedProject | Promise<ResolvedProject> {
+  if (claimed.outcome === "found") return { project: claimed.value, base: "", segments };
   const below = address.path.length === 0 ? segments : belowPublicPath(address, segments);
   const [namespace, name] = below;
   if (namespace === undefined || name === undefined) {

@@ -7,6 +7,7 @@ export interface TracedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** `{n}` is another number each time, so that a change is one. */
   readonly body: string | undefined;
 }
 
@@ -60,17 +61,18 @@ interface Counted extends TracedFunction {
 export async function traceRequest(inspector: Inspector, request: TracedRequest): Promise<Trace> {
   await inspector.call("Profiler.enable");
   await inspector.call("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-  for (let sent = 0; sent < warmUps; sent += 1) await send(request);
+  const send = senderOf(request);
+  for (let at = 0; at < warmUps; at += 1) await send();
   let status = 0;
   let counted: readonly Counted[] | undefined;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     await countedUntilQuiet(inspector);
-    status = await send(request);
+    status = await send();
     const found = await countedUntilQuiet(inspector);
     counted = counted === undefined ? found : inBoth(counted, found);
   }
   await inspector.call("Profiler.stopPreciseCoverage");
-  const order = await orderOf(inspector, counted ?? [], () => send(request));
+  const order = await orderOf(inspector, counted ?? [], send);
   return { status, files: filesOf(counted ?? [], order) };
 }
 
@@ -86,10 +88,14 @@ async function countedUntilQuiet(inspector: Inspector): Promise<readonly Counted
   return [...all.values()];
 }
 
-async function send({ method, url, headers, body }: TracedRequest): Promise<number> {
-  const reply = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
-  await reply.arrayBuffer();
-  return reply.status;
+function senderOf({ method, url, headers, body }: TracedRequest): () => Promise<number> {
+  let sent = 0;
+  return async () => {
+    sent += 1;
+    const reply = await fetch(url, { method, headers, body: body?.replaceAll("{n}", String(sent)) ?? null });
+    await reply.arrayBuffer();
+    return reply.status;
+  };
 }
 
 function pause(milliseconds: number): Promise<void> {
