@@ -6,7 +6,7 @@ import type { Fault, Notice, Refused } from "../model/verdict.ts";
 
 export type DataWait = EndWait;
 
-export const readyMessage = "The spec is valid, and every live data-plane replica has acknowledged it";
+export const readyMessage = "The spec is valid, and every data-plane replica that was live has acknowledged it";
 export const unavailableMessage = "It is not served; see the condition Accepted";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
 
@@ -30,7 +30,7 @@ function holderSubject(namespace: string): string {
 }
 
 export const programmedMessages = {
-  Programmed: "Every live data-plane replica has acknowledged it",
+  Programmed: "Every data-plane replica that was live has acknowledged it",
   NoReplicas: "No data-plane replica is running; it is served as soon as one is",
   WaitingForReplicas: "Some data-plane replicas may still serve an older version",
   RefusedByReplica:

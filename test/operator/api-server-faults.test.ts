@@ -205,7 +205,7 @@ describe("an API server", () => {
       body: { stringData: { password: "second" } },
       contentType: "application/merge-patch+json",
     });
-    await eventually(() => expect(leading.log()).toMatch(/not reconciled.*secrets.*403/), patience);
+    await eventually(() => expect(leading.log()).toMatch(/Failed to reconcile Project.*secrets.*403/), patience);
     await askRedis(fleet.redis.port, "FLUSHALL");
     const complete = (): Promise<string> => askRedis(fleet.redis.port, `HGET ${configKeys.meta} complete`);
     await eventually(async () => expect(await complete()).toContain("1"), patience);

@@ -99,7 +99,7 @@ describe("a second installation with a copy of the key ring, on the same Redis",
     expect(timesLogged(second, refused)).toBe(1);
     expect(second.log()).toContain(`"${systemNamespace}/${ring}/`);
     expect(timesLogged(second, "Maintenance failed")).toBe(0);
-    expect(timesLogged(second, "Project not reconciled")).toBe(0);
+    expect(timesLogged(second, "Failed to reconcile Project")).toBe(0);
   });
 
   it("disturbs the first in nothing: it goes on as the writer that it was", async () => {

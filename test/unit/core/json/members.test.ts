@@ -112,6 +112,15 @@ describe("an object without some members", () => {
 describe("the kind of a text", () => {
   it("is told by its first character", () => {
     const texts = ["{}", "[]", '"{"', "-1", "0.5", "true", "false", "null"];
-    expect(texts.map(kindOf)).toEqual(["object", "array", "string", "number", "number", "boolean", "boolean", "null"]);
+    expect(texts.map((text) => kindOf(text))).toEqual([
+      "object",
+      "array",
+      "string",
+      "number",
+      "number",
+      "boolean",
+      "boolean",
+      "null",
+    ]);
   });
 });
