@@ -51,8 +51,8 @@ it.each(texts.filter(wantsCluster))("what docs/%s says of a cluster is what happ
     folder,
     kind: "cluster",
     async paste(lines) {
-      const { said, code } = await shell.paste(lines.replaceAll("http://127.0.0.1:8080", origin));
-      return { said: said.replaceAll(origin, "http://127.0.0.1:8080"), code };
+      const { printed, code } = await shell.paste(lines.replaceAll("http://127.0.0.1:8080", origin));
+      return { printed: printed.replaceAll(origin, "http://127.0.0.1:8080"), code };
     },
     startDev: never,
     devSays: never,

@@ -44,11 +44,11 @@ async function follow(markdown: string) {
     folder,
     kind: "dev",
     async paste(lines) {
-      const { said, code } = await shell.paste(outward(lines));
-      return { said: inward(said), code };
+      const { printed, code } = await shell.paste(outward(lines));
+      return { printed: inward(printed), code };
     },
-    async startDev(said) {
-      const words = await Promise.all(said.map((word) => (word.startsWith("redis://") ? emptyRedis() : word)));
+    async startDev(flags) {
+      const words = await Promise.all(flags.map((word) => (word.startsWith("redis://") ? emptyRedis() : word)));
       dev = devProcess([...words, "--port", port, "--admin-port", adminPort], folder);
       closing.push(dev.stop);
       await dev.ready();

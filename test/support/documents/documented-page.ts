@@ -11,19 +11,19 @@ export interface Surroundings {
   readonly folder: string;
   /** `dev`: in development; `cluster`: only its files, then what says that it wants a cluster. */
   readonly kind: "dev" | "cluster";
-  paste(lines: string): Promise<{ readonly said: string; readonly code: number }>;
+  paste(lines: string): Promise<{ readonly printed: string; readonly code: number }>;
   /** Starts `bin/jsonplane dev …` in a terminal of its own, and waits until it says Ready. */
   startDev(words: readonly string[]): Promise<void>;
-  /** Waits until that terminal has said a line, since the last file was saved. */
+  /** Waits until that terminal has printed a line, since the last file was saved. */
   devSays(line: string): Promise<void>;
-  /** Whatever was said from now on is news. */
+  /** Whatever was printed from now on is news. */
   mark(): void;
 }
 
 export interface Deviation {
   readonly line: number;
   readonly shown: unknown;
-  readonly said: unknown;
+  readonly printed: unknown;
 }
 
 const shownAs = new Set(["json", "text"]);
@@ -59,9 +59,9 @@ async function hear({ text }: FencedBlock, { kind, devSays }: Surroundings): Pro
 function compare({ language, text, line }: FencedBlock, { answers, deviations }: Progress): void {
   // JSON is printed on one line, whatever it looks like on the page.
   const lines = language === "json" ? 1 : text.trimEnd().split("\n").length;
-  const said = answers.splice(0, lines).join("\n");
-  const [shown, answered] = [comparable(text), comparable(said)];
-  if (JSON.stringify(shown) !== JSON.stringify(answered)) deviations.push({ line, shown, said: answered });
+  const printed = answers.splice(0, lines).join("\n");
+  const [shown, answered] = [comparable(text), comparable(printed)];
+  if (JSON.stringify(shown) !== JSON.stringify(answered)) deviations.push({ line, shown, printed: answered });
 }
 
 async function save(file: string, block: FencedBlock, { folder, mark }: Surroundings): Promise<void> {
@@ -81,8 +81,8 @@ async function paste(block: FencedBlock, surroundings: Surroundings): Promise<st
     await surroundings.startDev(dev.split(" "));
     return [];
   }
-  const { said, code } = await surroundings.paste(block.text);
+  const { printed, code } = await surroundings.paste(block.text);
   if ((code !== 0) !== block.words.includes("fails"))
-    throw new Error(`Line ${block.line} ended with ${code}:\n${block.text}\n${said}`);
-  return said.trimEnd().split("\n");
+    throw new Error(`Line ${block.line} ended with ${code}:\n${block.text}\n${printed}`);
+  return printed.trimEnd().split("\n");
 }

@@ -6,7 +6,7 @@ import { guard } from "../process/watchdog.ts";
 
 export interface Pasted {
   /** What the block printed, standard error included. */
-  readonly said: string;
+  readonly printed: string;
   /** Exit code of its last command. */
   readonly code: number;
 }
@@ -21,11 +21,11 @@ const marker = "end-of-what-was-pasted";
 export function pasteShell(cwd: string, env: Readonly<Record<string, string>> = {}): PasteShell {
   const shell = spawn("sh", ["-u"], { cwd, env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "pipe"] });
   guard(shell);
-  let said = "";
+  let printed = "";
   let look = (): void => undefined;
   for (const stream of [shell.stdout, shell.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
+      printed += text;
       look();
     });
   }
@@ -34,13 +34,13 @@ export function pasteShell(cwd: string, env: Readonly<Record<string, string>> = 
   return {
     paste: (lines) =>
       new Promise((resolve, reject) => {
-        said = "";
+        printed = "";
         look = () => {
-          const [, text, code] = new RegExp(`^([\\s\\S]*?)${marker} (\\d+)\n`).exec(said) ?? [];
-          if (text !== undefined) resolve({ said: text, code: Number(code) });
+          const [, text, code] = new RegExp(`^([\\s\\S]*?)${marker} (\\d+)\n`).exec(printed) ?? [];
+          if (text !== undefined) resolve({ printed: text, code: Number(code) });
         };
-        refuse = (why) => reject(new Error(`${why} at:\n${lines}\n${said}`));
-        // Both streams, so that what is said on one is not behind the other's marker.
+        refuse = (why) => reject(new Error(`${why} at:\n${lines}\n${printed}`));
+        // Both streams, so that what is printed on one is not behind the other's marker.
         shell.stdin.write(`{ ${lines.trimEnd()}\n} 2>&1\necho "${marker} $?"\n`);
       }),
     async stop() {

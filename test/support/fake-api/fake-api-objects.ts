@@ -193,7 +193,7 @@ export class FakeApiObjects {
     this.#collections.set(collection, objects);
     const before = objects.get(keyOf(object));
     objects.set(keyOf(object), object);
-    this.#tell({ revision, collection, object, before, gone: false });
+    this.#notify({ revision, collection, object, before, gone: false });
     return object;
   }
 
@@ -201,11 +201,11 @@ export class FakeApiObjects {
     const revision = this.bump();
     this.#collections.get(collection)?.delete(keyOf(present));
     const object = { ...present, metadata: { ...present.metadata, resourceVersion: String(revision) } };
-    this.#tell({ revision, collection, object, before: present, gone: true });
+    this.#notify({ revision, collection, object, before: present, gone: true });
     return object;
   }
 
-  #tell(event: LoggedEvent): void {
+  #notify(event: LoggedEvent): void {
     this.#events.push(event);
     for (const listener of this.#listeners) listener(event);
   }

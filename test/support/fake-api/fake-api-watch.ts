@@ -50,12 +50,12 @@ export function streamWatch(objects: FakeApiObjects, response: ServerResponse, w
     response.end(errorLine(410, "Expired", "too old resource version"));
     return;
   }
-  const tell = (event: LoggedEvent): void => {
-    const told = change(event, part);
-    if (told !== undefined) write(told, part.shown(event.object));
+  const notify = (event: LoggedEvent): void => {
+    const changed = change(event, part);
+    if (changed !== undefined) write(changed, part.shown(event.object));
   };
-  for (const event of objects.since(from)) tell(event);
-  const stopListening = objects.onEvent(tell);
+  for (const event of objects.since(from)) notify(event);
+  const stopListening = objects.onEvent(notify);
   const bookmark = (): void => {
     const { revision } = objects;
     write("BOOKMARK", { metadata: { resourceVersion: String(revision) } });

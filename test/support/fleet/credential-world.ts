@@ -12,7 +12,7 @@ import type { ProjectObjects } from "../../../operator/model/project-objects.ts"
 import { nameLabel } from "../../../operator/model/secret-names.ts";
 import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
-import { createSecretShelf, type SecretShelf } from "./memory-secrets.ts";
+import { createMemorySecrets, type MemorySecrets } from "./memory-secrets.ts";
 
 export const start = Date.parse("2026-06-01T12:00:00Z");
 export const day = 24 * 3600 * 1000;
@@ -32,7 +32,7 @@ export class Crash extends Error {
 }
 
 export class CredentialWorld {
-  readonly shelf: SecretShelf = createSecretShelf();
+  readonly shelf: MemorySecrets = createMemorySecrets();
   readonly specs: Specs = { annotation: undefined, refreshTokenTTL: "72h", user: {}, key: {} };
   now = start;
   acknowledged = true;
@@ -95,10 +95,10 @@ export class CredentialWorld {
       baseUrl: "http://localhost/default/shop",
       ringAcknowledged: this.acknowledged,
     });
-    const told = new Set(resolution.events.map(({ subject }) => subject.name));
+    const notified = new Set(resolution.events.map(({ subject }) => subject.name));
     for (const { labels, name } of resolution.writes) {
       const owner = labels[nameLabel] ?? "";
-      if (owner !== "shop" && !told.has(owner)) throw new Error(`Nobody is told of the write of ${name}`);
+      if (owner !== "shop" && !notified.has(owner)) throw new Error(`Nobody is notified of the write of ${name}`);
     }
     for (const [done, write] of resolution.writes.entries()) {
       if (done === crashAfter) throw new Crash();

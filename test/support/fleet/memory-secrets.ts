@@ -4,7 +4,7 @@ import type { Secret } from "../../../core/manifests/object.ts";
 import { kindLabel, nameLabel } from "../../../operator/model/secret-names.ts";
 import type { SecretWrite } from "../../../operator/resolve/secret-write.ts";
 
-export interface SecretShelf {
+export interface MemorySecrets {
   find(name: string): Secret | undefined;
   text(name: string, entry: string): string | undefined;
   apply(writes: readonly SecretWrite[]): void;
@@ -24,7 +24,7 @@ export interface SecretShelf {
   restore(saved: ReadonlyMap<string, Secret>): void;
 }
 
-export function createSecretShelf(): SecretShelf {
+export function createMemorySecrets(): MemorySecrets {
   const secrets = new Map<string, Secret>();
   let version = 0;
   const store = (secret: Secret): void => {

@@ -32,10 +32,10 @@ export function startOperatorProcess(options: OperatorProcessOptions): Promise<O
 async function start(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const adminPort = await freePort();
   const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [] } = options;
-  const reach = ["--kubeconfig", kubeconfig, "--redis", redis, "--public-url", publicUrl];
+  const connection = ["--kubeconfig", kubeconfig, "--redis", redis, "--public-url", publicUrl];
   const ports = ["--host", "127.0.0.1", "--admin-port", String(adminPort)];
   const program = await startProgram({
-    args: [options.program ?? programFile, "operator", ...reach, ...ports, ...args],
+    args: [options.program ?? programFile, "operator", ...connection, ...ports, ...args],
     adminUrl: `http://127.0.0.1:${adminPort}`,
     logFile: options.logFile,
   });

@@ -20,7 +20,7 @@ export function issuerOf({ config }: LiveProject): string {
   return `http://127.0.0.1:8080/${config.namespace}/${config.name}`;
 }
 
-export interface AuthenticationScene {
+export interface AuthenticationSetup {
   readonly authentication: Authentication;
   readonly sessions: Sessions;
   readonly clock: ManualClock;
@@ -32,7 +32,7 @@ export interface AuthenticationScene {
   live(name?: string): LiveProject;
 }
 
-export interface SceneOptions {
+export interface AuthenticationOptions {
   readonly store: SessionStore & CounterStore;
   readonly projects: readonly ProjectParts[];
   readonly clock?: ManualClock;
@@ -41,7 +41,7 @@ export interface SceneOptions {
   readonly passwords?: PasswordVerifier;
 }
 
-export async function authenticationScene(options: SceneOptions): Promise<AuthenticationScene> {
+export async function authenticationSetup(options: AuthenticationOptions): Promise<AuthenticationSetup> {
   const { store, projects, clock = manualClock(), directory = (memory) => memory } = options;
   const memory = createMemoryDirectory(clock);
   memory.replace(projects);

@@ -2,7 +2,7 @@
 
 import { systemClock } from "../../../core/clock.ts";
 import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
-import { writeToldLanes } from "./write-lanes.ts";
+import { writeLoggedLanes } from "./write-lanes.ts";
 
 const [directory = "", round = "0"] = process.argv.slice(2);
-await writeToldLanes(await createEmbeddedStore({ directory, clock: systemClock }), Number(round));
+await writeLoggedLanes(await createEmbeddedStore({ directory, clock: systemClock }), Number(round));

@@ -7,7 +7,7 @@ import type { Store } from "../../../dataplane/store/port.ts";
 import { carryOut, laneWrites, prepareLanes } from "./lane-writer.ts";
 import { type LaneLine, laneCount } from "./lanes.ts";
 
-export async function writeToldLanes(store: Store, round: number): Promise<void> {
+export async function writeLoggedLanes(store: Store, round: number): Promise<void> {
   // Node keeps what it compiled when it ends, and this process is killed.
   flushCompileCache();
   await prepareLanes(store);
@@ -16,13 +16,13 @@ export async function writeToldLanes(store: Store, round: number): Promise<void>
 
 async function write(store: Store, round: number, lane: number): Promise<void> {
   for (const next of laneWrites(round, lane)) {
-    tell({ lane, start: next });
+    report({ lane, start: next });
     await carryOut(store, lane, next);
-    tell({ lane, done: true });
+    report({ lane, done: true });
   }
 }
 
 /** Into the pipe at once: what is in it survives the writer. */
-function tell(line: LaneLine): void {
+function report(line: LaneLine): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

@@ -74,8 +74,8 @@ async function launch(plan: PartPlan): Promise<ChildProcess> {
     await Promise.race([isUp(plan, child), failed]);
   } catch (cause) {
     child.kill("SIGKILL");
-    const said = await readFile(plan.log, "utf8").catch(() => "(no log)");
-    throw new Error(`${plan.program} did not start; its log ends with:\n${said.slice(-3_000)}`, { cause });
+    const output = await readFile(plan.log, "utf8").catch(() => "(no log)");
+    throw new Error(`${plan.program} did not start; its log ends with:\n${output.slice(-3_000)}`, { cause });
   }
   return child;
 }

@@ -40,7 +40,7 @@ interface Dropping {
 /** Within so much, a client of Redis says its name. */
 const introLength = 256;
 /** Characters of the longest pattern that is waited for: longer than a name of a script. */
-const longestPattern = 100;
+const maxPatternLength = 100;
 
 export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> {
   let targetPort = firstTargetPort;
@@ -81,7 +81,7 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
     if (connection === undefined || holdingFrom === undefined) return false;
     const asked = connection.lately + chunk.toString("latin1");
     if (!holdingFrom.asked.test(asked)) {
-      connection.lately = asked.slice(-longestPattern);
+      connection.lately = asked.slice(-maxPatternLength);
       return false;
     }
     connection.lately = "";

@@ -12,7 +12,7 @@ export interface Refusing {
   leave(redis: TestRedis): Promise<void>;
 }
 
-async function tell({ port }: TestRedis, ...commands: readonly string[]): Promise<void> {
+async function send({ port }: TestRedis, ...commands: readonly string[]): Promise<void> {
   for (const command of commands) {
     const reply = await askRedis(port, command);
     if (!reply.startsWith("+")) throw new Error(`${command}: ${reply.trim()}`);
@@ -54,34 +54,34 @@ export const refusedWrites = {
   /** More is held than `maxmemory` allows. */
   OOM: refusing(
     "OOM",
-    (redis) => tell(redis, "CONFIG SET maxmemory 1"),
-    (redis) => tell(redis, "CONFIG SET maxmemory 0"),
+    (redis) => send(redis, "CONFIG SET maxmemory 1"),
+    (redis) => send(redis, "CONFIG SET maxmemory 0"),
   ),
   /** A replica, of a primary that isn't there. */
   READONLY: refusing(
     "READONLY",
-    (redis) => tell(redis, "REPLICAOF 127.0.0.1 1"),
-    (redis) => tell(redis, "REPLICAOF NO ONE"),
+    (redis) => send(redis, "REPLICAOF 127.0.0.1 1"),
+    (redis) => send(redis, "REPLICAOF NO ONE"),
   ),
   /** The last snapshot failed. */
   MISCONF: refusing(
     "MISCONF",
     async (redis) => {
       await mkdir(inTheWay(redis));
-      await tell(redis, "CONFIG SET save '3600 1'");
+      await send(redis, "CONFIG SET save '3600 1'");
       // Another one may be under way.
-      await eventually(() => tell(redis, "BGSAVE"));
+      await eventually(() => send(redis, "BGSAVE"));
     },
     async (redis) => {
       await rmdir(inTheWay(redis));
-      await tell(redis, "CONFIG SET save ''");
+      await send(redis, "CONFIG SET save ''");
     },
   ),
   /** Fewer replicas than `min-replicas-to-write`. */
   NOREPLICAS: refusing(
     "NOREPLICAS",
-    (redis) => tell(redis, "CONFIG SET min-replicas-to-write 1"),
-    (redis) => tell(redis, "CONFIG SET min-replicas-to-write 0"),
+    (redis) => send(redis, "CONFIG SET min-replicas-to-write 1"),
+    (redis) => send(redis, "CONFIG SET min-replicas-to-write 0"),
   ),
 } as const satisfies Readonly<Record<string, Refusing>>;
 

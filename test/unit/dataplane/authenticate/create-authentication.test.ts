@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
-import { authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
+import { authenticationSetup, refusalOf } from "../../../support/http/authentication.ts";
 import {
   apikey,
   basic,
@@ -18,7 +18,7 @@ const bookshop = project("bookshop", withUser("alice"), withKey("frontend"));
 
 async function scene(parts = bookshop) {
   const clock = manualClock();
-  return authenticationScene({ store: await sessionStore(clock), projects: [parts], clock });
+  return authenticationSetup({ store: await sessionStore(clock), projects: [parts], clock });
 }
 
 describe("a request", () => {
@@ -81,7 +81,7 @@ test("authentication does not start without knowing which sessions were ended", 
   const clock = manualClock();
   const store = breakable(await sessionStore(clock));
   store.breakWith("unavailable", "followEndedSessions");
-  await expect(authenticationScene({ store: store.store, projects: [bookshop], clock })).rejects.toThrow(
+  await expect(authenticationSetup({ store: store.store, projects: [bookshop], clock })).rejects.toThrow(
     StoreUnavailable,
   );
 });

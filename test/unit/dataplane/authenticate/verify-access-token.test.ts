@@ -3,7 +3,7 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, SignJWT } from "jose"
 import { describe, expect, test } from "vitest";
 import type { ProjectParts, SigningKey } from "../../../../core/config/types.ts";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
-import { authenticationScene, issuerOf, refusalOf } from "../../../support/http/authentication.ts";
+import { authenticationSetup, issuerOf, refusalOf } from "../../../support/http/authentication.ts";
 import {
   accessClaims,
   accessToken,
@@ -36,7 +36,7 @@ async function scene(projects: readonly ProjectParts[] = [bookshop], directory?:
   const clock = manualClock();
   const broken = breakable(await sessionStore(clock));
   const options = { store: broken.store, projects, clock, ...(directory ? { directory } : {}) };
-  const made = await authenticationScene(options);
+  const made = await authenticationSetup(options);
   const basis: TokenBasis = {
     project: projects[0] ?? bookshop,
     username: "alice",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
-import { authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
+import { authenticationSetup, refusalOf } from "../../../support/http/authentication.ts";
 import { apikey, changed, inNamespace, keyOf, project, withKey, withoutKey } from "../../../support/http/projects.ts";
 import { breakable, sessionStore } from "../../../support/store/session-store.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
@@ -9,7 +9,7 @@ const bookshop = project("bookshop", withKey("frontend", { description: "The sho
 
 async function scene() {
   const clock = manualClock();
-  return authenticationScene({ store: await sessionStore(clock), projects: [bookshop], clock });
+  return authenticationSetup({ store: await sessionStore(clock), projects: [bookshop], clock });
 }
 
 test("a key proves the ApiKey it was made for, with its live role and access", async () => {
@@ -85,7 +85,7 @@ test("a key is refused from the second in which it expires, cached or not", asyn
 test("a key of another project is refused, used there before or not", async () => {
   const clock = manualClock();
   const twin = project("bookshop", inNamespace("other"));
-  const { authentication, live, memory } = await authenticationScene({
+  const { authentication, live, memory } = await authenticationSetup({
     store: await sessionStore(clock),
     projects: [bookshop, twin],
     clock,
@@ -103,7 +103,7 @@ test("a key of another project is refused, used there before or not", async () =
 test("keys work while the store can't be reached: no request asks it", async () => {
   const clock = manualClock();
   const store = breakable(await sessionStore(clock));
-  const { authentication, live } = await authenticationScene({ store: store.store, projects: [bookshop], clock });
+  const { authentication, live } = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
   store.breakWith("unavailable");
   expect(await authentication.authenticate(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
   expect([...store.calls.keys()]).toEqual(["followEndedSessions"]);
@@ -112,7 +112,7 @@ test("keys work while the store can't be reached: no request asks it", async () 
 test("a directory that can't answer is a 503 and never a 401, and what was proved before is not forgotten", async () => {
   const clock = manualClock();
   let answers = true;
-  const { authentication, live } = await authenticationScene({
+  const { authentication, live } = await authenticationSetup({
     store: await sessionStore(clock),
     projects: [bookshop],
     clock,

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
 import type { LoginAnswer } from "../../../../dataplane/sessions/open-session.ts";
-import { type AuthenticationScene, authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
+import { type AuthenticationSetup, authenticationSetup, refusalOf } from "../../../support/http/authentication.ts";
 import {
   apikey,
   basic,
@@ -34,12 +34,12 @@ const address = "192.0.2.7";
 
 let clock: ManualClock;
 let store: BreakableStore;
-let scene: AuthenticationScene;
+let scene: AuthenticationSetup;
 
 beforeEach(async () => {
   clock = manualClock();
   store = breakable(await sessionStore(clock));
-  scene = await authenticationScene({ store: store.store, projects: [bookshop, twin], clock });
+  scene = await authenticationSetup({ store: store.store, projects: [bookshop, twin], clock });
 });
 
 const login = (username: string): Promise<LoginAnswer> => scene.sessions.login(scene.live(), basic(username), address);
@@ -206,13 +206,13 @@ describe("ending a session", () => {
   });
 
   test("reaches the other replicas, one that starts later included", async () => {
-    const replica = await authenticationScene({ store: store.store, projects: [bookshop], clock });
+    const replica = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
     const alice = await login("alice");
     const late = await login("alice");
     await replica.authentication.authenticate(replica.live(), bearer(alice.access_token));
     await end(await key("ops"), alice);
     await end(await key("ops"), late);
-    const newcomer = await authenticationScene({ store: store.store, projects: [bookshop], clock });
+    const newcomer = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
     for (const { authentication, live } of [replica, newcomer]) {
       for (const { access_token } of [alice, late]) {
         expect((await refusalOf(() => authentication.authenticate(live(), bearer(access_token)))).code).toBe(
@@ -224,7 +224,7 @@ describe("ending a session", () => {
 
   test("works here at once, before the store tells its followers", async () => {
     const deaf = { ...store.store, followEndedSessions: async () => ({ stop: async () => undefined }) };
-    const { authentication, sessions, live } = await authenticationScene({ store: deaf, projects: [bookshop], clock });
+    const { authentication, sessions, live } = await authenticationSetup({ store: deaf, projects: [bookshop], clock });
     const alice = await login("alice");
     await sessions.endSession(live(), await callerOf(alice), alice.session_id);
     expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
@@ -240,7 +240,7 @@ describe("ending a session", () => {
     await end(await key("ops"), alice);
     clock.advance(3_600_000 - 1000);
     scene.memory.put(long);
-    const newcomer = await authenticationScene({ store: store.store, projects: [long], clock });
+    const newcomer = await authenticationSetup({ store: store.store, projects: [long], clock });
     for (const { authentication, live } of [scene, newcomer]) {
       expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
         "invalid_credentials",
@@ -249,7 +249,7 @@ describe("ending a session", () => {
   });
 
   test("that was not heard of any more after close changes nothing here", async () => {
-    const replica = await authenticationScene({ store: store.store, projects: [bookshop], clock });
+    const replica = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
     const alice = await login("alice");
     await replica.authentication.close();
     await end(await key("ops"), alice);
@@ -288,7 +288,7 @@ describe("ending a session", () => {
 
 test("sessions answer project_unavailable when their users can't be looked up", async () => {
   let answers = true;
-  const replica = await authenticationScene({
+  const replica = await authenticationSetup({
     store: store.store,
     projects: [bookshop],
     clock,

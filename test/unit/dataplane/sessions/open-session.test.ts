@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { Directory } from "../../../../dataplane/config/directory.ts";
 import { createPasswordVerifier } from "../../../../dataplane/sessions/passwords.ts";
-import { authenticationScene, cheapCost, issuerOf, refusalOf } from "../../../support/http/authentication.ts";
+import { authenticationSetup, cheapCost, issuerOf, refusalOf } from "../../../support/http/authentication.ts";
 import { accessToken, type Claims, type TokenBasis } from "../../../support/http/forge-token.ts";
 import {
   basic,
@@ -27,7 +27,7 @@ async function scene(projects = [bookshop], directory?: (memory: Directory) => D
   const clock = manualClock();
   const store = breakable(await sessionStore(clock));
   const options = { store: store.store, projects, clock, ...(directory ? { directory } : {}) };
-  const made = await authenticationScene(options);
+  const made = await authenticationSetup(options);
   return {
     ...made,
     store,
@@ -232,7 +232,7 @@ describe("failed logins", () => {
     const clock = manualClock();
     const store = breakable(await sessionStore(clock));
     const passwords = await createPasswordVerifier({ concurrency: 1, maxWaiting: 2, cost: cheapCost });
-    const { sessions, live, observed } = await authenticationScene({
+    const { sessions, live, observed } = await authenticationSetup({
       store: store.store,
       projects: [bookshop],
       clock,

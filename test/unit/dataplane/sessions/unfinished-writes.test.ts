@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { createUnfinishedWrites, type SessionRefresh } from "../../../../dataplane/sessions/unfinished-writes.ts";
-import { authenticationScene, refusalOf } from "../../../support/http/authentication.ts";
+import { authenticationSetup, refusalOf } from "../../../support/http/authentication.ts";
 import { basic, bearer, project, withUser } from "../../../support/http/projects.ts";
 import { breakable, sessionStore } from "../../../support/store/session-store.ts";
 import { eventually } from "../../../support/time/eventually.ts";
@@ -15,7 +15,7 @@ const bookshop = project("bookshop", withUser("alice"));
 async function scene() {
   const clock = manualClock();
   const store = breakable(await sessionStore(clock));
-  const made = await authenticationScene({ store: store.store, projects: [bookshop], clock });
+  const made = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
   return {
     ...made,
     store,

@@ -6,20 +6,20 @@ import { compileKey } from "../../../../operator/compile/compile-key.ts";
 import type { ApiKey } from "../../../../operator/model/objects.ts";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
 import { resolveKey } from "../../../../operator/resolve/resolve-key.ts";
-import { createSecretShelf, type SecretShelf } from "../../../support/fleet/memory-secrets.ts";
+import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
 const projectKey = randomBytes(32);
 const start = Date.parse("2026-06-01T12:00:00Z");
 const day = 24 * 3600 * 1000;
 
-let shelf: SecretShelf;
+let shelf: MemorySecrets;
 let published: readonly KeyConfig[];
 let status: ApiKey["status"];
 let now: number;
 let baseUrl: string;
 
 beforeEach(() => {
-  shelf = createSecretShelf();
+  shelf = createMemorySecrets();
   published = [];
   status = undefined;
   now = start;

@@ -3,14 +3,14 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { SigningRing } from "../../../../core/config/types.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
 import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts";
-import { createSecretShelf, type SecretShelf } from "../../../support/fleet/memory-secrets.ts";
+import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
-let shelf: SecretShelf;
+let shelf: MemorySecrets;
 let now: number;
 let acknowledged: boolean;
 let project: Project;
 beforeEach(() => {
-  shelf = createSecretShelf();
+  shelf = createMemorySecrets();
   now = Date.parse("2026-06-01T12:00:00Z");
   acknowledged = false;
   project = projectWith();

@@ -7,18 +7,18 @@ import { compileUser } from "../../../../operator/compile/compile-user.ts";
 import type { ProjectUser } from "../../../../operator/model/objects.ts";
 import { resolveUser } from "../../../../operator/resolve/resolve-user.ts";
 import { passwordRevision } from "../../../../operator/resolve/user-record.ts";
-import { createSecretShelf, type SecretShelf } from "../../../support/fleet/memory-secrets.ts";
+import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
 const projectKey = randomBytes(32);
 const fromSecret = { passwordSecretRef: { name: "given", key: "pw" } };
 
-let shelf: SecretShelf;
+let shelf: MemorySecrets;
 let published: UserConfig | undefined;
 let status: ProjectUser["status"];
 let hashed: string[];
 
 beforeEach(() => {
-  shelf = createSecretShelf();
+  shelf = createMemorySecrets();
   published = undefined;
   status = undefined;
   hashed = [];
