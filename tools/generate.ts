@@ -1,9 +1,9 @@
 // Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the chart's values and its dashboards,
 // the licences of what is shipped. A test compares them with what stands in the repository.
-import { mkdir, writeFile } from "node:fs/promises";
+
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateChartValues } from "./chart-values/generate.ts";
-import { copyCrds } from "./copy-crds.ts";
 import { generateDashboards } from "./dashboards/generate.ts";
 import { generateCommandDocs } from "./generate-command-docs.ts";
 import { generateCrdDocs } from "./generate-crd-docs.ts";
@@ -25,6 +25,16 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
     ...generateDashboards(),
     ...(await generateLicences()),
   ]);
+}
+
+/** The chart's own copies of crds/*.yaml: a chart holds only what is in its folder. */
+async function copyCrds(): Promise<ReadonlyMap<string, string>> {
+  const names = await readdir(join(root, "crds"));
+  const texts = names.map(async (name): Promise<[string, string]> => {
+    const text = await readFile(join(root, "crds", name), "utf8");
+    return [`charts/jsonplane/files/crds/${name}`, `# A copy of crds/${name}, made by \`npm run generate\`.\n${text}`];
+  });
+  return new Map(await Promise.all(texts));
 }
 
 /** The manifests for kustomize too, which want Helm, and the chart's values of now. */

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { type FencedBlock, fencedBlocks, fileNamed } from "./fenced-blocks.ts";
 import { comparable } from "./same-answer.ts";
 
-export interface Surroundings {
+export interface PageRunner {
   /** Where its files go and its lines are run. */
   readonly folder: string;
   /** `dev`: in development; `cluster`: only its files, then what says that it wants a cluster. */
@@ -36,22 +36,22 @@ interface Progress {
 }
 
 /** Rejects at the first line that fails; answers that differ are returned. */
-export async function followPage(markdown: string, surroundings: Surroundings): Promise<readonly Deviation[]> {
+export async function followPage(markdown: string, runner: PageRunner): Promise<readonly Deviation[]> {
   const progress: Progress = { answers: [], deviations: [] };
-  for (const block of fencedBlocks(markdown)) await follow(block, progress, surroundings);
+  for (const block of fencedBlocks(markdown)) await follow(block, progress, runner);
   return progress.deviations;
 }
 
-async function follow(block: FencedBlock, progress: Progress, surroundings: Surroundings): Promise<void> {
+async function follow(block: FencedBlock, progress: Progress, runner: PageRunner): Promise<void> {
   const file = fileNamed(block);
-  if (file !== undefined) return save(file, block, surroundings);
-  if (block.words.includes("dev")) return hear(block, surroundings);
-  if (isPasted(block, surroundings)) progress.answers = await paste(block, surroundings);
+  if (file !== undefined) return save(file, block, runner);
+  if (block.words.includes("dev")) return hear(block, runner);
+  if (isPasted(block, runner)) progress.answers = await paste(block, runner);
   else if (block.language === "sh") progress.answers = [];
   else if (shownAs.has(block.language) && progress.answers.length > 0) compare(block, progress);
 }
 
-async function hear({ text }: FencedBlock, { kind, devSays }: Surroundings): Promise<void> {
+async function hear({ text }: FencedBlock, { kind, devSays }: PageRunner): Promise<void> {
   if (kind !== "dev") return;
   for (const line of text.trim().split("\n")) await devSays(line.trim());
 }
@@ -64,24 +64,24 @@ function compare({ language, text, line }: FencedBlock, { answers, deviations }:
   if (JSON.stringify(shown) !== JSON.stringify(answered)) deviations.push({ line, shown, printed: answered });
 }
 
-async function save(file: string, block: FencedBlock, { folder, mark }: Surroundings): Promise<void> {
+async function save(file: string, block: FencedBlock, { folder, mark }: PageRunner): Promise<void> {
   mark();
   await mkdir(dirname(join(folder, file)), { recursive: true });
   await writeFile(join(folder, file), block.text);
 }
 
-function isPasted({ language, words }: FencedBlock, { kind }: Surroundings): boolean {
+function isPasted({ language, words }: FencedBlock, { kind }: PageRunner): boolean {
   return language === "sh" && words.includes("cluster") === (kind === "cluster");
 }
 
 /** The lines that were answered. */
-async function paste(block: FencedBlock, surroundings: Surroundings): Promise<string[]> {
+async function paste(block: FencedBlock, runner: PageRunner): Promise<string[]> {
   const [, dev] = devCommand.exec(block.text.trim()) ?? [];
   if (dev !== undefined) {
-    await surroundings.startDev(dev.split(" "));
+    await runner.startDev(dev.split(" "));
     return [];
   }
-  const { printed, code } = await surroundings.paste(block.text);
+  const { printed, code } = await runner.paste(block.text);
   if ((code !== 0) !== block.words.includes("fails"))
     throw new Error(`Line ${block.line} ended with ${code}:\n${block.text}\n${printed}`);
   return printed.trimEnd().split("\n");
