@@ -1,0 +1,30 @@
+// Faults of dev mode, and of what is generated for users of the chart.
+
+import type { Mutation } from "../mutation.ts";
+
+export const devMutations: readonly Mutation[] = [
+  {
+    name: "notes-printed-at-every-change",
+    harm: "The one line that matters after a change is lost among notes that were printed before",
+    file: "cli/dev/report.ts",
+    find: "...(before?.notes ?? []).map(noteLine)",
+    replace: "...(before?.notes ?? []).map(problemLine)",
+    caughtBy: ["test/unit/cli/dev/cluster.test.ts"],
+  },
+  {
+    name: "pending-deletions-forgotten",
+    harm: "Data and Secrets of what was removed just before dev mode stopped are never deleted",
+    file: "cli/dev/state-file.ts",
+    find: "graves: pendingDeletions,",
+    replace: "graves: [],",
+    caughtBy: ["test/unit/cli/dev/cluster.test.ts"],
+  },
+  {
+    name: "misspelt-chart-values-are-lost",
+    harm: "A value of the chart that is misspelt is ignored without a word",
+    file: "tools/chart-values/read-values.ts",
+    find: 'type: "object", additionalProperties: false, properties',
+    replace: 'type: "object", properties',
+    caughtBy: ["test/unit/tools/chart-values/read-values.test.ts"],
+  },
+];
