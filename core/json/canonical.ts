@@ -64,7 +64,7 @@ class Canonicaliser {
 
   run(): CanonicalJson {
     this.#skipSpace();
-    const kind = kindOf(this.#source, this.#at);
+    const kind = kindOf(this.#source.charAt(this.#at));
     let valueNext = true;
     while (valueNext || this.#open.length > 0) valueNext = valueNext ? this.#value() : this.#afterValue();
     this.#skipSpace();
