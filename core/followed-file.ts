@@ -24,7 +24,7 @@ export interface FollowedFileDeps<T> {
 }
 
 export const filePollMilliseconds = 5_000;
-const mostOften = 1_000;
+const minReadIntervalMs = 1_000;
 
 /** Rejects when the first reading gives nothing to use, as `read` or `parse` does. */
 export async function followFile<T>(deps: FollowedFileDeps<T>): Promise<Followed<T>> {
@@ -59,7 +59,7 @@ export async function followFile<T>(deps: FollowedFileDeps<T>): Promise<Followed
   };
 
   const look = (): Promise<void> => {
-    if (reading === undefined && now() - readAt < mostOften) return Promise.resolve();
+    if (reading === undefined && now() - readAt < minReadIntervalMs) return Promise.resolve();
     reading ??= readAgain().finally(() => {
       reading = undefined;
     });

@@ -3,6 +3,6 @@
 
 import { LRUCache } from "lru-cache";
 
-export function recentlyUsed<Value extends {}>(most: number): LRUCache<string, Value> {
-  return new LRUCache<string, Value>({ maxSize: most, sizeCalculation: () => 1 });
+export function recentlyUsed<Value extends {}>(max: number): LRUCache<string, Value> {
+  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1 });
 }

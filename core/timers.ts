@@ -13,14 +13,14 @@ export type Monotonic = () => number;
 export const systemMonotonic: Monotonic = systemClock.monotonic;
 
 /** Beyond this Node fires a timer at once instead of late. */
-const longestMs = 2 ** 31 - 1;
+const maxDelayMs = 2 ** 31 - 1;
 
 /** They don't keep the process running: what does is the work itself. */
 export const systemTimers: Timers = {
   after(milliseconds, run) {
     let timer: NodeJS.Timeout;
     const wait = (leftMs: number): void => {
-      const step = Math.min(leftMs, longestMs);
+      const step = Math.min(leftMs, maxDelayMs);
       timer = setTimeout(() => (leftMs > step ? wait(leftMs - step) : run()), step).unref();
     };
     wait(Math.max(0, milliseconds));

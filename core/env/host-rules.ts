@@ -13,7 +13,7 @@ export interface HostRule {
 
 const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const hostPattern = /^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)*[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const longestHost = 253;
+const maxHostLength = 253;
 
 export function readHostRules(text: string): readonly HostRule[] {
   return text
@@ -56,6 +56,6 @@ function suffixFault(suffix: string): string | undefined {
   if (suffix.split(".").at(-1)?.includes("{namespace}")) {
     return `must end in a domain of the platform after {namespace}, as {namespace}.apps.example.org does; ${quoted} does not`;
   }
-  if (filled.length <= longestHost && hostPattern.test(filled)) return undefined;
+  if (filled.length <= maxHostLength && hostPattern.test(filled)) return undefined;
   return `must name hosts in lower case such as apps.example.org, without scheme, port or path; ${quoted} is none`;
 }

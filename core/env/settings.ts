@@ -278,21 +278,21 @@ function readCount(text: string): number {
   throw new InvalidSetting(`must be a whole number of at least 1, not ${JSON.stringify(text)}`);
 }
 
-const fewestLeaseSeconds = 3;
-const mostLeaseSeconds = 300;
+const minLeaseSeconds = 3;
+const maxLeaseSeconds = 300;
 
 /** A shorter one is lost whenever the API server hesitates. */
 function readLeaseSeconds(text: string): number {
   const seconds = durationSeconds(text) ?? 0;
-  if (seconds >= fewestLeaseSeconds && seconds <= mostLeaseSeconds) return seconds;
+  if (seconds >= minLeaseSeconds && seconds <= maxLeaseSeconds) return seconds;
   throw new InvalidSetting(`must be a duration from 3s to 5m, not ${JSON.stringify(text)}`);
 }
 
-const mostDrainSeconds = 300;
+const maxDrainSeconds = 300;
 
 function readDrainSeconds(text: string): number {
   const seconds = durationSeconds(text) ?? Number.NaN;
-  if (seconds <= mostDrainSeconds) return seconds;
+  if (seconds <= maxDrainSeconds) return seconds;
   throw new InvalidSetting(`must be a duration up to 5m, such as 10s, not ${JSON.stringify(text)}`);
 }
 

@@ -23,8 +23,8 @@ export class InvalidToken extends Error {
   override readonly name = "InvalidToken";
 }
 
-const fewestCharacters = 16;
-const mostCharacters = 4_096;
+const minCharacters = 16;
+const maxCharacters = 4_096;
 /** `b64token` of RFC 6750. */
 const sendable = /^[A-Za-z0-9._~+/-]+=*$/;
 
@@ -44,9 +44,9 @@ export function requireToken(app: FastifyInstance, token: FollowedToken | undefi
 
 function readToken(text: string): Buffer {
   const token = text.trim();
-  if (!sendable.test(token) || token.length < fewestCharacters || token.length > mostCharacters) {
+  if (!sendable.test(token) || token.length < minCharacters || token.length > maxCharacters) {
     throw new InvalidToken(
-      `The token is not usable: it needs ${fewestCharacters} to ${mostCharacters} characters of A-Z, a-z, 0-9 and -._~+/, on one line`,
+      `The token is not usable: it needs ${minCharacters} to ${maxCharacters} characters of A-Z, a-z, 0-9 and -._~+/, on one line`,
     );
   }
   return digestOf(token);

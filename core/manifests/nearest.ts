@@ -2,11 +2,11 @@
 
 /** The candidate that at most two edits separate from `name` (one, where `name` is short), the nearest first. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
-  const most = name.length < 5 ? 1 : 2;
+  const maxEdits = name.length < 5 ? 1 : 2;
   const distances = candidates.map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }));
   distances.sort((a, b) => a.distance - b.distance);
   const [first] = distances;
-  return first !== undefined && first.distance <= most ? first.candidate : undefined;
+  return first !== undefined && first.distance <= maxEdits ? first.candidate : undefined;
 }
 
 /** Levenshtein's distance with swapped neighbours as one edit, case ignored, names cut at 64 characters. */

@@ -17,20 +17,20 @@ export interface DeclaredProperty {
 const maxProperties = 1000;
 const maxPathLength = 8;
 
-interface Place {
+interface PropertyLocation {
   readonly path: readonly string[];
   /** All schemas that declare this property. */
   readonly trees: readonly SchemaTree[];
-  /** Schema objects on the way here: one that contains itself is entered once. */
+  /** Schema objects above it: one that contains itself is entered once. */
   readonly above: ReadonlySet<SchemaNode>;
 }
 
 /** Top-level properties first, then by depth, each level in order of declaration; a literal name wins over a path. */
 export function declaredProperties(root: SchemaNode): ReadonlyMap<string, DeclaredProperty> {
   const found = new Map<string, DeclaredProperty>();
-  const waiting: Place[] = [{ path: [], trees: [root], above: new Set() }];
-  for (const place of waiting) {
-    for (const part of partsOf(place)) {
+  const waiting: PropertyLocation[] = [{ path: [], trees: [root], above: new Set() }];
+  for (const location of waiting) {
+    for (const part of partsOf(location)) {
       const name = part.path.join(".");
       if (found.size >= maxProperties) return found;
       if (!found.has(name)) found.set(name, { name, path: part.path, types: typesOf(part.trees) ?? [] });
@@ -41,7 +41,7 @@ export function declaredProperties(root: SchemaNode): ReadonlyMap<string, Declar
 }
 
 /** The properties one level down that may be there; none below a schema that contains itself. */
-function partsOf({ path, trees, above }: Place): readonly Place[] {
+function partsOf({ path, trees, above }: PropertyLocation): readonly PropertyLocation[] {
   const nodes = unconditional(trees).filter((tree) => typeof tree !== "boolean");
   if (path.length >= maxPathLength || nodes.some((node) => above.has(node))) return [];
   const entered = new Set([...above, ...nodes]);

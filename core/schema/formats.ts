@@ -9,13 +9,13 @@ import { compilePattern } from "./pattern/compile-pattern.ts";
 export const maxCheckedLength = 1024;
 
 export interface CheckedFormat {
-  /** What the format judges; values of other types always fit. */
+  /** What the format applies to; values of other types always fit. */
   readonly type: "string" | "number";
   /** @throws WorkExhausted */
   fits(value: string | number, meter: Meter): boolean;
 }
 
-/** Judged by ajv-formats' expression of that name, on the linear matcher. */
+/** Checked by ajv-formats' expression of that name, on the linear matcher. */
 const matched = [
   "email",
   "ipv4",
@@ -28,10 +28,10 @@ const matched = [
   "uuid",
 ] as const;
 
-/** Judged by ajv-formats' function or lookahead expression of that name, on short texts. */
+/** Checked by ajv-formats' function or lookahead expression of that name, on short texts. */
 const short = ["date", "date-time", "duration", "hostname", "iso-date-time", "iso-time", "regex", "time"] as const;
 
-/** Judged by a function of this file. */
+/** Checked by a function of this file. */
 const own: Readonly<Record<string, () => CheckedFormat>> = {
   uri: absoluteUri,
   byte: () => onText(isBase64),
@@ -77,33 +77,33 @@ function absoluteUri(): CheckedFormat {
 
 function shortFormat(name: (typeof short)[number]): CheckedFormat {
   const format: unknown = fullFormats[name];
-  const judge = judgeOf(format);
-  if (judge === undefined) throw new TypeError(`ajv-formats has no check for ${name}`);
-  return onText((text) => text.length <= maxCheckedLength && judge(text));
+  const test = predicateOf(format);
+  if (test === undefined) throw new TypeError(`ajv-formats has no check for ${name}`);
+  return onText((text) => text.length <= maxCheckedLength && test(text));
 }
 
-function judgeOf(format: unknown): ((text: string) => boolean) | undefined {
+function predicateOf(format: unknown): ((text: string) => boolean) | undefined {
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === "function") return (text) => format(text) === true;
   if (typeof format !== "object" || format === null || !("validate" in format)) return undefined;
-  return judgeOf(format.validate);
+  return predicateOf(format.validate);
 }
 
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/u.test(text);
 }
 
-function onText(judge: (text: string) => boolean): CheckedFormat {
+function onText(test: (text: string) => boolean): CheckedFormat {
   return {
     type: "string",
     fits: (value, meter) => {
       const text = String(value);
       meter.spend(20 + Math.min(text.length, maxCheckedLength));
-      return judge(text);
+      return test(text);
     },
   };
 }
 
-function onNumber(judge: (value: number) => boolean): CheckedFormat {
-  return { type: "number", fits: (value) => judge(Number(value)) };
+function onNumber(test: (value: number) => boolean): CheckedFormat {
+  return { type: "number", fits: (value) => test(Number(value)) };
 }

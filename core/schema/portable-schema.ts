@@ -1,5 +1,5 @@
 // Turns the JSON Schema of an ApiResource, whatever its draft, into schemas of 2020-12 that can stand in another document: what is
-// referred to becomes a part with a name of the caller's, and references lead there. Keywords that judge nothing here are left out.
+// referred to becomes a part with a name of the caller's, and references lead there. Unknown keywords are left out.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { valueAtPointer } from "../json/json-pointer.ts";

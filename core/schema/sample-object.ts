@@ -1,5 +1,5 @@
 // Makes one small object that matches a schema, to show in a command line or a description: the schema's own example, else the required
-// members with plain values. Answers nothing rather than an object that the schema refuses.
+// members with plain values. Undefined rather than an object that the schema refuses.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { valueAtPointer } from "../json/json-pointer.ts";
@@ -33,24 +33,24 @@ export function sampleObject(schema: JsonObject, known?: CompiledSchema): string
   return fitting === undefined ? undefined : JSON.stringify(fitting);
 }
 
-interface Place {
+interface SampleContext {
   readonly root: JsonObject;
   /** Of the member, to make a text from. */
   readonly name: string;
   readonly depth: number;
 }
 
-function sampleOf(schema: Json | undefined, place: Place): Json {
-  if (!isObject(schema) || place.depth > maxDepth) return place.name;
+function sampleOf(schema: Json | undefined, context: SampleContext): Json {
+  if (!isObject(schema) || context.depth > maxDepth) return context.name;
   const { $ref } = schema;
-  if (typeof $ref === "string") return sampleOf(resolve($ref, place.root), { ...place, depth: place.depth + 1 });
-  const said = given(schema);
-  if (said !== undefined) return said;
+  if (typeof $ref === "string") return sampleOf(resolve($ref, context.root), { ...context, depth: context.depth + 1 });
+  const value = given(schema);
+  if (value !== undefined) return value;
   switch (typeOf(schema)) {
     case "object":
-      return objectOf(schema, place);
+      return objectOf(schema, context);
     case "array":
-      return arrayOf(schema, place);
+      return arrayOf(schema, context);
     case "integer":
       return Math.ceil(numberOf(schema));
     case "number":
@@ -60,7 +60,7 @@ function sampleOf(schema: Json | undefined, place: Place): Json {
     case "null":
       return null;
     default:
-      return textOf(schema, place);
+      return textOf(schema, context);
   }
 }
 
@@ -75,18 +75,18 @@ function examplesOf(schema: JsonObject): readonly Json[] {
   return list(schema.examples);
 }
 
-function objectOf(schema: JsonObject, place: Place): Json {
+function objectOf(schema: JsonObject, context: SampleContext): Json {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const names = list(schema.required).filter((name) => typeof name === "string");
-  const inside = (name: string): Place => ({ ...place, name, depth: place.depth + 1 });
+  const inside = (name: string): SampleContext => ({ ...context, name, depth: context.depth + 1 });
   // Without required members the first one that is declared makes the object worth looking at.
   const shown = names.length > 0 ? names : Object.keys(properties).slice(0, 1);
   return Object.fromEntries(shown.map((name) => [name, sampleOf(properties[name], inside(name))]));
 }
 
-function arrayOf(schema: JsonObject, place: Place): Json {
+function arrayOf(schema: JsonObject, context: SampleContext): Json {
   const count = Math.min(Number(schema.minItems ?? 0), 3);
-  return Array.from({ length: count }, () => sampleOf(schema.items, { ...place, depth: place.depth + 1 }));
+  return Array.from({ length: count }, () => sampleOf(schema.items, { ...context, depth: context.depth + 1 }));
 }
 
 function numberOf(schema: JsonObject): number {
@@ -97,7 +97,7 @@ function numberOf(schema: JsonObject): number {
   return typeof exclusiveMaximum === "number" ? Math.min(exclusiveMaximum - 1, 1) : 1;
 }
 
-function textOf(schema: JsonObject, { name }: Place): string {
+function textOf(schema: JsonObject, { name }: SampleContext): string {
   const { format, minLength, maxLength } = schema;
   if (typeof format === "string" && byFormat[format] !== undefined) return byFormat[format];
   const text = `An example ${name}`.padEnd(Math.min(Number(minLength ?? 0), 200), ".");

@@ -19,7 +19,7 @@ interface State {
   acceptsAtEnd: boolean | undefined;
 }
 
-/** A class of code points that no set of the pattern tells apart. */
+/** A class of code points that every set of the pattern treats alike. */
 interface Symbol {
   readonly id: number;
   readonly word: boolean;

@@ -1,5 +1,5 @@
 // Turns the text of an ECMA-262 regular expression (flag u) into a tree. It refuses what can't be matched in linear time
-// (lookaround, backreferences) and what is no valid expression, and says what to write instead.
+// (lookaround, backreferences) and what is not a valid expression, and says what to write instead.
 
 /** One character class or escape. */
 export interface CharacterSet {
@@ -190,7 +190,7 @@ class PatternParser {
     if (/^[1-9k]$/u.test(next))
       throw this.#error("backreferences can't be matched in linear time; spell the choices out");
     throw this.#error(
-      next === "" ? "the pattern ends in a backslash; write \\\\" : `\\${next} is no escape of ECMA-262`,
+      next === "" ? "the pattern ends in a backslash; write \\\\" : `\\${next} is not an escape of ECMA-262`,
     );
   }
 
@@ -198,7 +198,7 @@ class PatternParser {
     try {
       return { kind: "set", set: characterSet(text, this.#ignoreCase) };
     } catch (cause) {
-      throw this.#error(`${text} is no valid set of characters`, cause);
+      throw this.#error(`${text} is not a valid set of characters`, cause);
     }
   }
 

@@ -1,4 +1,4 @@
-// Judges the value of one keyword that is no schema; says what is wrong with it and where inside.
+// Checks the value of one keyword that is not a schema: what is wrong with it, and where inside.
 
 import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
@@ -6,7 +6,7 @@ import { isObject } from "../../json/json-value.ts";
 import { schemaLimits } from "../limits.ts";
 import type { AssertionKeyword } from "./schema-tree.ts";
 
-export interface Fault {
+export interface ValueProblem {
   /** Relative to the keyword's value. */
   readonly pointer: string;
   readonly message: string;
@@ -14,13 +14,13 @@ export interface Fault {
 
 const typeNames: readonly Json[] = ["string", "number", "integer", "boolean", "null", "array", "object"];
 
-type Check = (value: Json) => Fault | undefined;
+type Check = (value: Json) => ValueProblem | undefined;
 
 const checks: Readonly<Record<AssertionKeyword, Check>> = {
   type: checkType,
   enum: (value) => {
     if (!Array.isArray(value) || value.length === 0) return here("Write enum as a list of at least one value");
-    return firstFault(value, numbersWithin);
+    return firstProblem(value, numbersWithin);
   },
   const: numbersWithin,
   multipleOf: (value) => {
@@ -49,15 +49,15 @@ const checks: Readonly<Record<AssertionKeyword, Check>> = {
   dependentRequired: (value) => {
     if (!isObject(value)) return here("Write an object of lists of member names");
     for (const [name, names] of Object.entries(value)) {
-      const fault = checkNames(names);
-      if (fault !== undefined) return { ...fault, pointer: childPointer("", name) + fault.pointer };
+      const problem = checkNames(names);
+      if (problem !== undefined) return { ...problem, pointer: childPointer("", name) + problem.pointer };
     }
     return undefined;
   },
 };
 
 /** Undefined when the value is what the keyword wants. */
-export function checkAssertion(keyword: AssertionKeyword, value: Json): Fault | undefined {
+export function checkAssertion(keyword: AssertionKeyword, value: Json): ValueProblem | undefined {
   return checks[keyword](value);
 }
 
@@ -65,11 +65,11 @@ export function isAssertion(keyword: string): keyword is AssertionKeyword {
   return Object.hasOwn(checks, keyword);
 }
 
-function here(message: string): Fault {
+function here(message: string): ValueProblem {
   return { pointer: "", message };
 }
 
-function checkType(value: Json): Fault | undefined {
+function checkType(value: Json): ValueProblem | undefined {
   const names = Array.isArray(value) ? value : [value];
   if (names.length === 0) return here("Write at least one type");
   const unknown = names.findIndex((name) => !typeNames.includes(name));
@@ -79,26 +79,26 @@ function checkType(value: Json): Fault | undefined {
   return new Set(names).size < names.length ? here("Write each type once") : undefined;
 }
 
-function checkNumber(value: Json): Fault | undefined {
+function checkNumber(value: Json): ValueProblem | undefined {
   return typeof value === "number" ? numbersWithin(value) : here("Write a number, without quotes");
 }
 
-function checkExclusive(value: Json): Fault | undefined {
+function checkExclusive(value: Json): ValueProblem | undefined {
   if (typeof value === "boolean") return here("Write the bound itself here, in place of minimum or maximum: a number");
   return checkNumber(value);
 }
 
-function checkCount(value: Json): Fault | undefined {
+function checkCount(value: Json): ValueProblem | undefined {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0)
     return here("Write a whole number, 0 or more");
   return numbersWithin(value);
 }
 
-function checkString(value: Json): Fault | undefined {
+function checkString(value: Json): ValueProblem | undefined {
   return typeof value === "string" ? undefined : here("Write a string");
 }
 
-function checkNames(value: Json): Fault | undefined {
+function checkNames(value: Json): ValueProblem | undefined {
   if (!Array.isArray(value)) return here("Write a list of member names");
   if (value.some((name) => typeof name === "boolean")) {
     return here('Write member names: without quotes, YAML reads n, y, no, yes, on and off as true or false; write "n"');
@@ -107,25 +107,25 @@ function checkNames(value: Json): Fault | undefined {
   return new Set(value).size < value.length ? here("Write each name once") : undefined;
 }
 
-/** Every number in the value is one that doubles tell apart from its neighbours. */
-function numbersWithin(value: Json): Fault | undefined {
+/** Every number in the value is one that a double holds exactly. */
+function numbersWithin(value: Json): ValueProblem | undefined {
   if (typeof value === "number") {
     if (Math.abs(value) <= schemaLimits.number) return undefined;
     return here(`Numbers in a schema go to ${schemaLimits.number} (2^53-1); beyond it, use a string with a pattern`);
   }
-  if (Array.isArray(value)) return firstFault(value, numbersWithin);
+  if (Array.isArray(value)) return firstProblem(value, numbersWithin);
   if (!isObject(value)) return undefined;
   for (const [name, member] of Object.entries(value)) {
-    const fault = numbersWithin(member);
-    if (fault !== undefined) return { ...fault, pointer: childPointer("", name) + fault.pointer };
+    const problem = numbersWithin(member);
+    if (problem !== undefined) return { ...problem, pointer: childPointer("", name) + problem.pointer };
   }
   return undefined;
 }
 
-function firstFault(values: readonly Json[], check: Check): Fault | undefined {
+function firstProblem(values: readonly Json[], check: Check): ValueProblem | undefined {
   for (const [index, value] of values.entries()) {
-    const fault = check(value);
-    if (fault !== undefined) return { ...fault, pointer: `/${index}${fault.pointer}` };
+    const problem = check(value);
+    if (problem !== undefined) return { ...problem, pointer: `/${index}${problem.pointer}` };
   }
   return undefined;
 }

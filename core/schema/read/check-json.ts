@@ -1,11 +1,11 @@
-// Looks at a schema as plain JSON, before it is read as a schema: refuses what is no JSON, too large or too deep. Steps
+// Looks at a schema as plain JSON, before it is read as a schema: refuses what is not JSON, too large or too deep. Steps
 // without recursion and stops at the first refusal, because YAML aliases make small files that stand for endless ones.
 
 import { childPointer } from "../../json/json-pointer.ts";
 import { schemaLimits } from "../limits.ts";
 import type { SchemaReport } from "./report.ts";
 
-interface Place {
+interface PendingValue {
   readonly value: unknown;
   readonly pointer: string;
   readonly depth: number;
@@ -13,21 +13,21 @@ interface Place {
 
 /** Reports at most one problem; true when there is none. */
 export function checkJson(schema: unknown, report: SchemaReport): boolean {
-  const waiting: Place[] = [{ value: schema, pointer: "", depth: 0 }];
+  const waiting: PendingValue[] = [{ value: schema, pointer: "", depth: 0 }];
   let size = 0;
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    const reason = refusalOf(place.value, place.depth);
-    size += ownSize(place.value);
+  for (let pending = waiting.pop(); pending !== undefined; pending = waiting.pop()) {
+    const reason = refusalOf(pending.value, pending.depth);
+    size += ownSize(pending.value);
     if (reason !== undefined || size > schemaLimits.bytes) {
-      report.problem(reason === undefined ? "" : place.pointer, reason ?? tooLarge);
+      report.problem(reason === undefined ? "" : pending.pointer, reason ?? tooLarge);
       return false;
     }
-    waiting.push(...partsOf(place));
+    waiting.push(...partsOf(pending));
   }
   return true;
 }
 
-function partsOf({ value, pointer, depth }: Place): readonly Place[] {
+function partsOf({ value, pointer, depth }: PendingValue): readonly PendingValue[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).map(([name, part]) => ({
     value: part,
@@ -41,9 +41,9 @@ const tooLarge = `The schema is larger than ${schemaLimits.bytes / 1024} KiB; sp
 function refusalOf(value: unknown, depth: number): string | undefined {
   if (depth > schemaLimits.depth)
     return `The schema nests more than ${schemaLimits.depth} levels; move parts to $defs and refer to them`;
-  if (typeof value === "number" && !Number.isFinite(value)) return "Is no JSON number";
+  if (typeof value === "number" && !Number.isFinite(value)) return "Is not a JSON number";
   const isJson = value === null || ["string", "number", "boolean", "object"].includes(typeof value);
-  return isJson ? undefined : "Is no JSON value";
+  return isJson ? undefined : "Is not a JSON value";
 }
 
 /** Bytes of a value's JSON text, the values inside it aside. */

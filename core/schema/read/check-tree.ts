@@ -1,5 +1,5 @@
-// Judges a schema as a whole: refuses references that lead back to themselves without going into the value, schemas that
-// multiply by references, roots that admit no object, and names that the service keeps for itself.
+// Checks a schema as a whole: refuses references that lead back to themselves without going into the value, schemas that
+// multiply by references, roots that admit no object, and reserved names.
 
 import { childPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";

@@ -93,11 +93,11 @@ const replacements: ReadonlyMap<string, string> = new Map([
 
 export function unknownKeyword(keyword: string, dialect: Dialect): string {
   const replacement = replacements.get(keyword);
-  if (replacement !== undefined) return `${keyword} is no keyword of ${dialect} and is ignored; ${replacement}`;
+  if (replacement !== undefined) return `${keyword} is not a keyword of ${dialect} and is ignored; ${replacement}`;
   if (dialect === "draft-07" && onlyIn2020.has(keyword)) {
-    return `${keyword} is no keyword of draft-07 and is ignored; leave $schema out to use 2020-12`;
+    return `${keyword} is not a keyword of draft-07 and is ignored; leave $schema out to use 2020-12`;
   }
-  return `${keyword} is no keyword of ${dialect} and is ignored`;
+  return `${keyword} is not a keyword of ${dialect} and is ignored`;
 }
 
 const dialects: ReadonlyMap<string, Dialect> = new Map([

@@ -73,7 +73,7 @@ class SchemaReader {
     }
     this.#schemas++;
     const tree = this.#readTree(value, pointer);
-    this.references.place(pointer, tree);
+    this.references.register(pointer, tree);
     return tree;
   }
 
@@ -139,9 +139,9 @@ class SchemaReader {
 
   #readAssertion(node: OpenNode, keyword: AssertionKeyword, value: Json): void {
     const pointer = childPointer(node.pointer, keyword);
-    const fault = checkAssertion(keyword, value);
-    if (fault !== undefined) {
-      this.#report.problem(pointer + fault.pointer, fault.message);
+    const problem = checkAssertion(keyword, value);
+    if (problem !== undefined) {
+      this.#report.problem(pointer + problem.pointer, problem.message);
       return;
     }
     if (keyword === "pattern") this.#addPattern(String(value), pointer);
@@ -206,8 +206,8 @@ class SchemaReader {
     const isNames = (dependency: Json) => Array.isArray(dependency);
     const members = Object.entries(value);
     const required = Object.fromEntries(members.filter(([, dependency]) => isNames(dependency)));
-    const fault = checkAssertion("dependentRequired", required);
-    if (fault !== undefined) this.#report.problem(pointer + fault.pointer, fault.message);
+    const problem = checkAssertion("dependentRequired", required);
+    if (problem !== undefined) this.#report.problem(pointer + problem.pointer, problem.message);
     else node.assertions.set("dependentRequired", required);
     const schemas = members.filter(([, dependency]) => !isNames(dependency));
     node.named.set("dependentSchemas", this.#readMap(Object.fromEntries(schemas), pointer));

@@ -1,5 +1,5 @@
 // Resolves the references inside one schema: `#`, pointers and anchors; reports those that lead elsewhere, nowhere, or to
-// something that is no schema. With one document and one resource, `$dynamicRef` leads where `$ref` would.
+// something that is not a schema. With one document and one resource, `$dynamicRef` leads where `$ref` would.
 
 import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
@@ -16,7 +16,7 @@ const anchorName = /^[A-Za-z_][-A-Za-z0-9._]*$/u;
 
 export class References {
   readonly #report: SchemaReport;
-  readonly #places = new Map<string, SchemaTree>();
+  readonly #trees = new Map<string, SchemaTree>();
   readonly #anchors = new Map<string, SchemaTree>();
   readonly #unresolved: Unresolved[] = [];
   #rootId = "";
@@ -26,8 +26,8 @@ export class References {
   }
 
   /** Notes that a schema stands at `pointer`. */
-  place(pointer: string, tree: SchemaTree): void {
-    this.#places.set(pointer, tree);
+  register(pointer: string, tree: SchemaTree): void {
+    this.#trees.set(pointer, tree);
   }
 
   /** Reads a keyword that names a schema or refers to one; false when it is none of these. */
@@ -77,7 +77,7 @@ export class References {
 
   #target(text: string, pointer: string): SchemaTree | undefined {
     const local = this.#rootId !== "" && text.startsWith(`${this.#rootId}#`) ? text.slice(this.#rootId.length) : text;
-    if (local === this.#rootId) return this.#places.get("");
+    if (local === this.#rootId) return this.#trees.get("");
     if (!local.startsWith("#")) {
       this.#report.problem(
         pointer,
@@ -87,7 +87,7 @@ export class References {
     }
     const fragment = decoded(local.slice(1));
     const target =
-      fragment === "" || fragment.startsWith("/") ? this.#places.get(fragment) : this.#anchors.get(fragment);
+      fragment === "" || fragment.startsWith("/") ? this.#trees.get(fragment) : this.#anchors.get(fragment);
     if (target === undefined) {
       this.#report.problem(pointer, "No schema stands where this leads; put it under $defs and write #/$defs/name");
     }
