@@ -2,7 +2,7 @@
 // into the problems of those that are refused, with file, line and column.
 
 import { valueAtPointer } from "../../core/json/json-pointer.ts";
-import { type Problem, typeName } from "../../core/manifests/faults.ts";
+import { type Problem, typeName } from "../../core/manifests/field-errors.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";

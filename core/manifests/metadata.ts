@@ -2,12 +2,11 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isObject } from "../json/json-value.ts";
-import { type FieldFault, forbidden, invalid, required, typeName, wrongType } from "./faults.ts";
-import type { FieldPath } from "./field-path.ts";
+import type { FieldPath } from "./field-errors.ts";
+import { type FieldError, forbidden, invalid, required, typeName, wrongType } from "./field-errors.ts";
 import type { ObjectMeta } from "./object.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import { structuralFaults } from "./structure.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { structuralErrors, unknownFields } from "./structure.ts";
 
 export const defaultNamespace = "default";
 
@@ -40,35 +39,35 @@ const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a
 const labelText = /^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$/;
 
 /** What is wrong with `metadata`; what names our own kinds may have, their CRDs say. */
-export function metadataFaults(metadata: Json | undefined): readonly FieldFault[] {
+export function metadataErrors(metadata: Json | undefined): readonly FieldError[] {
   const path = ["metadata"];
   if (metadata === undefined || metadata === null)
     return [required([...path, "name"], "name or generateName is required")];
   if (!isObject(metadata)) return [wrongType(path, "object", typeName(metadata))];
-  const typed = structuralFaults(objectMeta, metadata, path);
+  const typed = structuralErrors(objectMeta, metadata, path);
   return [
     ...typed,
     ...unknownFields(objectMeta, metadata, path),
-    ...(typed.length > 0 ? [] : textFaults(metadata, path)),
+    ...(typed.length > 0 ? [] : textErrors(metadata, path)),
   ];
 }
 
-function textFaults(metadata: JsonObject, path: FieldPath): readonly FieldFault[] {
+function textErrors(metadata: JsonObject, path: FieldPath): readonly FieldError[] {
   const { name, namespace } = metadata;
-  const faults: FieldFault[] = [];
+  const errors: FieldError[] = [];
   if (typeof metadata["generateName"] === "string" && metadata["generateName"] !== "") {
-    faults.push(forbidden([...path, "generateName"], "a manifest that is applied again and again needs a name"));
+    errors.push(forbidden([...path, "generateName"], "a manifest that is applied again and again needs a name"));
   }
   if (typeof name !== "string" || name === "")
-    faults.push(required([...path, "name"], "name or generateName is required"));
+    errors.push(required([...path, "name"], "name or generateName is required"));
   if (typeof namespace === "string" && namespace !== "" && !dnsLabel.test(namespace)) {
     const rule = "a namespace has lower-case letters, digits and -, up to 63 of them";
-    faults.push(invalid([...path, "namespace"], namespace, rule));
+    errors.push(invalid([...path, "namespace"], namespace, rule));
   }
-  return [...faults, ...labelFaults(metadata["labels"], [...path, "labels"])];
+  return [...errors, ...labelErrors(metadata["labels"], [...path, "labels"])];
 }
 
-function labelFaults(labels: Json | undefined, path: FieldPath): readonly FieldFault[] {
+function labelErrors(labels: Json | undefined, path: FieldPath): readonly FieldError[] {
   if (!isObject(labels)) return [];
   return Object.entries(labels).flatMap(([name, value]) =>
     typeof value === "string" && labelText.test(value)
@@ -78,7 +77,7 @@ function labelFaults(labels: Json | undefined, path: FieldPath): readonly FieldF
 }
 
 /** Secrets may have dots in their names, unlike our own kinds. */
-export function secretNameFaults(name: string): readonly FieldFault[] {
+export function secretNameErrors(name: string): readonly FieldError[] {
   const rule = "a Secret's name has lower-case letters, digits, - and .";
   return dnsSubdomain.test(name) ? [] : [invalid(["metadata", "name"], name, rule)];
 }

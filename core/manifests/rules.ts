@@ -4,10 +4,10 @@
 import { parse } from "@marcbachmann/cel-js";
 import type { Json } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
-import { nodeOf } from "./defaults.ts";
-import { duplicate, type FieldFault, forbidden, invalid, required } from "./faults.ts";
-import type { FieldPath } from "./field-path.ts";
+import type { FieldPath } from "./field-errors.ts";
+import { duplicate, type FieldError, forbidden, invalid, required } from "./field-errors.ts";
 import type { Rule, SchemaNode } from "./schema-node.ts";
+import { nodeOf } from "./schema-node.ts";
 
 /** A value beside the one that the last accepted version had in the same place; `old` undefined = it had none. */
 interface Change {
@@ -15,31 +15,31 @@ interface Change {
   readonly old: Json | undefined;
 }
 
-/** `change.value` must have passed the structural checks without a blocking fault. */
-export function ruleFaults(schema: SchemaNode, change: Change, path: FieldPath = []): readonly FieldFault[] {
+/** `change.value` must have passed the structural checks without a blocking error. */
+export function ruleErrors(schema: SchemaNode, change: Change, path: FieldPath = []): readonly FieldError[] {
   const { value, old } = change;
   // The API server leaves null alone, too: a rule about it stands on the parent.
   if (value === null) return [];
-  const faults = brokenRules(schema, change, path);
+  const errors = brokenRules(schema, change, path);
   if (isArray(value)) {
     const { items } = schema;
-    if (items === undefined) return faults;
+    if (items === undefined) return errors;
     // Items of a set have no identity, so that they have no former version.
     return [
-      ...faults,
-      ...value.flatMap((item, index) => ruleFaults(items, { value: item, old: undefined }, [...path, index])),
+      ...errors,
+      ...value.flatMap((item, index) => ruleErrors(items, { value: item, old: undefined }, [...path, index])),
     ];
   }
-  if (!isObject(value)) return faults;
+  if (!isObject(value)) return errors;
   const inside = Object.entries(value).flatMap(([name, member]) => {
     const node = nodeOf(schema, name);
     const former = isObject(old) && Object.hasOwn(old, name) ? old[name] : undefined;
-    return node === undefined ? [] : ruleFaults(node, { value: member, old: former }, [...path, name]);
+    return node === undefined ? [] : ruleErrors(node, { value: member, old: former }, [...path, name]);
   });
-  return [...faults, ...inside];
+  return [...errors, ...inside];
 }
 
-function brokenRules(schema: SchemaNode, { value, old }: Change, path: FieldPath): readonly FieldFault[] {
+function brokenRules(schema: SchemaNode, { value, old }: Change, path: FieldPath): readonly FieldError[] {
   const applying = (schema["x-kubernetes-validations"] ?? []).filter(
     ({ rule }) => old !== undefined || !/\boldSelf\b/.test(rule),
   );
@@ -59,12 +59,12 @@ function celValue(schema: SchemaNode, value: Json): unknown {
   return new Map(Object.entries(value).map(([name, member]) => [name, celValue(nodeOf(schema, name) ?? {}, member)]));
 }
 
-interface Place {
+interface RuleTarget {
   readonly value: Json;
   readonly path: FieldPath;
 }
 
-function broken(rule: Rule, values: Record<string, unknown>, { value, path }: Place): readonly FieldFault[] {
+function broken(rule: Rule, values: Record<string, unknown>, { value, path }: RuleTarget): readonly FieldError[] {
   const message = rule.message ?? `failed rule: ${rule.rule}`;
   try {
     const holds: unknown = parse(rule.rule)(values);
@@ -75,18 +75,18 @@ function broken(rule: Rule, values: Record<string, unknown>, { value, path }: Pl
   }
 }
 
-function refusal(rule: Rule, value: Json, path: FieldPath, message: string): FieldFault {
+function refusal(rule: Rule, value: Json, path: FieldPath, message: string): FieldError {
   const below = rule.fieldPath === undefined ? [] : rule.fieldPath.split(".").filter((part) => part !== "");
-  const place = [...path, ...below];
+  const at = [...path, ...below];
   const scalar = isArray(value) || isObject(value) ? undefined : value;
   switch (rule.reason) {
     case "FieldValueForbidden":
-      return forbidden(place, message);
+      return forbidden(at, message);
     case "FieldValueRequired":
-      return required(place, message);
+      return required(at, message);
     case "FieldValueDuplicate":
-      return duplicate(place, value);
+      return duplicate(at, value);
     default:
-      return invalid(place, scalar, message);
+      return invalid(at, scalar, message);
   }
 }

@@ -36,3 +36,13 @@ export interface SchemaNode {
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
   readonly "x-kubernetes-validations"?: readonly Rule[];
 }
+
+/** The schema of one member of an object; undefined = the schema says nothing about it. */
+export function nodeOf(schema: SchemaNode, name: string): SchemaNode | undefined {
+  return ownProperty(schema.properties, name) ?? schema.additionalProperties;
+}
+
+/** `properties` has prototype members such as `constructor`, which are no properties of the schema. */
+function ownProperty(properties: SchemaNode["properties"], name: string): SchemaNode | undefined {
+  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+}

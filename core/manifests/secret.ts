@@ -1,10 +1,10 @@
-// Turns a Secret, from a file or from the API server, into its decoded entries; refuses entries that are no text and `data`
+// Turns a Secret, from a file or from the API server, into its decoded entries; refuses entries that are not text and `data`
 // that is not base64. What an entry holds is never repeated in a message.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isObject } from "../json/json-value.ts";
-import { type FieldFault, invalid, type Problem, problemOf, typeName, wrongType } from "./faults.ts";
-import { completeMetadata, metadataFaults, secretNameFaults } from "./metadata.ts";
+import { type FieldError, invalid, type Problem, problemOf, typeName, wrongType } from "./field-errors.ts";
+import { completeMetadata, metadataErrors, secretNameErrors } from "./metadata.ts";
 import type { Secret, UncheckedObject } from "./object.ts";
 
 export type SecretResult =
@@ -16,17 +16,17 @@ const known = ["apiVersion", "kind", "metadata", "type", "data", "stringData", "
 
 export function readSecret(object: UncheckedObject): SecretResult {
   const { metadata, type } = object;
-  const faults = [
-    ...metadataFaults(metadata),
+  const errors = [
+    ...metadataErrors(metadata),
     ...Object.keys(object).flatMap((name) => (known.includes(name) ? [] : [unknownMember(name)])),
     ...(type === undefined || type === null || typeof type === "string"
       ? []
       : [wrongType(["type"], "string", typeName(type))]),
-    ...entriesFaults("data", object["data"]),
-    ...entriesFaults("stringData", object["stringData"]),
+    ...entriesErrors("data", object["data"]),
+    ...entriesErrors("stringData", object["stringData"]),
   ];
-  if (isObject(metadata) && typeof metadata["name"] === "string") faults.push(...secretNameFaults(metadata["name"]));
-  if (faults.length > 0 || !isObject(metadata)) return { ok: false, problems: faults.map(problemOf) };
+  if (isObject(metadata) && typeof metadata["name"] === "string") errors.push(...secretNameErrors(metadata["name"]));
+  if (errors.length > 0 || !isObject(metadata)) return { ok: false, problems: errors.map(problemOf) };
   const data = new Map<string, Uint8Array>();
   for (const [name, text] of Object.entries(texts(object["data"]))) {
     data.set(name, Uint8Array.from(Buffer.from(text.replaceAll(/[\r\n]/g, ""), "base64")));
@@ -45,17 +45,17 @@ export function readSecret(object: UncheckedObject): SecretResult {
   };
 }
 
-function unknownMember(name: string): FieldFault {
+function unknownMember(name: string): FieldError {
   return { path: [name], detail: `unknown field ${JSON.stringify(name)}`, blocking: false, whole: true };
 }
 
-function entriesFaults(field: "data" | "stringData", entries: Json | undefined): readonly FieldFault[] {
+function entriesErrors(field: "data" | "stringData", entries: Json | undefined): readonly FieldError[] {
   if (entries === undefined || entries === null) return [];
   if (!isObject(entries)) return [wrongType([field], "object", typeName(entries))];
-  return Object.entries(entries).flatMap(([name, entry]) => entryFaults(field, name, entry));
+  return Object.entries(entries).flatMap(([name, entry]) => entryErrors(field, name, entry));
 }
 
-function entryFaults(field: "data" | "stringData", name: string, entry: Json): readonly FieldFault[] {
+function entryErrors(field: "data" | "stringData", name: string, entry: Json): readonly FieldError[] {
   const path = [field, name];
   if (!/^[-._a-zA-Z0-9]{1,253}$/.test(name)) {
     return [invalid([field], name, "an entry's name has letters, digits, - _ and .")];

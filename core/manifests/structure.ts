@@ -1,12 +1,13 @@
-// Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats
-// and sets. Each mistake becomes one fault in the API server's words.
+// Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats, sets, and
+// fields that the schema does not know. Each mistake becomes one error in the API server's words.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
-import { nodeOf } from "./defaults.ts";
 import {
   duplicate,
-  type FieldFault,
+  type FieldError,
+  type FieldPath,
+  fieldText,
   outOfBounds,
   required,
   tooLong,
@@ -15,25 +16,25 @@ import {
   unsupported,
   wrongFormat,
   wrongType,
-} from "./faults.ts";
-import type { FieldPath } from "./field-path.ts";
-import type { SchemaNode } from "./schema-node.ts";
+} from "./field-errors.ts";
+import { nearest } from "./nearest.ts";
+import { nodeOf, type SchemaNode } from "./schema-node.ts";
 
-export function structuralFaults(schema: SchemaNode, value: Json, path: FieldPath = []): readonly FieldFault[] {
-  const mistyped = typeFault(schema, value, path);
+export function structuralErrors(schema: SchemaNode, value: Json, path: FieldPath = []): readonly FieldError[] {
+  const mistyped = typeError(schema, value, path);
   if (mistyped !== undefined) return [mistyped];
   if (value === null) return [];
-  return [...enumFaults(schema, value, path), ...contentFaults(schema, value, path)];
+  return [...enumErrors(schema, value, path), ...contentErrors(schema, value, path)];
 }
 
-function contentFaults(schema: SchemaNode, value: Json, path: FieldPath): readonly FieldFault[] {
-  if (typeof value === "string") return stringFaults(schema, value, path);
-  if (typeof value === "number") return numberFaults(schema, value, path);
-  if (isArray(value)) return arrayFaults(schema, value, path);
-  return isObject(value) ? objectFaults(schema, value, path) : [];
+function contentErrors(schema: SchemaNode, value: Json, path: FieldPath): readonly FieldError[] {
+  if (typeof value === "string") return stringErrors(schema, value, path);
+  if (typeof value === "number") return numberErrors(schema, value, path);
+  if (isArray(value)) return arrayErrors(schema, value, path);
+  return isObject(value) ? objectErrors(schema, value, path) : [];
 }
 
-function typeFault(schema: SchemaNode, value: Json, path: FieldPath): FieldFault | undefined {
+function typeError(schema: SchemaNode, value: Json, path: FieldPath): FieldError | undefined {
   if (value === null && schema.nullable === true) return undefined;
   const expected = schema["x-kubernetes-int-or-string"] === true ? ["integer", "string"] : expectedTypes(schema);
   if (expected.length === 0) return undefined;
@@ -46,43 +47,43 @@ function expectedTypes({ type }: SchemaNode): readonly string[] {
   return type === undefined ? [] : [type];
 }
 
-function enumFaults(schema: SchemaNode, value: Json, path: FieldPath): readonly FieldFault[] {
+function enumErrors(schema: SchemaNode, value: Json, path: FieldPath): readonly FieldError[] {
   if (schema.enum === undefined || schema.enum.some((each) => each === value)) return [];
   return [unsupported(path, value, schema.enum)];
 }
 
-function stringFaults(schema: SchemaNode, value: string, path: FieldPath): readonly FieldFault[] {
+function stringErrors(schema: SchemaNode, value: string, path: FieldPath): readonly FieldError[] {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   const length = Array.from(value).length;
-  const faults: FieldFault[] = [];
-  if (length > maxLength) faults.push(tooLong(path, maxLength));
-  if (length < minLength) faults.push(outOfBounds(path, value, `be at least ${minLength} chars long`));
+  const errors: FieldError[] = [];
+  if (length > maxLength) errors.push(tooLong(path, maxLength));
+  if (length < minLength) errors.push(outOfBounds(path, value, `be at least ${minLength} chars long`));
   if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value)) {
-    faults.push(outOfBounds(path, value, `match '${schema.pattern}'`));
+    errors.push(outOfBounds(path, value, `match '${schema.pattern}'`));
   }
-  if (schema.format === "date-time" && !isDateTime(value)) faults.push(wrongFormat(path, "date-time", value));
-  return faults;
+  if (schema.format === "date-time" && !isDateTime(value)) errors.push(wrongFormat(path, "date-time", value));
+  return errors;
 }
 
-function numberFaults(schema: SchemaNode, value: number, path: FieldPath): readonly FieldFault[] {
+function numberErrors(schema: SchemaNode, value: number, path: FieldPath): readonly FieldError[] {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
   if (value < minimum) return [outOfBounds(path, value, `be greater than or equal to ${minimum}`)];
   if (value > maximum) return [outOfBounds(path, value, `be less than or equal to ${maximum}`)];
   return [];
 }
 
-function arrayFaults(schema: SchemaNode, items: readonly Json[], path: FieldPath): readonly FieldFault[] {
+function arrayErrors(schema: SchemaNode, items: readonly Json[], path: FieldPath): readonly FieldError[] {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items: node = {} } = schema;
-  const faults: FieldFault[] = [];
-  if (items.length > maxItems) faults.push(tooMany(path, items.length, maxItems));
-  if (items.length < minItems) faults.push(outOfBounds(path, items.length, `have at least ${minItems} items`));
-  faults.push(...items.flatMap((item, index) => structuralFaults(node, item, [...path, index])));
-  if (schema["x-kubernetes-list-type"] === "set") faults.push(...repeatedItems(items, path));
-  return faults;
+  const errors: FieldError[] = [];
+  if (items.length > maxItems) errors.push(tooMany(path, items.length, maxItems));
+  if (items.length < minItems) errors.push(outOfBounds(path, items.length, `have at least ${minItems} items`));
+  errors.push(...items.flatMap((item, index) => structuralErrors(node, item, [...path, index])));
+  if (schema["x-kubernetes-list-type"] === "set") errors.push(...repeatedItems(items, path));
+  return errors;
 }
 
-/** One fault for each item that is there twice, at its second place. */
-function repeatedItems(items: readonly Json[], path: FieldPath): readonly FieldFault[] {
+/** One error for each item that is there twice, at its second place. */
+function repeatedItems(items: readonly Json[], path: FieldPath): readonly FieldError[] {
   const seen = new Map<string, number>();
   return items.flatMap((item, index) => {
     const key = JSON.stringify(item);
@@ -92,22 +93,22 @@ function repeatedItems(items: readonly Json[], path: FieldPath): readonly FieldF
   });
 }
 
-function objectFaults(schema: SchemaNode, value: JsonObject, path: FieldPath): readonly FieldFault[] {
+function objectErrors(schema: SchemaNode, value: JsonObject, path: FieldPath): readonly FieldError[] {
   const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema;
   const names = Object.keys(value);
-  const faults: FieldFault[] = [];
-  if (names.length > maxProperties) faults.push(tooMany(path, names.length, maxProperties));
+  const errors: FieldError[] = [];
+  if (names.length > maxProperties) errors.push(tooMany(path, names.length, maxProperties));
   if (names.length < minProperties) {
-    faults.push(outOfBounds(path, names.length, `have at least ${minProperties} properties`));
+    errors.push(outOfBounds(path, names.length, `have at least ${minProperties} properties`));
   }
   for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) faults.push(required([...path, name]));
+    if (!Object.hasOwn(value, name)) errors.push(required([...path, name]));
   }
   for (const [name, member] of Object.entries(value)) {
     const node = nodeOf(schema, name);
-    if (node !== undefined) faults.push(...structuralFaults(node, member, [...path, name]));
+    if (node !== undefined) errors.push(...structuralErrors(node, member, [...path, name]));
   }
-  return faults;
+  return errors;
 }
 
 const dateTime = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d+)?(Z|[+-](\d{2}):(\d{2}))$/;
@@ -120,4 +121,25 @@ function isDateTime(text: string): boolean {
   if (hour > "23" || minute > "59" || second > "59") return false;
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
+}
+
+/** A cluster would drop unknown fields, or refuse them as kubectl asks it to: a misspelt setting must not pass for one that is made. */
+export function unknownFields(schema: SchemaNode, value: Json, path: FieldPath = []): readonly FieldError[] {
+  if (isArray(value)) {
+    const { items } = schema;
+    return items === undefined ? [] : value.flatMap((item, index) => unknownFields(items, item, [...path, index]));
+  }
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const node = nodeOf(schema, name);
+    if (node !== undefined) return unknownFields(node, member, [...path, name]);
+    return schema["x-kubernetes-preserve-unknown-fields"] === true ? [] : [unknownField(schema, path, name)];
+  });
+}
+
+function unknownField(schema: SchemaNode, parent: FieldPath, name: string): FieldError {
+  const path = [...parent, name];
+  const meant = nearest(name, Object.keys(schema.properties ?? {}));
+  const hint = meant === undefined ? "" : `, did you mean ${JSON.stringify(meant)}?`;
+  return { path, detail: `unknown field ${JSON.stringify(fieldText(path))}${hint}`, blocking: false, whole: true };
 }

@@ -1,22 +1,20 @@
 // Turns a manifest of one of the five kinds into the object that a cluster would store, defaults filled in, or into the
 // list of what is wrong with it, in the words of the API server.
 
-import type { Json } from "../config/types.ts";
-import { isObject } from "../json/json-value.ts";
-import { withDefaults } from "./defaults.ts";
-import { type FieldFault, invalid, type Problem, problemOf, required } from "./faults.ts";
+import type { Json, JsonObject } from "../config/types.ts";
+import { isArray, isObject } from "../json/json-value.ts";
+import { type FieldError, invalid, type Problem, problemOf, required } from "./field-errors.ts";
 import { type ApiKey, apiKeySchema } from "./generated/apikey.generated.ts";
 import { type ApiResource, apiResourceSchema } from "./generated/apiresource.generated.ts";
 import { type Project, projectSchema } from "./generated/project.generated.ts";
 import { type ProjectUser, projectUserSchema } from "./generated/projectuser.generated.ts";
 import { type RootKey, rootKeySchema } from "./generated/rootkey.generated.ts";
-import { completeMetadata, metadataFaults } from "./metadata.ts";
+import { completeMetadata, metadataErrors } from "./metadata.ts";
 import { nearest } from "./nearest.ts";
 import { apiVersion, isKind, type Kind, kinds, type UncheckedObject } from "./object.ts";
-import { ruleFaults } from "./rules.ts";
-import type { SchemaNode } from "./schema-node.ts";
-import { structuralFaults } from "./structure.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { ruleErrors } from "./rules.ts";
+import { nodeOf, type SchemaNode } from "./schema-node.ts";
+import { structuralErrors, unknownFields } from "./structure.ts";
 
 /** An object of one of the five kinds, checked and with its defaults. */
 export type Manifest = Project | ApiResource | ProjectUser | ApiKey | RootKey;
@@ -39,23 +37,23 @@ const schemas: { readonly [kind in Kind]: SchemaNode } = {
  */
 export function validateManifest(object: UncheckedObject, previous?: Manifest): ManifestResult {
   const { kind } = object;
-  if (!isKind(kind) || object["apiVersion"] !== apiVersion) return refuse(kindFaults(object));
+  if (!isKind(kind) || object["apiVersion"] !== apiVersion) return refuse(kindErrors(object));
   const schema = schemas[kind];
   const { status: _, metadata, ...rest } = object;
-  const unknown = [...metadataFaults(metadata), ...unknownFields(schema, rest)];
-  if (!isObject(metadata) || unknown.some((fault) => fault.blocking)) {
-    return refuse([...unknown, ...structuralFaults(schema, withDefaults(schema, rest))]);
+  const unknown = [...metadataErrors(metadata), ...unknownFields(schema, rest)];
+  if (!isObject(metadata) || unknown.some((error) => error.blocking)) {
+    return refuse([...unknown, ...structuralErrors(schema, withDefaults(schema, rest))]);
   }
   const complete = withDefaults(schema, { ...rest, metadata: completeMetadata(metadata) } as unknown as Json);
-  const structural = structuralFaults(schema, complete);
-  const rules = structural.some((fault) => fault.blocking)
+  const structural = structuralErrors(schema, complete);
+  const rules = structural.some((error) => error.blocking)
     ? []
-    : ruleFaults(schema, { value: complete, old: previous as unknown as Json | undefined });
-  const faults = [...unknown, ...structural, ...rules];
-  return faults.length === 0 ? { ok: true, object: complete as unknown as Manifest } : refuse(faults);
+    : ruleErrors(schema, { value: complete, old: previous as unknown as Json | undefined });
+  const errors = [...unknown, ...structural, ...rules];
+  return errors.length === 0 ? { ok: true, object: complete as unknown as Manifest } : refuse(errors);
 }
 
-function kindFaults(object: UncheckedObject): readonly FieldFault[] {
+function kindErrors(object: UncheckedObject): readonly FieldError[] {
   const { kind } = object;
   const version = object["apiVersion"];
   if (typeof version !== "string" || version === "") return [required(["apiVersion"], `write ${apiVersion}`)];
@@ -67,6 +65,33 @@ function kindFaults(object: UncheckedObject): readonly FieldFault[] {
   return [invalid(["kind"], kind, `${start}, ${hint}`)];
 }
 
-function refuse(faults: readonly FieldFault[]): ManifestResult {
-  return { ok: false, problems: faults.map(problemOf) };
+function refuse(errors: readonly FieldError[]): ManifestResult {
+  return { ok: false, problems: errors.map(problemOf) };
+}
+
+/** `value` with the defaults of a CRD's schema, as the API server fills them in: a null where none is allowed counts as absent. */
+function withDefaults(schema: SchemaNode, value: Json): Json {
+  if (isArray(value)) return value.map((item) => withDefaults(schema.items ?? {}, withoutNull(schema.items, item)));
+  if (value === null || typeof value !== "object") return value;
+  return objectWithDefaults(schema, value);
+}
+
+function objectWithDefaults(schema: SchemaNode, value: JsonObject): JsonObject {
+  const properties = schema.properties ?? {};
+  const members = new Map(Object.entries(value).filter(([name, member]) => !isStrayNull(nodeOf(schema, name), member)));
+  for (const [name, property] of Object.entries(properties)) {
+    if (!members.has(name) && property.default !== undefined) members.set(name, property.default);
+  }
+  return Object.fromEntries(
+    Array.from(members, ([name, member]) => [name, withDefaults(nodeOf(schema, name) ?? {}, member)]),
+  );
+}
+
+/** A null for a field that can't be null is dropped, and its default takes the place. */
+function isStrayNull(node: SchemaNode | undefined, member: Json): boolean {
+  return member === null && node !== undefined && node.nullable !== true;
+}
+
+function withoutNull(node: SchemaNode | undefined, item: Json): Json {
+  return isStrayNull(node, item) ? (node?.default ?? null) : item;
 }

@@ -3,9 +3,19 @@
 
 import type { Json } from "../config/types.ts";
 import { pointerOf } from "../json/json-pointer.ts";
-import { type FieldPath, fieldText } from "./field-path.ts";
 
-export interface FieldFault {
+/** Keys and indices from the object's root to the place. */
+export type FieldPath = readonly (string | number)[];
+
+/** `spec.hosts[0]`; the root is the empty text. */
+export function fieldText(path: FieldPath): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    return text === "" ? part : `${text}.${part}`;
+  }, "");
+}
+
+export interface FieldError {
   readonly path: FieldPath;
   /** Without the field's name in front. */
   readonly detail: string;
@@ -17,7 +27,7 @@ export interface FieldFault {
 
 /** One thing that is wrong with a manifest. */
 export interface Problem {
-  /** RFC 6901 pointer to the field at fault, which may be missing from the object. */
+  /** RFC 6901 pointer to the field in question, which may be missing from the object. */
   readonly pointer: string;
   /** Without the field's name: `Required value`. */
   readonly detail: string;
@@ -25,55 +35,55 @@ export interface Problem {
   readonly message: string;
 }
 
-export function problemOf({ path, detail, whole = path.length === 0 }: FieldFault): Problem {
+export function problemOf({ path, detail, whole = path.length === 0 }: FieldError): Problem {
   return { pointer: pointerOf(path), detail, message: whole ? detail : `${fieldText(path)}: ${detail}` };
 }
 
-export function required(path: FieldPath, why?: string): FieldFault {
+export function required(path: FieldPath, why?: string): FieldError {
   return { path, detail: why === undefined ? "Required value" : `Required value: ${why}`, blocking: true };
 }
 
-export function unsupported(path: FieldPath, value: Json, supported: readonly Json[]): FieldFault {
+export function unsupported(path: FieldPath, value: Json, supported: readonly Json[]): FieldError {
   const values = supported.map((each) => JSON.stringify(each)).join(", ");
   return { path, detail: `Unsupported value: ${shown(value)}: supported values: ${values}`, blocking: true };
 }
 
-export function tooLong(path: FieldPath, maxBytes: number): FieldFault {
+export function tooLong(path: FieldPath, maxBytes: number): FieldError {
   return { path, detail: `Too long: may not be more than ${maxBytes} bytes`, blocking: true };
 }
 
-export function tooMany(path: FieldPath, count: number, max: number): FieldFault {
+export function tooMany(path: FieldPath, count: number, max: number): FieldError {
   return { path, detail: `Too many: ${count}: must have at most ${max} items`, blocking: true };
 }
 
-export function wrongType(path: FieldPath, expected: string, actual: string): FieldFault {
+export function wrongType(path: FieldPath, expected: string, actual: string): FieldError {
   const detail = `Invalid value: "${actual}": ${fieldText(path)} in body must be of type ${expected}: "${actual}"`;
   return { path, detail, blocking: true };
 }
 
-export function wrongFormat(path: FieldPath, format: string, value: string): FieldFault {
+export function wrongFormat(path: FieldPath, format: string, value: string): FieldError {
   const text = JSON.stringify(value);
   const detail = `Invalid value: ${text}: ${fieldText(path)} in body must be of type ${format}: ${text}`;
   return { path, detail, blocking: true };
 }
 
 /** `should` completes "… in body should …". */
-export function outOfBounds(path: FieldPath, value: Json, should: string): FieldFault {
+export function outOfBounds(path: FieldPath, value: Json, should: string): FieldError {
   const detail = `Invalid value: ${shown(value)}: ${fieldText(path)} in body should ${should}`;
   return { path, detail, blocking: false };
 }
 
 /** `value` undefined = not worth repeating, as for objects and lists. */
-export function invalid(path: FieldPath, value: Json | undefined, message: string): FieldFault {
+export function invalid(path: FieldPath, value: Json | undefined, message: string): FieldError {
   const start = value === undefined ? "Invalid value" : `Invalid value: ${shown(value)}`;
   return { path, detail: `${start}: ${message}`, blocking: false };
 }
 
-export function forbidden(path: FieldPath, message: string): FieldFault {
+export function forbidden(path: FieldPath, message: string): FieldError {
   return { path, detail: `Forbidden: ${message}`, blocking: false };
 }
 
-export function duplicate(path: FieldPath, value: Json): FieldFault {
+export function duplicate(path: FieldPath, value: Json): FieldError {
   return { path, detail: `Duplicate value: ${shown(value)}`, blocking: false };
 }
 
