@@ -38,10 +38,10 @@ export function isTooDeep(path: Path, value: string, maxDepth: number): boolean 
 }
 
 /** Where a value starts, or why there is none. */
-type Place = number | "missing" | "scalar";
+type Found = number | "missing" | "scalar";
 
 /** From the value at `start` to the one under `segment`. */
-function step(text: string, start: number, segment: string): Place {
+function step(text: string, start: number, segment: string): Found {
   const first = text.charAt(start);
   if (first === openObject) return memberAt(text, start, JSON.stringify(segment))?.valueStart ?? "missing";
   if (first !== openArray) return "scalar";
@@ -51,7 +51,7 @@ function step(text: string, start: number, segment: string): Place {
   return "start" in element ? element.start : "missing";
 }
 
-function walk(text: string, path: Path): Place {
+function find(text: string, path: Path): Found {
   let here = 0;
   for (const segment of path) {
     const next = step(text, here, segment);
@@ -70,7 +70,7 @@ interface Parent {
 
 /** The container that a write changes. */
 function parentOf(text: string, path: Path): Parent | SpliceRefusal {
-  const start = walk(text, path.slice(0, -1));
+  const start = find(text, path.slice(0, -1));
   if (start === "missing") return { outcome: "parent_not_found" };
   if (start === "scalar") return { outcome: "not_a_container" };
   const first = text.charAt(start);
@@ -88,7 +88,7 @@ function appended(text: string, { start }: Parent, entry: string): string {
   return `${text.slice(0, close)}${close === start + 1 ? "" : ","}${entry}${text.slice(close)}`;
 }
 
-/** Takes out the entry that starts at `start`, and the comma before or behind it. */
+/** Removes the entry that starts at `start`, and the comma before or behind it. */
 function cut(text: string, start: number, valueStart: number): string {
   const end = endOfValue(text, valueStart);
   if (text.charAt(end) === ",") return text.slice(0, start) + text.slice(end + 1);
@@ -98,7 +98,7 @@ function cut(text: string, start: number, valueStart: number): string {
 
 /** The value at `path`; anything missing, a path below a scalar too, is `not_found`. */
 export function readAt(text: string, path: Path): ReadOutcome {
-  const found = walk(text, path);
+  const found = find(text, path);
   return typeof found === "string"
     ? { outcome: "not_found" }
     : { outcome: "found", text: text.slice(found, endOfValue(text, found)) };

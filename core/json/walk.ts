@@ -99,7 +99,7 @@ export function depthOf(text: string): number {
  * Where the element at `index` of the array at `start` begins, or the array's length when it is shorter. What lies behind
  * the element is not looked at: a walk down a path passes every character once.
  */
-export function elementAt(text: string, start: number, index: number): ElementPlace {
+export function elementAt(text: string, start: number, index: number): ElementPosition {
   let at = start + 1;
   if (text.charCodeAt(at) === closeArray) return { length: 0 };
   for (let passed = 0; passed < index; passed++) {
@@ -110,16 +110,16 @@ export function elementAt(text: string, start: number, index: number): ElementPl
   return { start: at };
 }
 
-export type ElementPlace = { readonly start: number } | { readonly length: number };
+export type ElementPosition = { readonly start: number } | { readonly length: number };
 
-export interface MemberPlace {
+export interface MemberPosition {
   /** Of the name's opening quote. */
   readonly nameStart: number;
   readonly valueStart: number;
 }
 
 /** The member of the object at `start` whose name is `nameText` in canonical text, quotes included. */
-export function memberAt(text: string, start: number, nameText: string): MemberPlace | undefined {
+export function memberAt(text: string, start: number, nameText: string): MemberPosition | undefined {
   let nameStart = start + 1;
   if (text.charCodeAt(nameStart) === closeObject) return undefined;
   for (;;) {

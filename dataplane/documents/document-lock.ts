@@ -2,7 +2,7 @@
 // each other all but one would have read for nothing, and with a large value none of the others came through. Refuses nothing but
 // with 503 `write_conflict` who waited too long.
 
-import { createInOrder } from "../../core/in-order.ts";
+import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import { conflict } from "../operation/compare-and-set.ts";
 
 export interface DocumentLock {
@@ -17,11 +17,11 @@ export interface DocumentLock {
 export const maxLockWaitMs = 5_000;
 
 export function createDocumentLock(now: () => number = () => performance.now()): DocumentLock {
-  const inOrder = createInOrder();
+  const mutex = createKeyedMutex();
   return {
     hold(place, work) {
       const since = now();
-      return inOrder.take(JSON.stringify(place), async () => {
+      return mutex.run(JSON.stringify(place), async () => {
         if (now() - since > maxLockWaitMs) throw conflict("value");
         return work();
       });

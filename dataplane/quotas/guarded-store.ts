@@ -4,8 +4,8 @@
 import type { ProjectQuota } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
-import { createInOrder } from "../../core/in-order.ts";
 import { membersIn } from "../../core/json/members.ts";
+import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import type {
   CollectionRef,
   DocumentRef,
@@ -192,11 +192,11 @@ export type RepeatableWrite = <T>(
 
 export function createRepeatableWrite(store: IdempotencyStore): RepeatableWrite {
   /** By the receipt's key. */
-  const inOrder = createInOrder();
+  const mutex = createKeyedMutex();
   return async (of, record, write) => {
     if (record === undefined) return write();
     try {
-      return await inOrder.take(record.key, write);
+      return await mutex.run(record.key, write);
     } catch (error) {
       const first = isFull(error) ? await store.idempotencyRecord(of, record.key) : undefined;
       if (first === undefined) throw error;

@@ -4,7 +4,7 @@
 import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
-import { createLanes } from "../../core/lanes.ts";
+import { createNamedTasks } from "../../core/named-tasks.ts";
 import type { Timers } from "../../core/timers.ts";
 
 interface OfSession {
@@ -57,7 +57,7 @@ export function createUnfinishedWrites<Write extends OfSession>(
   parts: UnfinishedWritesParts<Write>,
 ): UnfinishedWrites<Write> {
   const { keeperOf, timers, monotonic } = parts;
-  const lanes = createLanes();
+  const tasks = createNamedTasks();
   let lines = new Map<string, Line<Write>>();
   let stop: (() => void) | undefined;
   let isClosed = false;
@@ -67,7 +67,7 @@ export function createUnfinishedWrites<Write extends OfSession>(
     stop = timers.after(retryMs, () => {
       stop = undefined;
       lines = regrouped(lines, keeperOf);
-      for (const [keeper, { writes }] of lines) lanes.start(keeper, () => tryAll([...writes.values()]));
+      for (const [keeper, { writes }] of lines) tasks.start(keeper, () => tryAll([...writes.values()]));
       tryAgainLater();
     });
   };

@@ -4,7 +4,7 @@
 // to keep; one that can't be written to is tried again at the next look.
 
 import { isStoreFailure, StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import { createLanes } from "../../../core/lanes.ts";
+import { createNamedTasks } from "../../../core/named-tasks.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import type { Primary } from "../../../core/redis/primaries.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
@@ -50,7 +50,7 @@ export function createWrittenEnds({ scripts, gateway, monotonic, onFailure }: Wr
   const ends = new Map<string, { readonly notedAt: number; readonly endWrites: readonly EndWrite[] }>();
   /** The history that each primary held last. */
   const histories = new Map<string, string>();
-  const lanes = createLanes();
+  const tasks = createNamedTasks();
   let isStopped = false;
 
   const forgetOld = (): void => {
@@ -131,12 +131,12 @@ export function createWrittenEnds({ scripts, gateway, monotonic, onFailure }: Wr
       for (const name of histories.keys()) if (!names.has(name)) histories.delete(name);
       const endWrites = writesByPrimary();
       for (const primary of primaries) {
-        lanes.start(primary.name, () => visit(primary, endWrites.get(primary.name) ?? []));
+        tasks.start(primary.name, () => visit(primary, endWrites.get(primary.name) ?? []));
       }
     },
     async stop() {
       isStopped = true;
-      await lanes.idle();
+      await tasks.idle();
     },
   };
 }

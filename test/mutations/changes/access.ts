@@ -142,8 +142,8 @@ export const accessMutations: readonly Mutation[] = [
     name: "silent-node-holds-up-unfinished-writes",
     harm: "While a node of a Cluster does not answer, the others are not told which sessions have ended",
     file: "dataplane/sessions/unfinished-writes.ts",
-    find: "lanes.start(keeper, ",
-    replace: 'lanes.start("", ',
+    find: "tasks.start(keeper, ",
+    replace: 'tasks.start("", ',
     caughtBy: ["test/unit/dataplane/sessions/unfinished-writes.test.ts"],
   },
   {

@@ -1,14 +1,14 @@
-// Work that goes on side by side under names, one piece at a time under each: what stands still holds up only what has its name. A piece
-// whose name is busy is not started; whoever starts it comes again anyway.
+// Tasks that run side by side, one at a time under each name: one that hangs holds up only its own name. A task whose name is busy is not
+// started: its caller tries again later.
 
-export interface Lanes {
+export interface NamedTasks {
   /** `work` never rejects. */
   start(name: string, work: () => Promise<void>): void;
   /** Resolves when all that was started is over. */
   idle(): Promise<void>;
 }
 
-export function createLanes(): Lanes {
+export function createNamedTasks(): NamedTasks {
   const busy = new Map<string, Promise<void>>();
   return {
     start(name, work) {
