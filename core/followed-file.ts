@@ -45,9 +45,9 @@ export async function followFile<T>(deps: FollowedFileDeps<T>): Promise<Followed
     return !same;
   };
   const refuse = (error: unknown): boolean => {
-    const said = error instanceof Error ? error.message : "unknown";
-    if (said !== refusal) deps.onRefused(error);
-    refusal = said;
+    const message = error instanceof Error ? error.message : "unknown";
+    if (message !== refusal) deps.onRefused(error);
+    refusal = message;
     return false;
   };
   const readAgain = async (): Promise<void> => {

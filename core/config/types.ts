@@ -14,7 +14,7 @@ export type DescriptionPermission = "Anyone" | "Authenticated" | "Nobody";
 export type Operation = "create" | "read" | "update" | "delete";
 export type OperationAccess = { readonly [operation in Operation]: Permission };
 /** What role Users reaches: objects they made, or every object. Administrators reach all. */
-export type Reach = "Own" | "All";
+export type Scope = "Own" | "All";
 
 /** A project's address, and the key of its stored data: stable over re-creation of the Project. */
 export interface ProjectRef {
@@ -138,7 +138,7 @@ export interface ResourceConfig {
   readonly schema: JsonObject;
   readonly indexes: readonly IndexField[];
   readonly access: OperationAccess;
-  readonly scope: { readonly read: Reach; readonly write: Reach };
+  readonly scope: { readonly read: Scope; readonly write: Scope };
   readonly maxObjects: number;
 }
 

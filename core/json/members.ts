@@ -14,9 +14,9 @@ export interface Member {
   readonly valueEnd: number;
 }
 
-/** The kind of the value that starts at `start`, by its first character. */
-export function kindOf(text: string, start = 0): JsonKind {
-  switch (text.charAt(start)) {
+/** The kind of a canonical text, told by its first character. */
+export function kindOf(text: string): JsonKind {
+  switch (text.charAt(0)) {
     case "{":
       return "object";
     case "[":

@@ -1,4 +1,4 @@
-// Commands that know whether they were written to a connection, and an outlet that joins the commands of one turn of the
+// Commands that know whether they were written to a connection, and a batcher that joins the commands of one turn of the
 // event loop into one write. ioredis asks a command for its bytes exactly when it writes them: all of this hangs there.
 
 import { Command } from "ioredis";
@@ -12,7 +12,7 @@ interface Corkable {
 }
 
 /** What one client's connections share: which of them are held back for this turn, and which scripts each one knows. */
-export class Outlet {
+export class CommandBatcher {
   readonly #held = new Set<Corkable>();
   readonly #known = new WeakMap<object, Set<string>>();
 
@@ -52,12 +52,12 @@ export class TrackedCommand extends Command {
   /** True once its bytes were handed to a connection: only then can it have had an effect. */
   sent = false;
   readonly #keys: string[];
-  readonly #outlet: Outlet;
+  readonly #batcher: CommandBatcher;
 
-  constructor(call: Call, outlet: Outlet) {
+  constructor(call: Call, batcher: CommandBatcher) {
     super(call.name, [...call.args], { replyEncoding: "utf8" });
     this.#keys = [...call.keys];
-    this.#outlet = outlet;
+    this.#batcher = batcher;
   }
 
   override getKeys(): string[] {
@@ -65,7 +65,7 @@ export class TrackedCommand extends Command {
   }
 
   override toWritable(socket: object): string | Buffer {
-    this.#outlet.hold(socket);
+    this.#batcher.hold(socket);
     // Given up while it waited for a connection: its caller was told that nothing happened, and ioredis has to write
     // something that is answered once.
     if (this.isSettled) {
@@ -87,20 +87,20 @@ export interface ScriptCall {
 /** Sends a script whole the first time over each connection, and by its hash from then on. */
 export class ScriptCommand extends TrackedCommand {
   readonly #script: Script;
-  readonly #outlet: Outlet;
+  readonly #batcher: CommandBatcher;
   readonly #alwaysWhole: boolean;
 
   /** `alwaysWhole`: the server has just said that it doesn't know the hash. */
-  constructor(call: ScriptCall, outlet: Outlet, alwaysWhole: boolean) {
+  constructor(call: ScriptCall, batcher: CommandBatcher, alwaysWhole: boolean) {
     const args = [call.script.sha, call.keys.length, ...call.keys, ...call.args];
-    super({ name: "evalsha", args, keys: call.keys }, outlet);
+    super({ name: "evalsha", args, keys: call.keys }, batcher);
     this.#script = call.script;
-    this.#outlet = outlet;
+    this.#batcher = batcher;
     this.#alwaysWhole = alwaysWhole;
   }
 
   override toWritable(socket: object): string | Buffer {
-    const isKnown = this.#outlet.knows(socket, this.#script);
+    const isKnown = this.#batcher.knows(socket, this.#script);
     const byHash = isKnown && !this.#alwaysWhole;
     this.name = byHash ? "evalsha" : "eval";
     this.args[0] = byHash ? this.#script.sha : this.#script.lua;

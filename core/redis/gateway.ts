@@ -2,7 +2,7 @@
 // that is sent again is a script that Redis did not know by its hash: that refusal had no effect.
 
 import { StoreUnavailable } from "../errors/store-errors.ts";
-import { type Argument, type Call, Outlet, ScriptCommand, TrackedCommand } from "./command.ts";
+import { type Argument, type Call, CommandBatcher, ScriptCommand, TrackedCommand } from "./command.ts";
 import { type Client, isReady } from "./connect.ts";
 import { failureOf, isUnknownScript } from "./failure.ts";
 import { type Primary, primariesOf, primaryOfSlot } from "./primaries.ts";
@@ -26,7 +26,7 @@ export interface Gateway {
 
 /** `canSend`: whether a command may be sent now; default when there is a connection. */
 export function createGateway(client: Client, canSend: () => boolean = () => isReady(client)): Gateway {
-  const outlet = new Outlet();
+  const batcher = new CommandBatcher();
 
   const send = async (command: TrackedCommand, what: string, kind: Script["kind"]): Promise<unknown> => {
     try {
@@ -37,7 +37,7 @@ export function createGateway(client: Client, canSend: () => boolean = () => isR
     }
   };
 
-  const single = (kind: Script["kind"], call: Call) => send(new TrackedCommand(call, outlet), call.name, kind);
+  const single = (kind: Script["kind"], call: Call) => send(new TrackedCommand(call, batcher), call.name, kind);
 
   return {
     read: (key, name, ...args) => single("read", { name, args, keys: [key] }),
@@ -45,18 +45,18 @@ export function createGateway(client: Client, canSend: () => boolean = () => isR
     async run(script, keys, args) {
       const { name, kind } = script;
       const call = { script, keys, args };
-      const command = new ScriptCommand(call, outlet, false);
+      const command = new ScriptCommand(call, batcher, false);
       try {
         if (!canSend()) throw new StoreUnavailable(`Redis is away; ${name} was not sent`);
         return await client.sendCommand(command);
       } catch (error) {
         if (!isUnknownScript(error)) throw failureOf(error, { what: name, kind, sent: command.sent });
       }
-      return await send(new ScriptCommand(call, outlet, true), name, kind);
+      return await send(new ScriptCommand(call, batcher, true), name, kind);
     },
     primaries: () => primariesOf(client),
     primaryOf: (key) =>
-      primaryOfSlot(client, new TrackedCommand({ name: "get", args: [], keys: [key] }, outlet).getSlot()),
+      primaryOfSlot(client, new TrackedCommand({ name: "get", args: [], keys: [key] }, batcher).getSlot()),
     ready: canSend,
     disconnect: () => client.disconnect(),
   };

@@ -5,9 +5,9 @@ import type {
   Operation,
   Permission,
   ProjectConfig,
-  Reach,
   ResourceConfig,
   RootKeyConfig,
+  Scope,
 } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
@@ -87,8 +87,8 @@ export function requireReadToo(project: ProjectConfig, read: Permission, caller:
   requirePermission(project, read, "read", caller);
 }
 
-function within(reach: Reach, caller: Caller): Visibility {
-  return reach === "All" ? everything : { owner: ownerOf(caller) };
+function within(scope: Scope, caller: Caller): Visibility {
+  return scope === "All" ? everything : { owner: ownerOf(caller) };
 }
 
 type Denial = "nobody" | "no credential" | "read access" | "role";

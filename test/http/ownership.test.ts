@@ -1,7 +1,7 @@
 // Whose objects a caller reaches: role Users its own, as far as the resource's scope says, Administrators all.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Reach } from "../../core/config/types.ts";
+import type { Scope } from "../../core/config/types.ts";
 import { list, login, make, outcome, type ServedObject } from "../support/http/api-calls.ts";
 import {
   apikey,
@@ -19,7 +19,7 @@ const indexed = {
   schema: { type: "object", properties: { n: { type: "integer" } } },
   indexes: ["n"],
 } as const;
-const reaching = (read: Reach, write: Reach) => ({ ...indexed, scope: { read, write } });
+const reaching = (read: Scope, write: Scope) => ({ ...indexed, scope: { read, write } });
 
 const shop = project(
   "shop",

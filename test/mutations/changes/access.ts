@@ -9,8 +9,8 @@ const ownership = "test/http/ownership.test.ts";
 /** One fault, which tests of three kinds notice each by themselves. */
 const noOwnerScopes = {
   file: authorize,
-  find: `return reach === "All" ? everything : { owner: ownerOf(caller) };`,
-  replace: `return reach === "All" || caller ? everything : { owner: ownerOf(caller) };`,
+  find: `return scope === "All" ? everything : { owner: ownerOf(caller) };`,
+  replace: `return scope === "All" || caller ? everything : { owner: ownerOf(caller) };`,
 };
 
 export const accessMutations: readonly Mutation[] = [

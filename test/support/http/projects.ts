@@ -9,10 +9,10 @@ import type {
   OperationAccess,
   ProjectConfig,
   ProjectParts,
-  Reach,
   ResourceConfig,
   Role,
   RootKeyConfig,
+  Scope,
   SigningKey,
   UserConfig,
 } from "../../../core/config/types.ts";
@@ -180,7 +180,7 @@ export interface ResourceOptions {
   /** A string stands for a top-level field, or for two with a comma between them. */
   readonly indexes?: readonly (string | IndexField)[];
   readonly access?: Partial<OperationAccess>;
-  readonly scope?: { readonly read?: Reach; readonly write?: Reach };
+  readonly scope?: { readonly read?: Scope; readonly write?: Scope };
   readonly maxObjects?: number;
 }
 

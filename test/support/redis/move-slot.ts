@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { Outlet, TrackedCommand } from "../../../core/redis/command.ts";
+import { CommandBatcher, TrackedCommand } from "../../../core/redis/command.ts";
 import type { TestRedis } from "./redis.ts";
 import type { TestRedisCluster } from "./redis-cluster.ts";
 
@@ -14,7 +14,7 @@ const keysAtOnce = 1_000;
 const migrateMs = 30_000;
 
 export function slotOf(key: string): number {
-  return new TrackedCommand({ name: "get", args: [], keys: [key] }, new Outlet()).getSlot();
+  return new TrackedCommand({ name: "get", args: [], keys: [key] }, new CommandBatcher()).getSlot();
 }
 
 /** The master that held this key's slot at the start. */

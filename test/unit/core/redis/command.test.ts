@@ -2,18 +2,18 @@
 
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { Outlet, ScriptCommand, TrackedCommand } from "../../../../core/redis/command.ts";
+import { CommandBatcher, ScriptCommand, TrackedCommand } from "../../../../core/redis/command.ts";
 import type { Script } from "../../../../core/redis/script.ts";
 
 const script: Script = { name: "s-1", lua: "return 1", sha: "a".repeat(40), kind: "write" };
 
-function scriptCommand(outlet: Outlet, alwaysWhole = false): ScriptCommand {
-  return new ScriptCommand({ script, keys: ["k"], args: ["é", 2] }, outlet, alwaysWhole);
+function scriptCommand(batcher: CommandBatcher, alwaysWhole = false): ScriptCommand {
+  return new ScriptCommand({ script, keys: ["k"], args: ["é", 2] }, batcher, alwaysWhole);
 }
 
 describe("a command", () => {
   it("is sent when its bytes are asked for, and not before", () => {
-    const command = new TrackedCommand({ name: "JSON.GET", args: ["k"], keys: ["k"] }, new Outlet());
+    const command = new TrackedCommand({ name: "JSON.GET", args: ["k"], keys: ["k"] }, new CommandBatcher());
     expect(command.sent).toBe(false);
     expect(command.toWritable(new PassThrough())).toBe("*2\r\n$8\r\nJSON.GET\r\n$1\r\nk\r\n");
     expect(command.sent).toBe(true);
@@ -21,8 +21,8 @@ describe("a command", () => {
 
   it("goes out as PING when it was given up while it waited for a connection", async () => {
     for (const command of [
-      new TrackedCommand({ name: "SET", args: ["k", "v"], keys: ["k"] }, new Outlet()),
-      scriptCommand(new Outlet()),
+      new TrackedCommand({ name: "SET", args: ["k", "v"], keys: ["k"] }, new CommandBatcher()),
+      scriptCommand(new CommandBatcher()),
     ]) {
       command.reject(new Error("Command timed out"));
       await expect(command.promise).rejects.toThrow("timed out");
@@ -32,29 +32,32 @@ describe("a command", () => {
   });
 
   it("finds its slot by the keys it is given, whatever ioredis knows of it", () => {
-    const command = new TrackedCommand({ name: "JSON.GET", args: ["{tag}:k"], keys: ["{tag}:k"] }, new Outlet());
+    const command = new TrackedCommand(
+      { name: "JSON.GET", args: ["{tag}:k"], keys: ["{tag}:k"] },
+      new CommandBatcher(),
+    );
     expect(command.getSlot()).toBe(8_338);
   });
 });
 
 describe("a script", () => {
   it("is sent whole first over each connection, and by its hash from then on", () => {
-    const outlet = new Outlet();
+    const batcher = new CommandBatcher();
     const [one, other] = [new PassThrough(), new PassThrough()];
     const whole = "*6\r\n$4\r\neval\r\n$8\r\nreturn 1\r\n$1\r\n1\r\n$1\r\nk\r\n$2\r\né\r\n$1\r\n2\r\n";
     const byHash = `*6\r\n$7\r\nevalsha\r\n$40\r\n${script.sha}\r\n$1\r\n1\r\n$1\r\nk\r\n$2\r\né\r\n$1\r\n2\r\n`;
-    expect(scriptCommand(outlet).toWritable(one)).toBe(whole);
-    expect(scriptCommand(outlet).toWritable(one)).toBe(byHash);
-    expect(scriptCommand(outlet).toWritable(other)).toBe(whole);
-    expect(scriptCommand(outlet, true).toWritable(one)).toBe(whole);
+    expect(scriptCommand(batcher).toWritable(one)).toBe(whole);
+    expect(scriptCommand(batcher).toWritable(one)).toBe(byHash);
+    expect(scriptCommand(batcher).toWritable(other)).toBe(whole);
+    expect(scriptCommand(batcher, true).toWritable(one)).toBe(whole);
   });
 });
 
 describe("commands of one turn", () => {
   it("are held back and written together", async () => {
-    const outlet = new Outlet();
+    const batcher = new CommandBatcher();
     const socket = new PassThrough();
-    for (let n = 0; n < 3; n += 1) socket.write(scriptCommand(outlet, true).toWritable(socket));
+    for (let n = 0; n < 3; n += 1) socket.write(scriptCommand(batcher, true).toWritable(socket));
     expect(socket.writableCorked).toBe(1);
     expect(socket.readableLength).toBe(0);
     await new Promise((resume) => setImmediate(resume));

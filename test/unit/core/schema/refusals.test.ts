@@ -214,7 +214,11 @@ const refusals: Readonly<Record<string, Refusal>> = {
   "a root of one scalar": { schema: { const: null }, pointer: "/const", says: /allow one/ },
   "a root that refuses everything": { schema: { allOf: [false] }, pointer: "", says: /type: object/ },
   "a number that JSON has not": { schema: { minimum: Number.NaN }, pointer: "/minimum", says: /not a JSON number/ },
-  "a value that JSON has not": { schema: { default: new Date(0).valueOf }, pointer: "/default", says: /not a JSON value/ },
+  "a value that JSON has not": {
+    schema: { default: new Date(0).valueOf },
+    pointer: "/default",
+    says: /not a JSON value/,
+  },
 };
 
 describe("a schema is refused with a pointer and what to write instead", () => {
@@ -301,7 +305,12 @@ describe("what is ignored is warned of", () => {
   };
 
   it.each<[string, unknown, string, RegExp]>([
-    ["an unknown keyword", property({ maxLenght: 3 }), "/properties/a/maxLenght", /maxLenght is not a keyword of 2020-12/],
+    [
+      "an unknown keyword",
+      property({ maxLenght: 3 }),
+      "/properties/a/maxLenght",
+      /maxLenght is not a keyword of 2020-12/,
+    ],
     ["a keyword of OpenAPI", property({ nullable: true }), "/properties/a/nullable", /"type": \["string", "null"\]/],
     [
       "dependencies in 2020-12",

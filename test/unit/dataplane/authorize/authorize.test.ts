@@ -5,8 +5,8 @@ import type {
   OperationAccess,
   Permission,
   ProjectConfig,
-  Reach,
   Role,
+  Scope,
 } from "../../../../core/config/types.ts";
 import { Problem } from "../../../../core/errors/problem.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
@@ -28,7 +28,7 @@ function everyOperation(permission: Permission): OperationAccess {
   return { create: permission, read: permission, update: permission, delete: permission };
 }
 
-function resourceOf(access: Partial<OperationAccess>, scope: { read?: Reach; write?: Reach } = {}) {
+function resourceOf(access: Partial<OperationAccess>, scope: { read?: Scope; write?: Scope } = {}) {
   const parts = project("p", withResource("r", { access, scope }));
   const resource = parts.resources.get("r");
   if (!resource) throw new Error("withResource adds it");
@@ -86,7 +86,7 @@ describe("access to a resource's operations", () => {
 });
 
 describe("the objects that a caller reaches", () => {
-  const grantOf = (caller: Caller, scope: { read?: Reach; write?: Reach }, disabled = false) => {
+  const grantOf = (caller: Caller, scope: { read?: Scope; write?: Scope }, disabled = false) => {
     const { config, resource } = resourceOf(everyOperation("Anyone"), scope);
     const project: ProjectConfig = disabled ? { ...config, authentication: "Disabled" } : config;
     return authorizeObjects(project, resource, "update", caller);

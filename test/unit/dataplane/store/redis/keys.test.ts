@@ -1,14 +1,14 @@
 // Names of keys: one slot per collection and per document, and no name that could leave its slot.
 
 import { describe, expect, it } from "vitest";
-import { Outlet, TrackedCommand } from "../../../../../core/redis/command.ts";
+import { CommandBatcher, TrackedCommand } from "../../../../../core/redis/command.ts";
 import { collectionKeys, documentKeys, sessionKeys } from "../../../../../dataplane/store/redis/keys.ts";
 
 const project = { namespace: "ns", name: "shop" };
 
 /** As ioredis finds it, by which commands are sent. */
 function slotOf(key: string): number {
-  return new TrackedCommand({ name: "get", args: [key], keys: [key] }, new Outlet()).getSlot();
+  return new TrackedCommand({ name: "get", args: [key], keys: [key] }, new CommandBatcher()).getSlot();
 }
 
 describe("keys", () => {
