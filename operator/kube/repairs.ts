@@ -2,6 +2,7 @@
 // installation. The first repairs come at once, later ones at growing intervals.
 
 import { createHash } from "node:crypto";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Monotonic } from "../../core/timers.ts";
 
 /** Something else changes the Secret as often as it is repaired, so repairs come at longer intervals. */
@@ -33,8 +34,7 @@ const forgottenMs = 3_600_000;
 const maxTargets = 10_000;
 
 export function createRepairs(monotonic: Monotonic): Repairs {
-  /** What was written last comes last. */
-  const targets = new Map<string, Written>();
+  const targets = recentlyUsed<Written>(maxTargets);
   const repeatOf = (target: string, digest: string): Written | undefined => {
     const before = targets.get(target);
     return before?.digest === digest && monotonic() - before.at < forgottenMs ? before : undefined;
@@ -50,12 +50,7 @@ export function createRepairs(monotonic: Monotonic): Repairs {
     wrote(target, text) {
       const digest = digestOf(text);
       const repeats = (repeatOf(target, digest)?.repeats ?? -1) + 1;
-      targets.delete(target);
       targets.set(target, { digest, repeats, at: monotonic() });
-      for (const oldest of targets.keys()) {
-        if (targets.size <= maxTargets) break;
-        targets.delete(oldest);
-      }
     },
   };
 }

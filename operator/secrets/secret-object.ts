@@ -62,7 +62,7 @@ export function changedSecret(
   return changed as unknown as JsonObject;
 }
 
-/** Bytes that a remembered Secret takes, about. */
+/** Bytes that a cached Secret takes, about. */
 export function weightOf({ data }: Secret): number {
   let bytes = 1_024;
   for (const [entry, value] of data) bytes += entry.length + value.length;

@@ -2,6 +2,7 @@
 // A write is refused with SecretChanged when the Secret is no longer the one that the write was decided from, and with
 // NamespaceTerminating when the namespace is on its way out.
 
+import { LRUCache } from "lru-cache";
 import type { Secret } from "../../core/manifests/object.ts";
 import {
   isConflict,
@@ -27,9 +28,8 @@ import {
 import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
-import { createSecretCache } from "./secret-cache.ts";
 import { createSecretClaims, type SecretClaimsDeps } from "./secret-claims.ts";
-import { changed, changedSecret, newSecret, secretOf, unreadSecret } from "./secret-object.ts";
+import { changed, changedSecret, newSecret, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
 import { givenSecretNames, secretNamesOf } from "./secret-users.ts";
 
 export interface PreparedSecrets {
@@ -76,20 +76,21 @@ const readsAtATime = 16;
 export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   const { api, own, foreign } = deps;
   const repairs = createRepairs(deps.monotonic);
-  const cache = createSecretCache(maxCachedBytes);
+  /** Foreign Secrets that were read, by `<namespace>/<name>`. */
+  const cache = new LRUCache<string, Secret>({ maxSize: maxCachedBytes, sizeCalculation: weightOf });
 
   const readForeign = async (metadata: KubeObject): Promise<Secret | undefined> => {
     const { namespace, name, resourceVersion } = metadata.metadata;
     const key = `${namespace}/${name}`;
-    const known = cache.get(key, resourceVersion);
-    if (known !== undefined) return known;
+    const known = cache.get(key);
+    if (known?.metadata.resourceVersion === resourceVersion) return known;
     const object = await api.get(secretType, { namespace, name });
     if (object === undefined) {
-      cache.drop(key);
+      cache.delete(key);
       return undefined;
     }
     const secret = secretOf(object);
-    cache.put(key, secret);
+    cache.set(key, secret);
     return secret;
   };
 
@@ -103,7 +104,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   };
 
   const gone = ({ namespace, name }: ObjectName): void => {
-    cache.drop(`${namespace}/${name}`);
+    cache.delete(`${namespace}/${name}`);
     for (const watched of [own, foreign]) {
       const known = watched.get(namespace, name);
       if (known !== undefined) watched.noteRemoved(known);
