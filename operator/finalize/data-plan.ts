@@ -5,16 +5,15 @@
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { adoptAnnotation } from "../compile/check-project.ts";
-import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { DataEntry, DataRecord, EndedProject } from "../model/data-record.ts";
 import type { ApiResource, CustomResource, Project, RootKey } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { purgeId } from "./advance-purges.ts";
 import { decidePurge, type PurgeContext } from "./decide-purge.ts";
-import { endedProjects } from "./ended-projects.ts";
-import { withSuccessors } from "./successors.ts";
+import { withSuccessors } from "./replaced-definitions.ts";
 
 export interface DataInput {
-  /** Of a synced cache, and what is absent in it known to have gone (see mass-deletion-guard.ts). */
+  /** Of a synced cache, and what is absent in it known to have gone (see confirmed-deletions.ts). */
   readonly objects: ProjectObjects;
   /** As they were seen last, of those that have gone: theirs may differ from what was published. */
   readonly deleted?: readonly CustomResource[];
@@ -213,4 +212,25 @@ export function dataParts({ resources, rootKeys }: ProjectParts): readonly Pick<
 /** Equal records have equal texts. */
 function sorted(record: DataRecord): DataRecord {
   return { ...record, entries: [...record.entries].sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1)) };
+}
+
+/** Beyond it the earliest are left to expire: nobody carries out purges, so nobody opens sessions either. */
+const maxEndedProjects = 100;
+
+interface EndInput {
+  readonly ended: readonly EndedProject[];
+  readonly project: Project | undefined;
+  /** What is published now. */
+  readonly previousParts?: ProjectParts | undefined;
+  /** Ids of purges that have been ordered. */
+  readonly ordered: ReadonlySet<string>;
+}
+
+export function endedProjects({ ended, project, previousParts, ordered }: EndInput): readonly EndedProject[] {
+  const live = project?.metadata.deletionTimestamp === undefined ? project?.metadata.uid : undefined;
+  // One that comes back as itself, out of a backup or from another class, keeps its sessions if it comes in time.
+  const kept = ended.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
+  const served = previousParts?.project.uid;
+  if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;
+  return [...kept, { uid: served, purgeFromRevision: 0 }].slice(-maxEndedProjects);
 }

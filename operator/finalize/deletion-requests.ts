@@ -1,10 +1,11 @@
 // Reads what people ask to be deleted of kept data, from an annotation of a Project or of the key ring's Secret. Each name says a time, and
-// only what was kept until then is meant: an annotation that stays where it is, in Git too, deletes nothing that is kept later.
+// only what was kept until then is meant: an annotation that stays where it is, in Git too, deletes nothing that is kept later. Those
+// of the future are remembered as refused, because their time comes while the annotation may still be there. Pure.
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { wordsIn } from "../kube/annotations.ts";
-import { type DataEntry, kindOf } from "../model/data-record.ts";
+import { type DataEntry, type DataRecord, kindOf } from "../model/data-record.ts";
 
 export const deletionAnnotation = "jsonplane.io/delete-kept-data";
 
@@ -157,4 +158,31 @@ function faultOf(request: DeletionRequest | string): string | undefined {
   const quoted = JSON.stringify(request.text.slice(0, maxQuoted));
   if (request.isEarly !== true) return undefined;
   return `${quoted} is of the future, and stays refused: name a time until which data were kept already`;
+}
+
+/** Of one annotation; one with as many is refused as a whole until some are gone from it. */
+export const maxRefused = 50;
+
+interface SiftedRequests {
+  /** What may be carried out once its time has come. */
+  readonly valid: readonly DeletionRequest[];
+  /** To be recorded; undefined = none. */
+  readonly refused: readonly string[] | undefined;
+}
+
+/** Where there is no Project whose annotation could say otherwise, what was refused stays so. */
+export function siftRequests(
+  { refused: before = [] }: Pick<DataRecord, "refused">,
+  requests: readonly DeletionRequest[],
+  { hasProject }: { readonly hasProject: boolean },
+): SiftedRequests {
+  const own = requests.filter(({ source }) => source === requestSources.project);
+  const standing = new Set(own.map(({ text }) => text));
+  const early = own.filter(({ isEarly }) => isEarly === true).map(({ text }) => text);
+  const remembered = before.filter((text) => !hasProject || standing.has(text));
+  const refused = [...new Set([...remembered, ...early])].slice(0, maxRefused);
+  const isFull = refused.length === maxRefused;
+  const isValid = ({ text, source, isEarly }: DeletionRequest): boolean =>
+    isEarly !== true && (source !== requestSources.project || !(isFull || refused.includes(text)));
+  return { valid: requests.filter(isValid), refused: refused.length === 0 ? undefined : refused };
 }

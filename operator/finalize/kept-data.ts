@@ -7,8 +7,7 @@ import { resourceNameOf, rootKeyOf } from "../model/claimed-name.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { type DataEvaluation, dataParts, entryKeyOf, openPurges } from "./data-plan.ts";
-import { type DeletionRequest, isMeant, requestSources } from "./deletion-requests.ts";
-import { siftRequests } from "./refused-requests.ts";
+import { type DeletionRequest, isMeant, requestSources, siftRequests } from "./deletion-requests.ts";
 
 export interface KeptInput {
   readonly objects: ProjectObjects;

@@ -1,9 +1,12 @@
 // Knows under which CustomResourceDefinition the objects of each kind were published, across restarts: it stands on the Secret of the
-// fleet's key ring. Where another definition stands now, what is published and has no object went with the former one, and is held.
+// fleet's key ring. Where another definition stands now, what is published and has no object went with the former one, and is held;
+// stored data go to the objects that have the names now.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
+import { type DataEntry, type DataRecord, kindOf } from "../model/data-record.ts";
+import type { CustomResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import type { HeldKind } from "../watch/held-deletions.ts";
@@ -156,4 +159,37 @@ function definitionsIn(text: string | undefined): ReadonlyMap<Kind, string> {
   } catch {
     return new Map();
   }
+}
+
+interface Succession {
+  readonly objects: ProjectObjects;
+  /** As they were seen last, of those that somebody deleted. */
+  readonly deleted: readonly CustomResource[];
+  /** Objects of this kind that are gone went with a former definition, unless somebody deleted them. */
+  readonly isReplaced: (kind: Kind) => boolean;
+}
+
+export function withSuccessors(record: DataRecord, succession: Succession): DataRecord {
+  const { objects, deleted, isReplaced } = succession;
+  const { project } = objects;
+  const isDeleted = (uid: string): boolean => deleted.some(({ metadata }) => metadata.uid === uid);
+  const isSucceeded = project !== undefined && isReplaced("Project") && !isDeleted(record.projectUid);
+  const entries = record.entries.map((entry): DataEntry => {
+    if (entry.purgeFromRevision !== undefined || !isReplaced(kindOf(entry)) || isDeleted(entry.uid)) return entry;
+    const uids = uidsOf(entry, objects);
+    const [successor] = uids;
+    // Without one nobody has decided over the data, and they stay.
+    if (successor === undefined) return { ...entry, retained: true };
+    return uids.includes(entry.uid) ? entry : { ...entry, uid: successor };
+  });
+  return { ...record, ...(isSucceeded && { projectUid: project.metadata.uid }), entries };
+}
+
+/** UIDs of the objects that claim its name. */
+function uidsOf({ what, name }: DataEntry, { resources, rootKeys }: ProjectObjects): readonly string[] {
+  const claimants =
+    what === "resource"
+      ? resources.filter((each) => resourceNameOf(each) === name)
+      : rootKeys.filter((each) => rootKeyOf(each) === name);
+  return claimants.map(({ metadata }) => metadata.uid);
 }

@@ -51,7 +51,7 @@ export interface DataRecord {
   /** Absent = none. An operator of an earlier version leaves it out: then the sessions expire. */
   readonly ended?: readonly EndedProject[];
   /**
-   * Requests of the Project's annotation that were of the future when they were seen (finalize/refused-requests.ts), as long as they stand there.
+   * Requests of the Project's annotation that were of the future when they were seen (finalize/deletion-requests.ts), as long as they stand there.
    * Absent = none. An operator of an earlier version leaves it out.
    */
   readonly refused?: readonly string[];

@@ -7,8 +7,10 @@ import { acceptedLossEntries, recordEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
 import type { DataRecord } from "../model/data-record.ts";
-import type { AuditEntry } from "../observe/audit-log.ts";
-import type { Published } from "../publish/publisher.ts";
+import type { Seen } from "../model/project-objects.ts";
+import type { PublishedProject } from "../model/published-project.ts";
+import type { AuditEntry, AuditLog } from "../observe/audit-log.ts";
+import type { Published, Publisher } from "../publish/publisher.ts";
 import type { Compiled } from "./compile.ts";
 import type { Pass } from "./pass.ts";
 
@@ -73,4 +75,22 @@ function auditEntriesOf(
     ...recordEntries({ ref: objects.ref, before: before.data, after: record }),
     ...acceptedLossEntries(before.parts, served, loss),
   ];
+}
+
+/** What is missing may be unseen; of what somebody deleted that is known, and a key or a login waits for nothing else. */
+export async function revokeDeleted(
+  { objects, deleted }: Seen,
+  { parts: before, data }: PublishedProject,
+  publisher: Publisher,
+  audit: AuditLog,
+): Promise<void> {
+  if (before === undefined) return;
+  const gone = new Set(deleted.map(({ metadata }) => metadata.uid));
+  const users = new Map([...before.users].filter(([, { uid }]) => !gone.has(uid)));
+  const keys = new Map([...before.keys].filter(([, { uid }]) => !gone.has(uid)));
+  if (users.size === before.users.size && keys.size === before.keys.size) return;
+  const served = { ...before, users, keys };
+  await publisher.publish(served, data);
+  const withdrawn = withdrawnBy({ objects, deleted, before, served, verdicts: [], isNamespaceGone: false });
+  for (const entry of withdrawn) audit.record(entry);
 }

@@ -4,14 +4,13 @@
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData } from "../finalize/data-plan.ts";
-import { revokeDeleted } from "../finalize/revoke-deleted.ts";
 import { isForbidden } from "../kube/api.ts";
 import type { Seen } from "../model/project-objects.ts";
 import type { Published } from "../publish/publisher.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import { type Compiled, compile } from "./compile.ts";
 import type { BegunPass, Pass, ReconcileDeps } from "./pass.ts";
-import { publish } from "./publish.ts";
+import { publish, revokeDeleted } from "./publish.ts";
 import { type Reconciled, requeue } from "./requeue.ts";
 import { type Resolved, resolve } from "./resolve.ts";
 import { type Rollout, writeStatuses } from "./write-statuses.ts";

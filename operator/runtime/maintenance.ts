@@ -5,7 +5,7 @@ import { projectName, projectOfName } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pause, type Timers } from "../../core/timers.ts";
-import { checkAbsence } from "../finalize/mass-deletion-guard.ts";
+import { checkAbsence } from "../finalize/confirmed-deletions.ts";
 import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";

@@ -19,7 +19,6 @@ import {
 import type { CustomResource, Project } from "../model/objects.ts";
 import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../model/secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
-import { createKnownRivals } from "./known-rivals.ts";
 import { changed, changedSecret, secretOf } from "./secret-object.ts";
 
 export interface SecretClaimsDeps {
@@ -217,4 +216,36 @@ async function unlessRefused(
     if (error instanceof ApiFailure && [400, 403, 404, 409, 413, 422].includes(error.status)) return undefined;
     throw error;
   }
+}
+
+/**
+ * Which other installation looks after a Project, by its UID: while somebody has deleted all its Secrets nothing else says so. Forgotten after some
+ * time, and beyond a number, in the order in which the Secrets were last seen.
+ */
+interface KnownRivals {
+  /** Seen by Secrets of the Project just now; undefined = there is none. */
+  learnt(uid: string, rival: Installation | undefined): void;
+  /** What it names itself; undefined = none is known, or none any more. */
+  nameOf(uid: string): string | undefined;
+}
+
+/** Some hundred bytes each. Of one that is forgotten the faster installation makes the Secret anew. */
+const maxRivals = 10_000;
+/** A rival that runs has made the Secrets anew by then. */
+const forgottenMs = 600_000;
+
+function createKnownRivals(monotonic: Monotonic): KnownRivals {
+  const rivals = new Map<string, { readonly name: string; readonly seenAt: number }>();
+  return {
+    learnt(uid, rival) {
+      rivals.delete(uid);
+      if (rival !== undefined) rivals.set(uid, { name: installationText(rival), seenAt: monotonic() });
+      const [oldest] = rivals.keys();
+      if (oldest !== undefined && rivals.size > maxRivals) rivals.delete(oldest);
+    },
+    nameOf(uid) {
+      const known = rivals.get(uid);
+      return known === undefined || monotonic() - known.seenAt >= forgottenMs ? undefined : known.name;
+    },
+  };
 }

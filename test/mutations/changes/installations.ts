@@ -124,7 +124,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "rival-remembered-for-ever",
     harm: "A Project whose Secrets another installation made and that has none any more is served only after a restart",
-    file: "operator/secrets/known-rivals.ts",
+    file: "operator/secrets/secret-claims.ts",
     find: "monotonic() - known.seenAt >= forgottenMs",
     replace: "monotonic() - known.seenAt < 0",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],

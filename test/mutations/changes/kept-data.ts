@@ -66,7 +66,7 @@ export const keptDataMutations: readonly Mutation[] = [
   {
     name: "refused-request-of-the-future-comes-true",
     harm: "An annotation with the wrong year is refused, stays, and deletes a year later all that was kept since",
-    file: "operator/finalize/refused-requests.ts",
+    file: "operator/finalize/deletion-requests.ts",
     find: "!(isFull || refused.includes(text))",
     replace: "!isFull",
     caughtBy: ["test/unit/operator/finalize/refused-requests.test.ts"],

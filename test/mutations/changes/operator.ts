@@ -345,7 +345,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "sessions-outlive-their-project",
     harm: "A Project that is made anew refuses logins because of sessions that nobody can use",
-    file: "operator/finalize/ended-projects.ts",
+    file: "operator/finalize/data-plan.ts",
     find: "if (served === undefined || served === live ||",
     replace: "if (served === undefined || served !== live ||",
     caughtBy: ["test/unit/operator/finalize/ended-projects.test.ts"],

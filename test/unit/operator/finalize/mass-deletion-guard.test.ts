@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkAbsence, presentChildren, publishedChildren } from "../../../../operator/finalize/mass-deletion-guard.ts";
+import { checkAbsence, presentChildren, publishedChildren } from "../../../../operator/finalize/confirmed-deletions.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 

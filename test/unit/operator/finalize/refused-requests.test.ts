@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { planData } from "../../../../operator/finalize/data-plan.ts";
-import { readProjectRequests } from "../../../../operator/finalize/deletion-requests.ts";
+import { maxRefused, readProjectRequests } from "../../../../operator/finalize/deletion-requests.ts";
 import { settleKept, withKept } from "../../../../operator/finalize/kept-data.ts";
-import { maxRefused } from "../../../../operator/finalize/refused-requests.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
