@@ -1,4 +1,4 @@
-// Checks a Project by itself, without its children: what of it is served, and what is said of it. Its spec may be broken, its
+// Checks a Project by itself, without its children: what of it is served, and its verdict. Its spec may be broken, its
 // signing ring missing, or a host of it somebody else's; the last costs it that host only.
 
 import type { ProjectConfig, ProjectParts, SigningRing } from "../../core/config/types.ts";

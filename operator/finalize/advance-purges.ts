@@ -11,7 +11,7 @@ import type { Purges } from "../publish/purges.ts";
 /** What the deletion of an object's data waits for. */
 export type PurgeWait = "replicas" | "no_replicas" | "purge";
 
-/** What an object on its way out waits for: its data, or a finalizer that this operator has no right to take away. */
+/** What an object that is being deleted waits for: its data, or a finalizer that this operator has no right to take away. */
 export type EndWait = PurgeWait | "rights";
 
 export interface PurgeInput {
@@ -33,7 +33,7 @@ export interface FollowedPurge {
 }
 
 export interface PurgeOutcome {
-  /** What remains; to be stored, when it is another one, before anything is said of what was purged. */
+  /** What remains; to be stored, when it is another one, before anything is reported of what was purged. */
   readonly record: DataRecord;
   readonly purged: readonly DataEntry[];
   /** What each of the others waits for, by UID of the object that it belonged to. */

@@ -1,6 +1,6 @@
 // Plans what becomes of a project's stored data, in two steps around compile: which data are to be deleted, and whose may not
 // be served (before it), then what is recorded beside the configuration (after it). Nothing is deleted here, and nothing is
-// ever planned against data of another namespace unless a person said that they are to be adopted.
+// ever planned against data of another namespace unless a person asked for their adoption.
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";

@@ -22,10 +22,10 @@ export interface PurgeContext {
 
 export function decidePurge(entry: DataEntry, context: PurgeContext): DataEntry {
   const object = context.objectOf(entry.uid);
-  // An object that is there speaks for itself, served or not; of one that has gone, what it said last holds, as it was seen
-  // or else as it was published.
-  const spoke = object ?? context.goneOf(entry.uid);
-  const policy = spoke === undefined ? entry.policy : spoke.spec.deletionPolicy;
+  // The spec of an object that exists counts, served or not; of one that has gone, the last spec that was seen, or else
+  // published.
+  const source = object ?? context.goneOf(entry.uid);
+  const policy = source === undefined ? entry.policy : source.spec.deletionPolicy;
   const { policy: _, retained: __, purgeFromRevision, purgeCause: ___, ...rest } = entry;
   const kept: DataEntry = { ...rest, ...(policy !== undefined && { policy }) };
   if (purgeFromRevision !== undefined && !isReleasable(entry, context)) return entry;

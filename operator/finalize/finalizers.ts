@@ -14,7 +14,7 @@ export interface OwnFinalizers {
   readonly mine: string;
   /** Those that it may take away, `mine` among them. */
   readonly droppable: ReadonlySet<string>;
-  /** What is said to have set `mine`; absent = what is said stays. */
+  /** The installation that is recorded to have set `mine`; absent = the record stays as it is. */
   readonly installation?: string;
 }
 

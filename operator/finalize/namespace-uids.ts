@@ -1,5 +1,5 @@
 // Says of which namespace a Project is, by UID: data belong to it, and never to a later one of its name. What is watched may be
-// behind, so that it is believed only where it agrees with what was published; else the API server is asked.
+// behind, so that it counts only where it agrees with what was published; else the API server is asked.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { KubeReader } from "../kube/api.ts";
@@ -8,7 +8,7 @@ import type { ProjectObjects } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 
 export interface NamespaceUids {
-  /** Undefined when there is no such namespace. Throws what the API server said. */
+  /** Undefined when there is no such namespace. Throws the failure of the API server. */
   of(objects: ProjectObjects, published: PublishedProject): Promise<string | undefined>;
 }
 

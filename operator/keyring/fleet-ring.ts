@@ -3,7 +3,7 @@
 
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
-import { secretType } from "../kube/resource-types.ts";
+import { namespaceType, secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
 import {
   classlessRingSecret,
@@ -26,7 +26,7 @@ export interface FleetRingDeps {
   /** Whether configuration was written with this ring by an operator of this class; asked only by one with a class that has no ring yet. */
   readonly isInUse?: (ring: Keyring) => Promise<boolean>;
   /**
-   * Whether Redis holds configuration that another ring has sealed, and a person has not said that it may be taken over: then no new ring is
+   * Whether Redis holds configuration that another ring has sealed, and no person allowed taking it over: then no new ring is
    * made, which could open none of it. Asked only where there is no ring.
    */
   readonly isSealed?: () => Promise<boolean>;
@@ -37,7 +37,7 @@ export interface FleetRingDeps {
 
 export interface FleetRing {
   readonly keyring: Keyring;
-  /** Of its Secret; see ring-location.ts. */
+  /** Of its Secret. */
   readonly secretUid: string;
 }
 
@@ -84,4 +84,19 @@ async function earlierRing(deps: FleetRingDeps): Promise<RingState | undefined> 
   if (found === undefined) return undefined;
   const state = readRingSecret(found);
   return (await isInUse(state.keyring)) ? state : undefined;
+}
+
+/**
+ * Where a key ring is, in a text that no copy of it shares: another cluster, another namespace or another Secret. It stays the same when the Secret
+ * is deleted and comes back from a backup. Rejects where the namespace can't be read, and where there is none.
+ */
+export async function ringLocationOf(api: Pick<KubeApi, "get">, { namespace, name }: ObjectName): Promise<string> {
+  const found = await api.get(namespaceType, { namespace: "", name: namespace });
+  if (found === undefined) throw new Error(`There is no namespace "${namespace}" any more`);
+  return `${namespace}/${name}/${found.metadata.uid}`;
+}
+
+/** As the version before this one named it: an epoch that it wrote is of this very installation. */
+export function formerRingLocationOf(namespace: string, secretUid: string): string {
+  return `${namespace}/${secretUid}`;
 }

@@ -36,7 +36,7 @@ export interface RingState {
   readonly rotate: string | undefined;
   readonly rotated: string | undefined;
   readonly rotating: string | undefined;
-  /** Unix milliseconds; 0 when it isn't said. */
+  /** Unix milliseconds; 0 when it is not known. */
   readonly since: number;
 }
 

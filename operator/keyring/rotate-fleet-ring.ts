@@ -46,7 +46,7 @@ export interface RotationDeps {
   readonly random: Random;
   readonly clock: Clock;
   readonly ring: HeldRing;
-  /** What else the Secret has to say: said again where it was made anew, or written over by somebody who keeps it elsewhere. */
+  /** Other annotations that the Secret must have: written again where it was made anew, or overwritten by a tool that keeps it elsewhere. */
   readonly annotations?: () => Readonly<Record<string, string>>;
   readonly config: SealedConfig;
   /**

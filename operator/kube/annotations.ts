@@ -13,7 +13,7 @@ export function annotationsOf(object: Annotated | undefined): Readonly<Record<st
   return object?.metadata.annotations ?? {};
 }
 
-/** Words with spaces, commas or line breaks between them; none where nothing is said. */
+/** Words with spaces, commas or line breaks between them; none where there is no annotation. */
 export function wordsIn(text: string | undefined): readonly string[] {
   return (text ?? "").split(/[\s,]+/).filter((word) => word !== "");
 }

@@ -161,7 +161,7 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 404;
 }
 
-/** A write came into a namespace that is on its way out: it never will succeed, and nobody has to know. */
+/** A write into a namespace that is being deleted: it can't succeed any more, and needs no report. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 403 && error.causes.includes("NamespaceTerminating");
 }

@@ -31,7 +31,7 @@ export interface ConnectedApi {
 export async function createKubeApi(options: ConnectOptions): Promise<ConnectedApi> {
   const source = await sourceFor(options);
   const { observe, monotonic } = options;
-  await source.current(); // What is wrong with them is said now, not at the first call.
+  await source.current(); // Fails now if something is wrong with them, not at the first call.
   return {
     api: createRestApi({ source, observe, monotonic }),
     namespace: source.namespace,
@@ -39,7 +39,7 @@ export async function createKubeApi(options: ConnectOptions): Promise<ConnectedA
   };
 }
 
-/** The namespace that objects of the operator itself belong to when nothing else is said. */
+/** The namespace that objects of the operator itself belong to by default. */
 export async function namespaceOf(options: Omit<ConnectOptions, "observe">): Promise<string> {
   return (await sourceFor(options)).namespace;
 }

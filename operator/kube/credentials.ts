@@ -25,7 +25,7 @@ export interface CredentialSource {
   readonly namespace: string;
   /** Tokens and certificates are short-lived files: they are read again every few seconds. */
   current(): Promise<Credentials>;
-  /** After the server refused them: forgets what is remembered, also what an exec plugin said. */
+  /** After the server refused them: forgets what is remembered, also the answer of an exec plugin. */
   forget(): void;
 }
 

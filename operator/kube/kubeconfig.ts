@@ -18,7 +18,7 @@ export async function fromKubeconfig(options: KubeconfigOptions): Promise<Creden
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? "default",
     current: () => current(),
     forget() {
-      // A new KubeConfig, because the old one keeps what its exec plugin said; the file may have changed, too.
+      // A new KubeConfig, because the old one keeps the answer of its exec plugin; the file may have changed, too.
       current = remembering(async () => {
         config = await load(options);
         return credentialsOf(config);

@@ -68,7 +68,7 @@ export function createWire({ source, observe, monotonic, limits }: WireOptions):
     const from = monotonic();
     const report = (code: string): void => observe(observation(asked, credentials, { code, from, until: monotonic() }));
     try {
-      // Raced as well: undici hears of the signal only once a request that waits for a connection has got one.
+      // Raced as well: undici notices the signal only once a request that waits for a connection has got one.
       const response = await deadline.race(pool.request(requestOf(asked, credentials, deadline.signal)));
       report(String(response.statusCode));
       return response;

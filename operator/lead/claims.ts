@@ -46,7 +46,7 @@ const releaseAttempts = 3;
 const formerAccountPeriods = 1.5;
 
 export interface Claims {
-  /** Takes the Lease if it is nobody's, or if its holder has not renewed it for as long as it said. */
+  /** Takes the Lease if it has no holder, or if its holder has not renewed it for the duration that it wrote there. */
   take(): Promise<Attempt>;
   /** Renews it if it is still this process's; never takes it. */
   renew(signal: AbortSignal): Promise<Attempt>;

@@ -71,7 +71,7 @@ export function keepLease({ claims, times, timers, observe }: KeepOptions, since
 
   const run = async (): Promise<void> => {
     while (await waited(timers, times.retryMs, ended)) {
-      // Whoever wakes up late may not even try: somebody else may be at work.
+      // A process that wakes up late may not even try: another one may lead.
       if (held()) await renew();
       else endBy("overdue");
     }

@@ -12,7 +12,7 @@ export interface LeaseRecord {
   readonly durationMs: number;
   /** How often the holder has changed. */
   readonly transitions: number;
-  /** The ServiceAccount of the holder, as it said itself. */
+  /** The ServiceAccount of the holder, as it wrote there. */
   readonly account: HolderAccount | undefined;
   /** Equal texts = nothing was renewed in between. */
   readonly text: string;
@@ -79,14 +79,14 @@ export function releasedLease(lease: KubeObject, now: number): JsonObject {
   });
 }
 
-/** Of a holder without a ServiceAccount, nothing: what a former one said of itself does not hold for this one. */
+/** Of a holder without a ServiceAccount, nothing: the account of a former holder is not this one's. */
 function withAccount(metadata: JsonObject, { account, identity }: Claim): JsonObject {
   const { [accountAnnotation]: _, ...others } = (metadata["annotations"] ?? {}) as JsonObject;
   const own = account && { [accountAnnotation]: `${account.namespace}/${account.name}/${account.uid}/${identity}` };
   return { ...metadata, annotations: { ...others, ...own } };
 }
 
-/** An earlier version that takes the Lease leaves there what the holder before it said. */
+/** An earlier version that takes the Lease leaves there what the holder before it wrote. */
 function accountOf(text: string | undefined, holder: string): HolderAccount | undefined {
   const [namespace, name, uid, ...identity] = (text ?? "").split("/");
   return namespace && name && uid && identity.join("/") === holder ? { namespace, name, uid } : undefined;

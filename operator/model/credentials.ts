@@ -29,7 +29,7 @@ export interface Credentials {
   readonly keys: ReadonlyMap<string, Resolved<LiveKeys>>;
 }
 
-/** The answer for an object of which the resolve stage said nothing. */
+/** The answer for an object that the resolve stage did not resolve. */
 export function unresolved(kind: string): ReturnType<typeof refuse> {
   return refuse("SecretNotFound", `The Secret of this ${kind} has not been read yet`);
 }

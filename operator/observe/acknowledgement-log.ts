@@ -29,7 +29,7 @@ export function createAcknowledgementLog(
 }
 
 function adviceOn(error: unknown): { readonly advice?: string } {
-  // The store's errors carry what Redis said as their cause.
+  // The store's errors have the reply of Redis as their cause.
   const messages = [error, (error as { readonly cause?: unknown } | undefined)?.cause]
     .map((each) => describeError(each))
     .join(" ");

@@ -124,7 +124,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     const found = await liveReplicas(gateway);
     if (monotonic() - usesAt < usesMs) return found;
     usesAt = monotonic();
-    // Nothing waits for it: what was said before stands.
+    // Nothing waits for it: the former reading stays.
     await quotas.read(found.map(({ replica }) => replica)).catch(() => undefined);
     usesText = JSON.stringify([...quotas.uses()]);
     return found;

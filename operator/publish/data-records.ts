@@ -1,5 +1,5 @@
 // The data records of all projects, as their only writer remembers them, and their text in Redis. A project whose record can't be
-// read is refused until a person decides: what it said of purges and namespaces must not be guessed.
+// read is refused until a person decides: its purges and namespaces must not be guessed.
 
 import { configKeys, projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";

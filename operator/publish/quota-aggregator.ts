@@ -81,7 +81,7 @@ function isWorthReporting(before: QuotaUses, after: QuotaUses): boolean {
   });
 }
 
-/** `was` = whether it is said to be so: what goes up and down around the mark is reported once. */
+/** `was` = whether it was reported so before: a use that goes up and down around the limit is reported once. */
 export function isNearlyFull({ used, limit }: QuotaUse, was: boolean): boolean {
   return used >= (was ? nearlyFullUntil : nearlyFullFrom) * limit;
 }

@@ -1,6 +1,6 @@
 // Why a publisher refuses to write, beside the store's own errors; and to which installation a Redis belongs. Within one installation the holder of
 // the Lease takes the epoch at once. The Redis of another one, or of one with a copy of the key ring in another location, is taken only where a person
-// has said so.
+// allows it.
 
 /** Another publisher has begun, or the configuration was emptied or lost writes: begin anew and publish everything. */
 export class NotTheWriter extends Error {
@@ -9,7 +9,7 @@ export class NotTheWriter extends Error {
 
 /** The Redis is left to another installation until a person decides otherwise; its message says what that one can do. */
 export abstract class RedisRefused extends Error {
-  /** Where the key ring of the one is that writes there; empty = not said by an operator of an earlier version. Not for tenants. */
+  /** Where the key ring of the one is that writes there; empty = an operator of an earlier version, which did not write it. Not for tenants. */
   readonly writer: string;
 
   constructor(message: string, writer: string) {
@@ -59,7 +59,7 @@ export interface RedisOwner {
 
 /** What Redis says of its owner and its writer. */
 export interface RedisState {
-  /** Undefined = nobody's. */
+  /** Undefined = no installation. */
   readonly owner: string | undefined;
   /** Empty = none. */
   readonly epoch: string;
@@ -76,7 +76,7 @@ export function ringLocationIn(epoch: string): string {
   return name && id && rest.length === 0 ? location : "";
 }
 
-/** Why the Redis is to be left to another installation; undefined = it is `me`'s, or nobody's. */
+/** Why the Redis is to be left to another installation; undefined = it is `me`'s, or no installation's. */
 export function refusalOf({ owner, epoch }: RedisState, me: RedisOwner): RedisRefused | undefined {
   const location = ringLocationIn(epoch);
   if (owner !== undefined && owner !== me.owner) return new ForeignInstance(location);

@@ -1,5 +1,5 @@
 // Reads what the live replicas have acknowledged, in order of their names. Live = heartbeat younger than fifteen seconds by
-// Redis' clock. What one of them says that can't be read counts as not said, and is named: it costs the others nothing.
+// Redis' clock. A field of an acknowledgement that can't be read counts as absent, and is named; the other replicas are not affected.
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
@@ -8,7 +8,7 @@ import { listOf, optionalText, textsOf } from "../../core/redis/reply.ts";
 
 export interface ReplicaState {
   readonly replica: string;
-  /** It can no longer serve anything older; 0 when it has not said so yet. */
+  /** It can no longer serve anything older; 0 when it has not acknowledged any yet. */
   readonly revision: number;
   readonly nacks: readonly { readonly project: string; readonly field: string; readonly reason: string }[];
   /** Key ids of the fleet ring that it has. */

@@ -15,7 +15,7 @@ export interface StoreIdentity {
   accepted(): Promise<string | undefined>;
 }
 
-/** `accepts` = a person has said that this Redis may be taken as it is. */
+/** `accepts` = a person allowed taking this Redis as it is. */
 export async function expectedStore(
   identity: StoreIdentity | undefined,
   { accepts }: { readonly accepts: boolean },

@@ -1,4 +1,4 @@
-// Two lines of keys that wait: what somebody has just changed goes before what merely comes by again (first lists, resyncs).
+// Two lines of keys that wait: what was just changed goes before what is only looked at again (first lists, resyncs).
 // The second line is never starved: while both wait, every eighth key is one of its.
 
 export type Lane = "live" | "bulk";

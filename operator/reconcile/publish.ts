@@ -27,7 +27,7 @@ async function write(pass: Pass, compiled: Compiled): Promise<Published> {
   const { clock, observePublish, audit } = deps;
   const { publisher } = config;
   const { parts, data } = compiled;
-  // Without its namespace a project is on its way out.
+  // Without its namespace a Project is being deleted.
   const served = namespaceUid === undefined ? undefined : parts;
   const record = planData(data, {
     objects,

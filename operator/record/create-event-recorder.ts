@@ -7,9 +7,9 @@ import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import { ApiFailure, ApiUnreachable, isConflict, isNotFound, type KubeApi } from "../kube/api.ts";
 import { eventType } from "../kube/resource-types.ts";
 import type { Subject } from "../model/verdict.ts";
+import { createTokenBucket, type TokenBucket } from "../queue/token-bucket.ts";
 import { countedEvent, newEvent } from "./event-body.ts";
 import type { EventNote, EventRecorder } from "./event-recorder.ts";
-import { createEventLimits } from "./limits.ts";
 
 export type RecordObservation =
   | { readonly kind: "written" }
@@ -166,4 +166,26 @@ function pauseAfter(error: unknown, attempt: number): number | undefined {
   if (error instanceof ApiUnreachable) return pauseMs;
   if (!(error instanceof ApiFailure) || (error.status !== 429 && error.status < 500)) return undefined;
   return Math.min(maxPauseMs, Math.max(pauseMs, (error.retryAfterSeconds ?? 0) * 1000));
+}
+
+/** As Kubernetes' own components hold it: a burst of twenty-five of one object, then one in five minutes. */
+const perObject = { burst: 25, refillMs: 300_000 };
+/** A forgotten one begins anew. */
+const objectsRemembered = 4_096;
+
+interface EventLimits {
+  /** Whether one more may be written about the object now. */
+  allow(subject: Subject): boolean;
+}
+
+export function createEventLimits(monotonic: Monotonic): EventLimits {
+  const buckets = recentlyUsed<TokenBucket>(objectsRemembered);
+  return {
+    allow({ kind, namespace, name, uid }) {
+      const key = `${kind}/${namespace}/${name}/${uid}`;
+      const bucket = buckets.get(key) ?? createTokenBucket({ ...perObject, monotonic });
+      buckets.set(key, bucket);
+      return bucket.tryTake();
+    },
+  };
 }

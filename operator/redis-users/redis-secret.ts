@@ -3,11 +3,12 @@
 // RedisSecretUnusable what it can't use, and never writes over it.
 
 import type { JsonObject } from "../../core/config/types.ts";
+import { connect } from "../../core/redis/connect.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import { mintPassword, type Random } from "../resolve/mint.ts";
-import { aclFile, type RedisPasswords, type RedisUser } from "./acl.ts";
+import { aclCommands, aclFile, type RedisPasswords, type RedisUser } from "./acl.ts";
 
 /** Entries of the Secret. */
 export const redisEntries = {
@@ -132,4 +133,20 @@ function withUser(address: string, user: RedisUser, passwords: RedisPasswords): 
 
 function encoded(text: string): string {
   return Buffer.from(text).toString("base64");
+}
+
+const commandTimeoutMs = 5_000;
+
+/**
+ * Applies the users to a running server, which reads its ACL file only when it starts: an upgrade that needs other rights has them at once. Throws
+ * StoreUnavailable while the server is away.
+ */
+export async function applyRedisUsers({ adminUrl, passwords }: RedisUsers): Promise<void> {
+  const target = parseRedisUrl(adminUrl);
+  const client = await connect({ target, name: "jsonplane-operator-admin", commandTimeout: commandTimeoutMs });
+  try {
+    for (const words of aclCommands(passwords)) await client.call("ACL", "SETUSER", ...words);
+  } finally {
+    client.disconnect();
+  }
 }

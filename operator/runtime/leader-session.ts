@@ -182,7 +182,7 @@ export class LeaderSession {
         log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
       },
     });
-    // Whatever Redis says, everything is looked at: what can't be published is said in the statuses.
+    // Every Project is reconciled even if Redis is away: its status says that it can't be published.
     this.#lookAtAll();
     this.#running = Promise.all([workers, this.#maintenance.run()]);
   }

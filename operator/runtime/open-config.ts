@@ -1,5 +1,5 @@
 // Opens what configuration is written with: the fleet's key ring out of its Secret, and Redis with a publisher on it. Rejects
-// with StoreUnavailable while Redis is away, and with what the API server said.
+// with StoreUnavailable while Redis is away, and with the failure of the API server.
 
 import type { Clock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -10,8 +10,7 @@ import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import { requireJson } from "../../core/redis/require-json.ts";
 import type { Timers } from "../../core/timers.ts";
-import { ensureFleetRing } from "../keyring/fleet-ring.ts";
-import { formerRingLocationOf, ringLocationOf } from "../keyring/ring-location.ts";
+import { ensureFleetRing, formerRingLocationOf, ringLocationOf } from "../keyring/fleet-ring.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
 import type { HeldRing } from "../keyring/rotate-fleet-ring.ts";
 import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
@@ -22,8 +21,7 @@ import type { OpenConfig } from "../publish/config-writer.ts";
 import { createPublisher } from "../publish/publisher.ts";
 import { createPurges } from "../publish/purges.ts";
 import type { DataLossPolicy } from "../publish/store-identity.ts";
-import { applyRedisUsers } from "../redis-users/apply-redis-users.ts";
-import { ensureRedisUsers } from "../redis-users/redis-secret.ts";
+import { applyRedisUsers, ensureRedisUsers } from "../redis-users/redis-secret.ts";
 import type { Random } from "../resolve/mint.ts";
 
 export interface OpenConfigDeps {
@@ -33,7 +31,7 @@ export interface OpenConfigDeps {
   /** The operator's own, where the ring's Secret is, and that of Redis' users. */
   readonly namespace: string;
   readonly className: string | undefined;
-  /** Whether a person has said that the Redis may be taken over. */
+  /** Whether a person allowed taking the Redis over. */
   readonly adopt: boolean;
   readonly onDataLoss: DataLossPolicy;
   readonly random: Random;
@@ -123,7 +121,7 @@ async function connectToRedis(deps: OpenConfigDeps): Promise<Gateway> {
   return gateway;
 }
 
-/** Whose configuration a Redis holds; undefined = nobody's. */
+/** Whose configuration a Redis holds; undefined = no installation's. */
 export async function ownerIn(gateway: Gateway): Promise<string | undefined> {
   return optionalText(await gateway.read(configKeys.meta, "HGET", configKeys.meta, "owner"));
 }

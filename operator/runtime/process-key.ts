@@ -1,5 +1,5 @@
-// Works on one key of the queue: a reconcile, and what its failures mean. That Redis is away is said in the statuses that wait
-// for it. A failure is thrown again, and its key comes again after its backoff.
+// Works on one key of the queue: a reconcile, and what its failures mean. While Redis is away, the statuses that wait for it say so.
+// A failure is thrown again, and its key comes again after its backoff.
 
 import { projectName, projectOfName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";

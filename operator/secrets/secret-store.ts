@@ -1,6 +1,6 @@
 // Reads and writes Secrets for the resolve stage: its own from the watched cache, foreign ones by GET, once per version.
 // A write is refused with SecretChanged when the Secret is no longer the one that the write was decided from, and with
-// NamespaceTerminating when the namespace is on its way out.
+// NamespaceTerminating when the namespace is being deleted.
 
 import { LRUCache } from "lru-cache";
 import type { Secret } from "../../core/manifests/object.ts";
@@ -44,7 +44,7 @@ export interface SecretStore {
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
   /** The other installation that looks after the Project and may still exist, even if this one is to take the Project over. */
   holderOf(objects: ProjectObjects): Promise<Installation | undefined>;
-  /** Throws SecretChanged, SecretContested, NamespaceTerminating, or what the API server said. */
+  /** Throws SecretChanged, SecretContested, NamespaceTerminating, or the failure of the API server. */
   write(write: SecretWrite): Promise<void>;
   /**
    * Says on own Secrets of a Project without a rival whose they are, where they don't say so: they come from a backup, or from an

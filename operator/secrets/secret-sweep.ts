@@ -21,7 +21,7 @@ import { secretOf } from "./secret-object.ts";
 export interface SecretSweep {
   /**
    * For an object whose DELETED event has come. Answers with the names of the Secrets that are gone; none when an object
-   * stands in its place. Throws what the API server said: call again.
+   * stands in its place. Throws the failure of the API server: call again.
    */
   sweepSubject(object: CustomResource): Promise<readonly string[]>;
   /** One look at all Secrets; answers with how many were deleted. Does nothing until every cache is complete. */

@@ -126,7 +126,7 @@ export function contestedCondition(namespace: string, generation: number, now: n
   return contested({ reason: "SecretConflict", message: contestedMessage(namespace) }, generation, now);
 }
 
-/** Of an object on its way out that the installation in `namespace` holds back. */
+/** Of an object that is being deleted and that the installation in `namespace` holds back. */
 export function heldCondition(namespace: string, generation: number, now: number): Condition {
   return contested({ reason: "Deleting", message: heldMessage(namespace) }, generation, now);
 }

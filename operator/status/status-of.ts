@@ -144,7 +144,7 @@ const credentialFields = {
   ApiKey: ["keyID", "secretName", "rotationID", "rotatedAt", "previousKeyExpiresAt"],
 } as const;
 
-/** Facts said anew replace all of the former ones: a former key that is gone has no expiry. */
+/** New facts replace all of the former ones: a former key that is gone has no expiry. */
 function credentialMembers(
   object: ProjectUser | ApiKey,
   former: FormerStatus,

@@ -69,7 +69,7 @@ export interface StatusWriter {
   /** Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. */
   write(outcome: ProjectOutcome): Promise<number>;
   /**
-   * That nothing could be written to Redis; what was said of a spec that is served already stays, but for whether anybody serves it. So does what `rival` says of objects that
+   * That nothing could be written to Redis; conditions of a spec that is served already stay, except whether any replica serves it. So do those that `rival` writes of objects that
    * it looks after, as in `write`.
    */
   writeUnpublished(objects: ProjectObjects, unpublished: Unpublished, rival: Installation | undefined): Promise<void>;
@@ -289,7 +289,7 @@ function isKnownMissing(object: CustomResource): boolean {
   return ready?.reason === "ProjectNotFound" && isSettled(object);
 }
 
-/** The other installation has said what became of it, or is about to, if it exists. */
+/** The other installation has written what became of it, or will, if it exists. */
 function isLeftTo(object: CustomResource, now: number): boolean {
   const isFresh = now - Date.parse(object.metadata.creationTimestamp ?? "") < freshMs;
   return isFresh || formerConditions(object).some(({ type }) => type === "Ready");

@@ -1,4 +1,4 @@
-// Stands between the watch of one kind and its sink: a deletion is passed on only once the API server has said, when asked
+// Stands between the watch of one kind and its sink: a deletion is passed on only once the API server has answered, when asked
 // after the deletion arrived, that the kind's CustomResourceDefinition is there. Objects that went with their definition are held: they
 // stay as they were last, until objects of their names are there again, or a person confirms their deletion.
 

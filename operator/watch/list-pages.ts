@@ -15,7 +15,7 @@ export interface Listed {
   readonly scope: ListScope;
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Called before each first page: what earlier pages said is void. */
+  /** Called before each first page: earlier pages do not count. */
   readonly onBegin: () => void;
   readonly onPage: (items: readonly KubeObject[]) => void;
 }

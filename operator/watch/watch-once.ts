@@ -4,7 +4,7 @@ import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import type { KubeReader, ResourceType, WatchEvent, WatchRequest } from "../kube/api.ts";
 import { joinSignals } from "../kube/deadline.ts";
 
-/** Not a byte came: the other end may be gone without having said so. */
+/** Not a byte came: the connection may be dead. */
 export class WatchSilent extends Error {
   override readonly name = "WatchSilent";
 }

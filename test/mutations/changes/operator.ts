@@ -198,7 +198,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "place-without-its-cluster",
     harm: "A copy of an installation in another cluster takes its Redis, and withdraws what it serves",
-    file: "operator/keyring/ring-location.ts",
+    file: "operator/keyring/fleet-ring.ts",
     find: "found.metadata.uid",
     replace: "found.metadata.name",
     caughtBy: ["test/unit/operator/keyring/ring-location.test.ts"],

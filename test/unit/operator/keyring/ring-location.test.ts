@@ -1,7 +1,7 @@
 // The location of a key ring, which no copy of the ring has, over an API server in this process.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { ringLocationOf } from "../../../../operator/keyring/ring-location.ts";
+import { ringLocationOf } from "../../../../operator/keyring/fleet-ring.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
