@@ -9,7 +9,7 @@ import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { Child } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
-import { isMassAbsence } from "../watch/object-cache.ts";
+import { isMassDeletion } from "../watch/object-cache.ts";
 import type { ReplacedDefinitions } from "./replaced-definitions.ts";
 
 export interface ConfirmedDeletions {
@@ -35,7 +35,7 @@ export function createConfirmedDeletions(
     // All together, and those of each kind.
     const groups = [new Set(kinds.flatMap((uids) => [...uids])), ...kinds];
     const suspected = new Set(
-      groups.flatMap((published) => [...checkAbsence({ published, present, deleted, suspected: before }).suspected]),
+      groups.flatMap((published) => [...checkMissing({ published, present, deleted, suspected: before }).suspected]),
     );
     if (suspected.size === 0) suspicions.delete(key);
     else suspicions.set(key, suspected);
@@ -66,7 +66,7 @@ function keyOf({ namespace, name }: ProjectRef): string {
   return `${namespace}/${name}`;
 }
 
-interface Absence {
+interface MissingInput {
   /** UIDs, or keys of Projects. */
   readonly published: ReadonlySet<string>;
   readonly present: ReadonlySet<string>;
@@ -76,16 +76,16 @@ interface Absence {
   readonly suspected: ReadonlySet<string>;
 }
 
-interface AbsenceResult {
+interface MissingResult {
   readonly gone: ReadonlySet<string>;
   /** Absent, and to be looked for again: while there are any, nothing is published and nothing withdrawn. */
   readonly suspected: ReadonlySet<string>;
 }
 
-export function checkAbsence({ published, present, deleted, suspected }: Absence): AbsenceResult {
+export function checkMissing({ published, present, deleted, suspected }: MissingInput): MissingResult {
   const absent = published.difference(present);
   const unexplained = absent.difference(deleted);
-  if (!isMassAbsence(unexplained.size, published.size)) return { gone: absent, suspected: new Set() };
+  if (!isMassDeletion(unexplained.size, published.size)) return { gone: absent, suspected: new Set() };
   const waiting = unexplained.difference(suspected);
   return { gone: absent.difference(waiting), suspected: waiting };
 }

@@ -5,7 +5,7 @@ import { projectName, projectOfName } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pause, type Timers } from "../../core/timers.ts";
-import { checkAbsence } from "../finalize/confirmed-deletions.ts";
+import { checkMissing } from "../finalize/confirmed-deletions.ts";
 import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";
@@ -98,11 +98,11 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     const present = new Set(deps.keys());
     const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
     const published = new Set(known.map(projectName));
-    const absence = checkAbsence({ published, present, deleted: new Set(), suspected });
-    suspected = absence.suspected;
+    const missing = checkMissing({ published, present, deleted: new Set(), suspected });
+    suspected = missing.suspected;
     const isThere = (key: string) =>
       present.has(key) || published.has(key) || !deps.knows(projectOfName(key).namespace);
-    for (const key of [...absence.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
+    for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
     if (suspected.size === 0) return;
     logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
       projects: suspected.size,

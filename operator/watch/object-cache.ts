@@ -100,7 +100,7 @@ export class ObjectCache implements Watched {
     this.#progress = Number(list.resourceVersion);
     forgetUpTo(this.#noted, list.mark);
     forgetUpTo(this.#removed, list.mark);
-    return this.#tellDifferences(before);
+    return this.#reportDifferences(before);
   }
 
   takeEvent(event: WatchEvent): void {
@@ -145,7 +145,7 @@ export class ObjectCache implements Watched {
     return next;
   }
 
-  #tellDifferences(before: ReadonlyMap<string, KubeObject>): number {
+  #reportDifferences(before: ReadonlyMap<string, KubeObject>): number {
     let count = 0;
     for (const [key, object] of before) {
       if (this.#kept.has(key)) continue;
@@ -240,6 +240,6 @@ function forgetOldest(moments: Map<string, number>): void {
 const maxUnsuspicious = 10;
 
 /** Most of many, or all of what there was: more likely a fault, or one act that concerned none of them, than a wish about each. */
-export function isMassAbsence(absent: number, known: number): boolean {
+export function isMassDeletion(absent: number, known: number): boolean {
   return (absent > maxUnsuspicious && absent * 2 > known) || (absent > 1 && absent === known);
 }

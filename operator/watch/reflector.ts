@@ -15,7 +15,7 @@ import {
 import { joinSignals } from "../kube/deadline.ts";
 import { FreshnessCheck } from "./freshness-check.ts";
 import { isGone, listPages } from "./list-pages.ts";
-import { type CompleteList, isMassAbsence, ObjectCache } from "./object-cache.ts";
+import { type CompleteList, isMassDeletion, ObjectCache } from "./object-cache.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
 import { type Backoff, createBackoff, retryAfterMs, usualWatchTimes, type WatchTimes } from "./watch-times.ts";
 import type { Watched, WatchSink } from "./watched.ts";
@@ -30,7 +30,7 @@ export type ReflectorObservation =
   | { readonly what: "silent" }
   | { readonly what: "failed"; readonly error: unknown; readonly pauseMs: number }
   /** A list lacks most or all of what is known: nothing is taken out before a second one says the same. */
-  | { readonly what: "massAbsence"; readonly absent: number; readonly known: number }
+  | { readonly what: "massDeletion"; readonly absent: number; readonly known: number }
   /** Looked at on purpose; so many objects were `behind` what the server has, and no watch had delivered them. */
   | { readonly what: "compared"; readonly behind: number }
   | { readonly what: "sinkFailed"; readonly error: unknown };
@@ -214,8 +214,8 @@ class Reflection {
       const complete = await this.#list(signal);
       const absent = this.cache.absentFrom(complete);
       const known = this.cache.size;
-      if (!isMassAbsence(absent.length, known) || absent.every((key) => suspected.has(key))) return complete;
-      this.#options.observe({ what: "massAbsence", absent: absent.length, known });
+      if (!isMassDeletion(absent.length, known) || absent.every((key) => suspected.has(key))) return complete;
+      this.#options.observe({ what: "massDeletion", absent: absent.length, known });
       suspected = new Set(absent);
       await this.#pause(this.#times.confirmMs, signal);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkAbsence, presentChildren, publishedChildren } from "../../../../operator/finalize/confirmed-deletions.ts";
+import { checkMissing, presentChildren, publishedChildren } from "../../../../operator/finalize/confirmed-deletions.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -9,7 +9,7 @@ const ids = (from: number, to: number): ReadonlySet<string> =>
 
 describe("published objects that are absent", () => {
   it("are gone when they are few", () => {
-    const found = checkAbsence({ published: ids(0, 100), present: ids(50, 100), deleted: none, suspected: none });
+    const found = checkMissing({ published: ids(0, 100), present: ids(50, 100), deleted: none, suspected: none });
     expect(found).toEqual({ gone: ids(0, 50), suspected: none });
   });
 
@@ -18,41 +18,41 @@ describe("published objects that are absent", () => {
       [ids(0, 10), ids(9, 10)],
       [ids(0, 1), none],
     ] as const) {
-      const found = checkAbsence({ published, present, deleted: none, suspected: none });
+      const found = checkMissing({ published, present, deleted: none, suspected: none });
       expect(found).toEqual({ gone: published.difference(present), suspected: none });
     }
   });
 
   it("wait for a second look when they are all that there was, if only two", () => {
-    const first = checkAbsence({ published: ids(0, 2), present: none, deleted: none, suspected: none });
+    const first = checkMissing({ published: ids(0, 2), present: none, deleted: none, suspected: none });
     expect(first).toEqual({ gone: none, suspected: ids(0, 2) });
-    const second = checkAbsence({ published: ids(0, 2), present: none, deleted: none, suspected: first.suspected });
+    const second = checkMissing({ published: ids(0, 2), present: none, deleted: none, suspected: first.suspected });
     expect(second).toEqual({ gone: ids(0, 2), suspected: none });
   });
 
   it("wait for a second look when they are most of many", () => {
     const published = ids(0, 20);
     const present = ids(11, 20);
-    const first = checkAbsence({ published, present, deleted: none, suspected: none });
+    const first = checkMissing({ published, present, deleted: none, suspected: none });
     expect(first).toEqual({ gone: none, suspected: ids(0, 11) });
-    const second = checkAbsence({ published, present, deleted: none, suspected: first.suspected });
+    const second = checkMissing({ published, present, deleted: none, suspected: first.suspected });
     expect(second).toEqual({ gone: ids(0, 11), suspected: none });
   });
 
   it("are forgotten as suspects when they are back", () => {
-    const found = checkAbsence({ published: ids(0, 20), present: ids(0, 20), deleted: none, suspected: ids(0, 11) });
+    const found = checkMissing({ published: ids(0, 20), present: ids(0, 20), deleted: none, suspected: ids(0, 11) });
     expect(found).toEqual({ gone: none, suspected: none });
   });
 
   it("wait by themselves when others have been looked for twice", () => {
-    const found = checkAbsence({ published: ids(0, 20), present: none, deleted: none, suspected: ids(0, 15) });
+    const found = checkMissing({ published: ids(0, 20), present: none, deleted: none, suspected: ids(0, 15) });
     expect(found).toEqual({ gone: ids(0, 15), suspected: ids(15, 20) });
   });
 
   it("are gone at once when their deletion was told, however many", () => {
-    const found = checkAbsence({ published: ids(0, 20), present: none, deleted: ids(0, 12), suspected: none });
+    const found = checkMissing({ published: ids(0, 20), present: none, deleted: ids(0, 12), suspected: none });
     expect(found).toEqual({ gone: ids(0, 20), suspected: none });
-    const all = checkAbsence({ published: ids(0, 40), present: none, deleted: ids(0, 12), suspected: none });
+    const all = checkMissing({ published: ids(0, 40), present: none, deleted: ids(0, 12), suspected: none });
     expect(all).toEqual({ gone: ids(0, 12), suspected: ids(12, 40) });
   });
 });

@@ -187,7 +187,7 @@ describe("a list that lacks most of what is known", () => {
   test("removes nothing before a second one says the same", async () => {
     const { observed, reflector, sink, time } = await relisted(page(40, many.slice(0, 5)), page(41, many.slice(0, 5)));
     expect([...reflector.watched.all()]).toHaveLength(20);
-    expect(observed).toContainEqual({ what: "massAbsence", absent: 15, known: 20 });
+    expect(observed).toContainEqual({ what: "massDeletion", absent: 15, known: 20 });
     await time.advance(1_000);
     expect([...reflector.watched.all()]).toHaveLength(5);
     expect(sink.reported.filter((line) => line.startsWith("-"))).toHaveLength(15);
