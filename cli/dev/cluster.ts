@@ -6,7 +6,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { MemoryDirectory, RefusedResource } from "../../dataplane/config/memory-directory.ts";
-import type { Store } from "../../dataplane/store/port.ts";
+import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../dataplane/store/ports/purges.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
 import type { Random } from "../../operator/resolve/mint.ts";
 import { applyManifests } from "./apply-manifests.ts";
@@ -24,7 +24,7 @@ export interface ClusterOptions {
   readonly secretFiles: SecretFiles;
   readonly live: MemoryDirectory;
   readonly checkSchema: CheckSchema;
-  readonly store: Store;
+  readonly store: CollectionPurges & DocumentPurges & SessionPurges;
   readonly clock: Clock;
   readonly random: Random;
   readonly newUid: () => string;

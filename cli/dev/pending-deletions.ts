@@ -3,7 +3,7 @@
 
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
-import type { Store } from "../../dataplane/store/port.ts";
+import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../dataplane/store/ports/purges.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import { isOwn, ownSecretNames } from "../../operator/model/secret-names.ts";
@@ -84,7 +84,7 @@ function withData(deletion: PendingDeletion, known: DevState): readonly CustomRe
 
 export interface PurgeContext {
   readonly published: Published;
-  readonly store: Store;
+  readonly store: CollectionPurges & DocumentPurges & SessionPurges;
 }
 
 /** Even where data are retained, no token of the Project's sessions is accepted any more. */

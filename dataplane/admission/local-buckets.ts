@@ -5,14 +5,14 @@
 import type { Clock } from "../../core/clock.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { createMemoryBuckets } from "../store/memory-buckets.ts";
-import type { BucketStore, Budget, CounterStore, SpendOutcome } from "../store/port.ts";
+import type { Budget, Counters, SpendOutcome, TokenBuckets } from "../store/ports/limits.ts";
 
-export interface LocalBuckets extends BucketStore {
+export interface LocalBuckets extends TokenBuckets {
   /** Locally a bucket that holds the budget and fills within its window. */
   spend(budget: Budget): Promise<SpendOutcome>;
 }
 
-export function withLocalBuckets(store: BucketStore & Pick<CounterStore, "spend">, clock: Clock): LocalBuckets {
+export function withLocalBuckets(store: TokenBuckets & Pick<Counters, "spend">, clock: Clock): LocalBuckets {
   const local = createMemoryBuckets(clock);
   return {
     drawTokens: (bucket, wanted) =>

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { loginThrottled } from "../authenticate/refusals.ts";
-import type { Budget, CounterStore } from "../store/port.ts";
+import type { Budget, Counters } from "../store/ports/limits.ts";
 import { addressGroup } from "./client-address.ts";
 
 export interface LoginAttempt {
@@ -31,7 +31,7 @@ const failuresPerAddress = 100;
 const rememberFor = 1000;
 const maxRemembered = 10_000;
 
-export function createThrottle(counters: CounterStore, clock: Clock): Throttle {
+export function createThrottle(counters: Counters, clock: Clock): Throttle {
   /** Name of the (user name, address) budget → when to ask again, and when the client may, in milliseconds of the monotonic clock. */
   const exhausted = recentlyUsed<{ readonly askAgain: number; readonly retryAt: number }>(maxRemembered);
 

@@ -8,7 +8,7 @@ import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
-import type { BucketStore } from "../store/port.ts";
+import type { TokenBuckets } from "../store/ports/limits.ts";
 import { addressGroup } from "./client-address.ts";
 import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
 
@@ -30,7 +30,7 @@ export type ObserveLimited = (project: ProjectRef, limit: BucketPolicy["name"]) 
 /** Buckets that a replica remembers; of a forgotten one it asks the store. */
 const maxRemembered = 20_000;
 
-export function createRateLimits(buckets: BucketStore, clock: Clock, observe: ObserveLimited): RateLimits {
+export function createRateLimits(buckets: TokenBuckets, clock: Clock, observe: ObserveLimited): RateLimits {
   const known = recentlyUsed<SharedBucket>(maxRemembered);
 
   const bucketOf = (limit: BucketPolicy["name"], name: string, { requestsPerSecond, burst }: Rate): SharedBucket => {

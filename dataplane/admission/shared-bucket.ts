@@ -3,7 +3,7 @@
 // said is used up is refused without asking again until there is something, or a second has passed.
 
 import type { Clock } from "../../core/clock.ts";
-import type { BucketStore, TokenBucket } from "../store/port.ts";
+import type { TokenBucket, TokenBuckets } from "../store/ports/limits.ts";
 
 /** Milliseconds in which a portion has to be used up for the next one to be larger; also the most that one may hold of the rate. */
 const portionMs = 50;
@@ -20,7 +20,7 @@ export interface BucketPolicy {
 
 export class SharedBucket {
   readonly policy: BucketPolicy;
-  readonly #store: BucketStore;
+  readonly #store: TokenBuckets;
   readonly #clock: Clock;
   /** Tokens of the last portion that are left, and when it was drawn. All times are of the clock that nobody sets. */
   #own = 0;
@@ -36,7 +36,7 @@ export class SharedBucket {
   #waiting = 0;
   #drawing: Promise<void> | undefined;
 
-  constructor(policy: BucketPolicy, store: BucketStore, clock: Clock) {
+  constructor(policy: BucketPolicy, store: TokenBuckets, clock: Clock) {
     this.policy = policy;
     this.#store = store;
     this.#clock = clock;

@@ -1,7 +1,7 @@
 // Who sends a request, as authentication leaves it to authorization and to the log line.
 
 import type { Access, Role } from "../../core/config/types.ts";
-import type { Owner } from "../store/port.ts";
+import type { Owner } from "../store/ports/refs.ts";
 
 export interface AnonymousCaller {
   readonly kind: "anonymous";

@@ -7,7 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { KeyConfig, SigningRing, UserConfig } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
-import type { SessionStore } from "../store/session-store.ts";
+import type { EndedSessionFeed } from "../store/ports/sessions.ts";
 import { anonymous, type Caller, type KeyCaller, type UserCaller } from "./caller.ts";
 import { createEndedSessions, type EndedSessions } from "./ended-sessions.ts";
 import { createKeyRings, publicKeySet } from "./key-rings.ts";
@@ -33,7 +33,7 @@ export interface Authentication {
 
 export interface AuthenticationDeps {
   readonly directory: Directory;
-  readonly store: Pick<SessionStore, "followEndedSessions">;
+  readonly store: EndedSessionFeed;
   readonly clock: Clock;
   /** `iss` of a project's tokens: its configured path base, whatever address a request used. */
   readonly issuerOf: (project: LiveProject) => string;

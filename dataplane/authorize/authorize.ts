@@ -11,7 +11,7 @@ import type {
 } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
-import type { Visibility } from "../store/port.ts";
+import type { Visibility } from "../store/ports/refs.ts";
 
 /** What an allowed request may reach. */
 export interface ObjectGrant {

@@ -15,20 +15,14 @@ import { WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Gateway } from "../../core/redis/gateway.ts";
 import { fieldsOf, listOf, numberOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
-import { type MeasuredStore, measureKept } from "./measure-kept.ts";
-import {
-  type GoesOn,
-  type PurgedCollections,
-  type PurgedDocuments,
-  type PurgedSessions,
-  purgeCollection,
-  purgeProjectSessions,
-  purgeWholeDocument,
-} from "./purge-whole.ts";
+import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
+import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
+import { measureKept } from "./measure-kept.ts";
+import { type GoesOn, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
 
 export interface PurgeDeps {
   readonly gateway: Gateway;
-  readonly store: PurgedCollections & PurgedDocuments & PurgedSessions & MeasuredStore;
+  readonly store: CollectionPurges & DocumentPurges & SessionPurges & Sizes & ByteCounts;
   /** Told once everything of a purge order is gone, by the replica that notes so. */
   readonly onDone: (id: string, order: PurgeOrder) => void;
   readonly onFailed: (error: unknown) => void;

@@ -2,12 +2,8 @@
 // stored when the purge was last found to be in order.
 
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { CollectionRef, DocumentRef, DocumentStore, ObjectStore } from "../store/port.ts";
-import type { SessionStore } from "../store/session-store.ts";
-
-export type PurgedCollections = Pick<ObjectStore, "collectionIdentity" | "purge">;
-export type PurgedSessions = Pick<SessionStore, "purgeSessions">;
-export type PurgedDocuments = Pick<DocumentStore, "documentIdentity" | "purgeDocument">;
+import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
+import type { CollectionRef, DocumentRef } from "../store/ports/refs.ts";
 
 /** Asked before every step; where it says no, purging ends. */
 export type GoesOn = () => Promise<boolean>;
@@ -17,7 +13,7 @@ const objectsPerStep = 200;
 
 /** False when it was ended before nothing was left. */
 export function purgeCollection(
-  store: PurgedCollections,
+  store: CollectionPurges,
   collection: CollectionRef,
   goesOn: GoesOn = always,
 ): Promise<boolean> {
@@ -27,7 +23,7 @@ export function purgeCollection(
 
 /** False when it was ended before nothing was left. */
 export function purgeWholeDocument(
-  store: PurgedDocuments,
+  store: DocumentPurges,
   document: DocumentRef,
   goesOn: GoesOn = always,
 ): Promise<boolean> {
@@ -37,7 +33,7 @@ export function purgeWholeDocument(
 
 /** Needs no name for what is stored now: each session says whose it is. False when it was ended before nothing was left. */
 export async function purgeProjectSessions(
-  store: PurgedSessions,
+  store: SessionPurges,
   { project, projectUid }: { readonly project: ProjectRef; readonly projectUid: string },
   goesOn: GoesOn = always,
 ): Promise<boolean> {

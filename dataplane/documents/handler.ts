@@ -16,7 +16,7 @@ import {
   type SubjectOf,
 } from "../operation/plan.ts";
 import { beginWork } from "../operation/work.ts";
-import type { DocumentRef } from "../store/port.ts";
+import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
   type DocumentContext,

@@ -14,19 +14,19 @@ import { maxDepth } from "../http/read-body.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { factsOf, recordOf, replayed } from "../operation/idempotency.ts";
 import type {
-  DocumentRef,
+  DocumentReads,
   DocumentRefusal,
-  DocumentStore,
   DocumentWrite,
+  DocumentWrites,
   Expected,
   Expecting,
-  IdempotencyStore,
-  Path,
-} from "../store/port.ts";
+} from "../store/ports/documents.ts";
+import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
+import type { DocumentRef, Path } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 
 export interface DocumentDeps {
-  readonly store: DocumentStore & IdempotencyStore;
+  readonly store: DocumentReads & DocumentWrites & IdempotencyRecords;
   readonly lock: DocumentLock;
 }
 
@@ -40,7 +40,7 @@ export interface DocumentContext {
   readonly preconditions: Preconditions | undefined;
 }
 
-export async function readDocument(store: DocumentStore, context: DocumentContext): Promise<Answer> {
+export async function readDocument(store: DocumentReads, context: DocumentContext): Promise<Answer> {
   if (leadsTooDeep(context.path)) throw nothingThere();
   const text = textIn(context, await store.readAt(context.document, context.path));
   if (text === undefined) throw nothingThere();
@@ -137,7 +137,7 @@ function comparedAndSet<T extends { readonly outcome: string }>(
 }
 
 async function repeated<T extends { readonly outcome: string }>(
-  store: DocumentStore,
+  store: DocumentReads & DocumentWrites,
   context: DocumentContext,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,
 ): Promise<T> {
@@ -160,12 +160,12 @@ function asExpectation(text: string | undefined): Expected {
 }
 
 /** What is at the path; undefined = nothing. */
-async function currentText(store: DocumentStore, context: DocumentContext): Promise<string | undefined> {
+async function currentText(store: DocumentReads, context: DocumentContext): Promise<string | undefined> {
   if (leadsTooDeep(context.path)) return undefined;
   return textIn(context, await store.readAt(context.document, context.path));
 }
 
-function textIn(context: DocumentContext, result: Awaited<ReturnType<DocumentStore["readAt"]>>): string | undefined {
+function textIn(context: DocumentContext, result: Awaited<ReturnType<DocumentReads["readAt"]>>): string | undefined {
   // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
   const found = result.outcome === "missing_document" ? readAt(context.rootKey.initialValue, context.path) : result;
   return found.outcome === "found" ? found.text : undefined;
@@ -173,7 +173,7 @@ function textIn(context: DocumentContext, result: Awaited<ReturnType<DocumentSto
 
 /** Repeats `write` once after storing the initial value, when the store says that it wrote nothing for want of one. */
 async function seeded<T extends { readonly outcome: string }>(
-  store: DocumentStore,
+  store: DocumentWrites,
   context: DocumentContext,
   write: () => Promise<T>,
 ): Promise<T> {

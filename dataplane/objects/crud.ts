@@ -20,7 +20,9 @@ import {
 import type { Patch } from "../http/patch.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { factsOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
-import type { CollectionRef, IdempotencyStore, ObjectStore, Owner, StoredObject } from "../store/port.ts";
+import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
+import type { ObjectReads, ObjectWrites, StoredObject } from "../store/ports/objects.ts";
+import type { CollectionRef, Owner } from "../store/ports/refs.ts";
 import { isObjectId, type ObjectIds } from "./object-ids.ts";
 import {
   type Metadata,
@@ -33,7 +35,7 @@ import {
 } from "./validate-object.ts";
 
 export interface ObjectDeps {
-  readonly store: ObjectStore & IdempotencyStore;
+  readonly store: ObjectReads & ObjectWrites & IdempotencyRecords;
   readonly clock: Clock;
   readonly newId: ObjectIds;
 }
@@ -95,7 +97,7 @@ function metadataBy(caller: Caller, created: number): Metadata {
 }
 
 export async function readObject(
-  store: ObjectStore,
+  store: ObjectReads,
   context: ObjectContext,
   id: string,
   fields?: Selection,
@@ -160,7 +162,7 @@ async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id:
   }
 }
 
-async function mustRead(store: ObjectStore, context: ObjectContext, id: string): Promise<StoredObject> {
+async function mustRead(store: ObjectReads, context: ObjectContext, id: string): Promise<StoredObject> {
   const stored = isObjectId(id) ? await store.read(context.collection, id, context.grant.visible) : undefined;
   if (!stored) throw missing();
   return stored;

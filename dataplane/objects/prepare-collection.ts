@@ -4,7 +4,8 @@
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { projectName } from "../../core/config/config-keys.ts";
 import type { LiveResource } from "../config/directory.ts";
-import type { CollectionRef, IndexState, ObjectStore } from "../store/port.ts";
+import type { IndexState, ObjectIndexes } from "../store/ports/indexes.ts";
+import type { CollectionRef } from "../store/ports/refs.ts";
 
 export interface CollectionPreparer {
   /** Returns nothing when there is nothing to wait for: every request but a resource's first. */
@@ -23,7 +24,7 @@ const stepPauseMs = 2;
 const retryPauseMs = 1_000;
 
 export function createCollectionPreparer(
-  store: ObjectStore,
+  store: ObjectIndexes,
   onBuildFailed: (error: unknown) => void,
 ): CollectionPreparer {
   const prepared = new WeakSet<LiveResource>();

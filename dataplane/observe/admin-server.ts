@@ -6,14 +6,14 @@ import { projectName } from "../../core/config/config-keys.ts";
 import { type FollowedToken, openRoute, requireToken } from "../../core/http/second-port-access.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Quotas, UsageReport } from "../quotas/quotas.ts";
-import type { Store } from "../store/port.ts";
+import type { HealthCheck } from "../store/port.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Usage } from "./usage.ts";
 import { type PageProject, usagePage } from "./usage-page.ts";
 
 export interface AdminDeps {
   readonly directory: Directory;
-  readonly store: Pick<Store, "health">;
+  readonly store: HealthCheck;
   readonly metrics: Metrics;
   readonly usage: Usage;
   readonly quotas: Pick<Quotas, "reports">;

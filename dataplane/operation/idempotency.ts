@@ -8,7 +8,8 @@ import type { ProjectConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
-import type { IdempotencyRecord, Path } from "../store/port.ts";
+import type { IdempotencyRecord } from "../store/ports/idempotency.ts";
+import type { Path } from "../store/ports/refs.ts";
 
 const quoted = /^"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"$/;
 const bare = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/;

@@ -11,7 +11,7 @@ import type { Directory, LiveProject } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange, RequestCounters } from "../http/exchange.ts";
 import type { AccessRule, Subject, Target } from "../route/route.ts";
-import type { Store } from "../store/port.ts";
+import type { DataStore } from "../store/port.ts";
 
 /** A known caller's allowed method on a known target: what a feature decides by, beside the subject. */
 export interface Asked {
@@ -42,7 +42,7 @@ export interface OperationPlan extends PlanBase {
   /** Who may read what it is about. */
   readonly read: Permission;
   /** The store, or for the writes of a project with a quota the one that keeps it. */
-  readonly store: Store;
+  readonly store: DataStore;
   /** Its project's share of the replica. */
   readonly limiter: ProjectLimiter;
   /** What it costs of that share, without its answer. */
@@ -52,9 +52,9 @@ export interface OperationPlan extends PlanBase {
 
 /** What deciding asks of the program. */
 export interface PlanDeps {
-  readonly store: Store;
+  readonly store: DataStore;
   readonly fairShare: FairShareLimiter;
-  readonly quotas: { storeFor(project: LiveProject): Store };
+  readonly quotas: { storeFor(project: LiveProject): DataStore };
   readonly countersOf: (project: LiveProject, target: Target, method: string) => RequestCounters | undefined;
 }
 

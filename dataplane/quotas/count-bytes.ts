@@ -3,7 +3,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { projectName } from "../../core/config/config-keys.ts";
-import type { CollectionRef, FiguresStore } from "../store/port.ts";
+import type { CollectionRef } from "../store/ports/refs.ts";
+import type { ByteCounts } from "../store/ports/sizes.ts";
 
 /** Rest between two steps, so that requests come first. */
 const pauseMs = 2;
@@ -14,7 +15,7 @@ export interface ByteCounter {
   close(): Promise<void>;
 }
 
-export function createByteCounter(store: Pick<FiguresStore, "countBytes">): ByteCounter {
+export function createByteCounter(store: ByteCounts): ByteCounter {
   const running = new Map<string, Promise<void>>();
   let isClosed = false;
 

@@ -3,7 +3,8 @@
 import type { QuotaKind } from "../../core/config/quota-uses.ts";
 import type { ProjectConfig } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { CollectionFigures, CollectionRef, FiguresStore } from "../store/port.ts";
+import type { CollectionRef } from "../store/ports/refs.ts";
+import type { CollectionSize, Sizes } from "../store/ports/sizes.ts";
 
 export type Figures = Readonly<Record<QuotaKind, number>>;
 export type SomeFigures = Readonly<Partial<Figures>>;
@@ -26,10 +27,8 @@ export interface ReadFigures {
   readonly uncounted: readonly CollectionRef[];
 }
 
-type Figured = Pick<FiguresStore, "collectionFigures" | "documentFigures">;
-
 /** Of what is served. */
-export function readFigures(store: Figured, { config, resources, rootKeys }: LiveProject): Promise<ReadFigures> {
+export function readFigures(store: Sizes, { config, resources, rootKeys }: LiveProject): Promise<ReadFigures> {
   const names = { resources: [...resources.keys()], rootKeys: [...rootKeys.keys()], areWritten: true };
   return readFiguresOf(store, config, names);
 }
@@ -42,7 +41,7 @@ export interface StoredNames {
 }
 
 export async function readFiguresOf(
-  store: Figured,
+  store: Sizes,
   config: ProjectConfig,
   { resources, rootKeys, areWritten }: StoredNames,
 ): Promise<ReadFigures> {
@@ -51,10 +50,10 @@ export async function readFiguresOf(
   const asked = objects === undefined && bytes === undefined ? [] : refs;
   const documents = bytes === undefined && documentKeys === undefined ? [] : rootKeys;
   const [collections, values] = await Promise.all([
-    Promise.all(asked.map((collection) => store.collectionFigures(collection))),
-    Promise.all(documents.map((rootKey) => store.documentFigures({ project: config, rootKey }))),
+    Promise.all(asked.map((collection) => store.collectionSize(collection))),
+    Promise.all(documents.map((rootKey) => store.documentSize({ project: config, rootKey }))),
   ]);
-  const isUncounted = (each: CollectionFigures | undefined): boolean =>
+  const isUncounted = (each: CollectionSize | undefined): boolean =>
     each?.isCounted === false && (areWritten || each.objects > 0);
   return {
     figures: {

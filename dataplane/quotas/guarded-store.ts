@@ -6,101 +6,119 @@ import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import { membersIn } from "../../core/json/members.ts";
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
-import type {
-  CollectionRef,
-  DocumentRef,
-  DocumentWrite,
-  IdempotencyRecord,
-  IdempotencyStore,
-  NewObject,
-  Path,
-  Repeated,
-  Store,
-  StoredObject,
-} from "../store/port.ts";
+import type { DataStore } from "../store/port.ts";
+import type { DocumentWrite, DocumentWrites, PutLimits } from "../store/ports/documents.ts";
+import type { IdempotencyRecord, IdempotencyRecords, Repeated } from "../store/ports/idempotency.ts";
+import type { ObjectWrites } from "../store/ports/objects.ts";
+import type { CollectionRef, DocumentRef, Path } from "../store/ports/refs.ts";
+import type { Sizes } from "../store/ports/sizes.ts";
+import { type Method, wrapMethods } from "../store/wrap-methods.ts";
 import type { SomeFigures } from "./figures.ts";
 import type { Held, ProjectUsage, Want } from "./project-usage.ts";
 
-export function guardedStore(store: Store, usage: ProjectUsage, quota: ProjectQuota): Store {
-  const guard = { store, usage, quota };
-  const freeing = <T>(removal: Promise<T>): Promise<T> => removal.finally(usage.freed);
-  const repeatable = createRepeatableWrite(store);
-  return {
-    ...store,
-    create: (collection, object, maxObjects) =>
-      repeatable(collection, object.record, async () => {
-        const added = { objects: 1, ...(quota.bytes !== undefined && { bytes: Buffer.byteLength(object.text) }) };
-        const held = await usage.hold(quota, { sure: added });
-        const write = store.create(collection, object, maxObjects);
-        return settled(held, write, added, ({ outcome }) => (outcome === "created" ? added : {}));
-      }),
-    async initialise(document, text) {
-      // What a root key begins with its owner wrote: it counts, and is never refused.
-      const isStored = await store.initialise(document, text);
-      if (isStored) usage.added({ bytes: Buffer.byteLength(text), documentKeys: membersIn(text) });
-      return isStored;
-    },
-    replace: (collection, object, previous) => replace(guard, collection, object, previous),
-    insertAt(document, path, text, limits) {
-      const sure = path.length === 1 && quota.documentKeys !== undefined ? { documentKeys: 1 } : {};
-      const want = { sure, upTo: growth(quota, path, text) };
-      const write = ({ bytes }: SomeFigures) =>
-        store.insertAt(document, path, text, { ...limits, ...(bytes !== undefined && { maxGrowth: bytes }) });
-      return repeatable(document, limits.record, () => written(guard, want, sure, write));
-    },
-    putAt(document, path, text, limits) {
-      const isCounted = path.length === 0 && quota.documentKeys !== undefined;
-      return (isCounted ? putWhole : put)(guard, { document, path, text, limits });
-    },
-    remove: (...args) => freeing(store.remove(...args)),
-    removeUnchanged: (...args) => freeing(store.removeUnchanged(...args)),
-    removeAt: (...args) => freeing(store.removeAt(...args)),
-  };
+type GuardedWrites = ObjectWrites & DocumentWrites;
+
+/** Carries a write out within the quota; `write` is the store's own. */
+type Rule<Write extends (...args: never[]) => unknown> = (
+  guard: Guard,
+  write: Write,
+  args: Parameters<Write>,
+) => ReturnType<Write>;
+
+/** The compiler wants a rule for every write that the store has; everything else passes. */
+const rules: { readonly [Name in keyof GuardedWrites]: Rule<GuardedWrites[Name]> } = {
+  create: ({ usage, quota, repeatable }, write, [collection, object, maxObjects]) =>
+    repeatable(collection, object.record, async () => {
+      const added = { objects: 1, ...(quota.bytes !== undefined && { bytes: Buffer.byteLength(object.text) }) };
+      const held = await usage.hold(quota, { sure: added });
+      const created = write(collection, object, maxObjects);
+      return settled(held, created, added, ({ outcome }) => (outcome === "created" ? added : {}));
+    }),
+  async replace({ usage, quota }, write, [collection, object, before]) {
+    const bytes = quota.bytes === undefined ? 0 : Buffer.byteLength(object.text) - Buffer.byteLength(before.text);
+    if (bytes <= 0) {
+      const result = await write(collection, object, before);
+      if (bytes < 0) usage.freed();
+      return result;
+    }
+    const held = await usage.hold(quota, { sure: { bytes } });
+    const replaced = write(collection, object, before);
+    return settled(held, replaced, { bytes }, ({ outcome }) => (outcome === "replaced" ? { bytes } : {}));
+  },
+  async initialise({ usage }, write, [document, text]) {
+    // What a root key begins with its owner wrote: it counts, and is never refused.
+    const isStored = await write(document, text);
+    if (isStored) usage.added({ bytes: Buffer.byteLength(text), documentKeys: membersIn(text) });
+    return isStored;
+  },
+  insertAt(guard, write, [document, path, text, limits]) {
+    const { quota, repeatable } = guard;
+    const sure = path.length === 1 && quota.documentKeys !== undefined ? { documentKeys: 1 } : {};
+    const want = { sure, upTo: growth(quota, path, text) };
+    return repeatable(document, limits.record, () =>
+      written(guard, want, sure, ({ bytes }) =>
+        write(document, path, text, { ...limits, ...(bytes !== undefined && { maxGrowth: bytes }) }),
+      ),
+    );
+  },
+  putAt(guard, write, [document, path, text, limits]) {
+    const isCounted = path.length === 0 && guard.quota.documentKeys !== undefined;
+    return (isCounted ? putWhole : put)(guard, write, { document, path, text, limits });
+  },
+  remove: freeing,
+  removeUnchanged: freeing,
+  removeAt: freeing,
+};
+
+function freeing<Args extends readonly unknown[], T>(
+  { usage }: Guard,
+  write: (...args: Args) => Promise<T>,
+  args: Args,
+): Promise<T> {
+  return write(...args).finally(usage.freed);
 }
+
+type AnyRule = (guard: Guard, write: Method, args: readonly unknown[]) => unknown;
 
 interface Guard {
-  readonly store: Store;
   readonly usage: ProjectUsage;
   readonly quota: ProjectQuota;
+  readonly repeatable: RepeatableWrite;
+  readonly documentSize: Sizes["documentSize"];
 }
 
-async function replace(
-  { store, usage, quota }: Guard,
-  collection: CollectionRef,
-  object: NewObject,
-  before: StoredObject,
-) {
-  const bytes = quota.bytes === undefined ? 0 : Buffer.byteLength(object.text) - Buffer.byteLength(before.text);
-  if (bytes <= 0) {
-    const result = await store.replace(collection, object, before);
-    if (bytes < 0) usage.freed();
-    return result;
-  }
-  const held = await usage.hold(quota, { sure: { bytes } });
-  const write = store.replace(collection, object, before);
-  return settled(held, write, { bytes }, ({ outcome }) => (outcome === "replaced" ? { bytes } : {}));
+export function guardedStore(store: DataStore & Sizes, usage: ProjectUsage, quota: ProjectQuota): DataStore {
+  const documentSize: Sizes["documentSize"] = (document) => store.documentSize(document);
+  const guard: Guard = { usage, quota, repeatable: createRepeatableWrite(store), documentSize };
+  const ruleOf = rules as unknown as Readonly<Partial<Record<string, AnyRule>>>;
+  return wrapMethods(store, (name, method) => {
+    const rule = ruleOf[name];
+    return rule === undefined ? method : (...args) => rule(guard, method, args);
+  });
 }
 
 /** Each repetition means that others removed members in between. */
 const maxAttempts = 10;
 
+type PutAt = DocumentWrites["putAt"];
+
 interface Put {
   readonly document: DocumentRef;
   readonly path: Path;
   readonly text: string;
-  readonly limits: Parameters<Store["putAt"]>[3];
+  readonly limits: PutLimits;
 }
 
 /** A PUT that may add a key is carried out as one that may not where no key has room: only the store knows which it is. */
-async function put(guard: Guard, { document, path, text, limits }: Put): Promise<DocumentWrite> {
-  const { store, usage, quota } = guard;
+async function put(guard: Guard, write: PutAt, { document, path, text, limits }: Put): Promise<DocumentWrite> {
+  const { usage, quota } = guard;
   const mayAddKey = path.length === 1 && limits.mayCreate && quota.documentKeys !== undefined;
   const upTo = { ...growth(quota, path, text), ...(mayAddKey && { documentKeys: 1 }) };
   let lacksKey = false;
   const result = await written(guard, { upTo }, {}, ({ bytes, documentKeys }) => {
     lacksKey = mayAddKey && documentKeys === 0;
     const mayCreate = limits.mayCreate && !lacksKey;
-    return store.putAt(document, path, text, {
+    return write(document, path, text, {
       ...limits,
       mayCreate,
       ...(bytes !== undefined && { maxGrowth: bytes }),
@@ -114,14 +132,14 @@ async function put(guard: Guard, { document, path, text, limits }: Put): Promise
  * A whole value is measured by what it adds to the members of the one that it replaces. Should that one have lost some when the store
  * comes to replace it, it is measured again: what was lost may be other root keys' by now.
  */
-async function putWhole(guard: Guard, { document, path, text, limits }: Put): Promise<DocumentWrite> {
-  const { store, usage, quota } = guard;
+async function putWhole(guard: Guard, write: PutAt, { document, path, text, limits }: Put): Promise<DocumentWrite> {
+  const { usage, quota, documentSize } = guard;
   const members = membersIn(text);
   for (let attempt = 1; ; attempt += 1) {
-    const added = members - (await store.documentFigures(document)).members;
+    const added = members - (await documentSize(document)).members;
     const sure = { documentKeys: Math.max(0, added) };
     const result = await written(guard, { sure, upTo: growth(quota, path, text) }, sure, ({ bytes }) =>
-      store.putAt(document, path, text, {
+      write(document, path, text, {
         ...limits,
         minMembers: members - sure.documentKeys,
         ...(bytes !== undefined && { maxGrowth: bytes }),
@@ -190,8 +208,8 @@ export type RepeatableWrite = <T>(
   write: () => Promise<T>,
 ) => Promise<T | Repeated>;
 
-export function createRepeatableWrite(store: IdempotencyStore): RepeatableWrite {
-  /** By the receipt's key. */
+export function createRepeatableWrite(store: IdempotencyRecords): RepeatableWrite {
+  /** By the record's key. */
   const mutex = createKeyedMutex();
   return async (of, record, write) => {
     if (record === undefined) return write();

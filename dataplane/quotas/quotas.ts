@@ -6,7 +6,8 @@ import { projectName } from "../../core/config/config-keys.ts";
 import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota, ProjectRef } from "../../core/config/types.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import type { Store } from "../store/port.ts";
+import type { DataStore } from "../store/port.ts";
+import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
 import { createByteCounter } from "./count-bytes.ts";
 import { type Figures, plus, readFigures } from "./figures.ts";
 import { guardedStore } from "./guarded-store.ts";
@@ -20,7 +21,7 @@ export interface UsageReport {
 
 export interface Quotas {
   /** The store for the project's writes: the very store where there is no quota. */
-  storeFor(project: LiveProject): Store;
+  storeFor(project: LiveProject): DataStore;
   /** Of every project with a quota, as this replica knows it. */
   reports(): readonly UsageReport[];
   /** Ends the work in the background. */
@@ -28,7 +29,7 @@ export interface Quotas {
 }
 
 export interface QuotasDeps {
-  readonly store: Store;
+  readonly store: DataStore & Sizes & ByteCounts;
   readonly clock: Clock;
   readonly directory: Pick<Directory, "loaded">;
   /** How often projects are looked through for some that are to be looked at, 5,000 by default. */
@@ -45,7 +46,7 @@ interface Guarded {
   /** As of the last request; what the store is asked for follows it. */
   project: LiveProject;
   quota: ProjectQuota;
-  store: Store;
+  store: DataStore;
 }
 
 export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, onFailed }: QuotasDeps): Quotas {

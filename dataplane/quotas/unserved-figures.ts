@@ -4,7 +4,8 @@
 import type { Clock } from "../../core/clock.ts";
 import type { UnservedData } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { CollectionRef, FiguresStore } from "../store/port.ts";
+import type { CollectionRef } from "../store/ports/refs.ts";
+import type { Sizes } from "../store/ports/sizes.ts";
 import { type Figures, noFigures, plus, type ReadFigures, readFiguresOf } from "./figures.ts";
 
 export type UnservedFigures = (project: LiveProject) => Promise<ReadFigures>;
@@ -17,10 +18,7 @@ const freshMs = 60_000;
  */
 const atOnce = 50;
 
-export function createUnservedFigures(
-  store: Pick<FiguresStore, "collectionFigures" | "documentFigures">,
-  clock: Clock,
-): UnservedFigures {
+export function createUnservedFigures(store: Sizes, clock: Clock): UnservedFigures {
   const known = new WeakMap<LiveProject, { readonly read: ReadFigures; readonly at: number }>();
 
   return async (project) => {
@@ -41,7 +39,7 @@ export function createUnservedFigures(
 }
 
 async function readSome(
-  store: Pick<FiguresStore, "collectionFigures" | "documentFigures">,
+  store: Sizes,
   { config }: LiveProject,
   unserved: readonly UnservedData[],
 ): Promise<ReadFigures> {

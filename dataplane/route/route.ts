@@ -7,7 +7,7 @@ import type { Operation, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { percentDecoded } from "../../core/http/percent-decoded.ts";
 import type { LiveProject, LiveResource } from "../config/directory.ts";
-import type { Path } from "../store/port.ts";
+import type { Path } from "../store/ports/refs.ts";
 
 export const maxPathBytes = 8 * 1024;
 export const maxSegmentBytes = 1024;

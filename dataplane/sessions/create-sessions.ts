@@ -8,8 +8,8 @@ import { systemTimers, type Timers } from "../../core/timers.ts";
 import { createThrottle } from "../admission/login-throttle.ts";
 import type { Authentication } from "../authenticate/create-authentication.ts";
 import type { Directory } from "../config/directory.ts";
-import type { CounterStore } from "../store/port.ts";
-import type { SessionStore } from "../store/session-store.ts";
+import type { Counters } from "../store/ports/limits.ts";
+import type { SessionReads, SessionWrites } from "../store/ports/sessions.ts";
 import { createSessionManager, type SessionManager } from "./manage-sessions.ts";
 import type { AuthenticationObservation } from "./observation.ts";
 import { createSessionOpener, type SessionOpener } from "./open-session.ts";
@@ -21,7 +21,7 @@ export type Sessions = SessionOpener & SessionManager & { close(): void };
 
 export interface SessionsDeps {
   readonly directory: Directory;
-  readonly store: SessionStore & CounterStore;
+  readonly store: SessionReads & SessionWrites & Counters;
   readonly clock: Clock;
   readonly authentication: Pick<Authentication, "tokens" | "ended">;
   /** By default as many comparisons at once as leave a core free, with 64 waiting. */

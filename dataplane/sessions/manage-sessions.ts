@@ -9,13 +9,13 @@ import { liveValue } from "../authenticate/create-authentication.ts";
 import type { EndedSessions } from "../authenticate/ended-sessions.ts";
 import { authenticationRequired, sessionEndedHere, sessionNotFound } from "../authenticate/refusals.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import type { SessionRecord, SessionStore } from "../store/session-store.ts";
+import type { SessionReads, SessionRecord, SessionWrites } from "../store/ports/sessions.ts";
 import type { Observe } from "./observation.ts";
 import type { SessionEnd, UnfinishedWrites } from "./unfinished-writes.ts";
 
 export interface SessionManagerDeps {
   readonly directory: Directory;
-  readonly store: SessionStore;
+  readonly store: SessionReads & Pick<SessionWrites, "endSession">;
   readonly clock: Clock;
   readonly ended: EndedSessions;
   readonly unfinished: UnfinishedWrites<SessionEnd>;

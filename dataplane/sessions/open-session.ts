@@ -20,14 +20,14 @@ import {
 } from "../authenticate/refusals.ts";
 import type { TokenClaims, Tokens } from "../authenticate/tokens.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import type { SessionStore } from "../store/session-store.ts";
+import type { SessionReads, SessionWrites } from "../store/ports/sessions.ts";
 import type { Observe } from "./observation.ts";
 import type { PasswordVerifier } from "./passwords.ts";
 import type { SessionRefresh, UnfinishedWrites } from "./unfinished-writes.ts";
 
 export interface OpenSessionDeps {
   readonly directory: Directory;
-  readonly store: SessionStore;
+  readonly store: SessionReads & SessionWrites;
   readonly clock: Clock;
   readonly tokens: Tokens;
   readonly ended: EndedSessions;

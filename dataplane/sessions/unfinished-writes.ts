@@ -34,7 +34,7 @@ export interface UnfinishedWrites<Write extends OfSession> {
 
 export interface UnfinishedWritesParts<Write> {
   readonly write: (write: Write) => Promise<unknown>;
-  /** Names what keeps a project's sessions (SessionStore). */
+  /** Names what keeps a project's sessions (store/ports/sessions.ts). */
   readonly keeperOf: (project: ProjectRef) => string;
   readonly timers: Timers;
   readonly monotonic: () => number;

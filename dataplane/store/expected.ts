@@ -1,7 +1,8 @@
 // Decides, from a document's text, whether a write finds at its path what it expects there (Expected in port.ts).
 
 import { readAt } from "../../core/json/splice.ts";
-import type { Expected, Path } from "./port.ts";
+import type { Expected } from "./ports/documents.ts";
+import type { Path } from "./ports/refs.ts";
 
 interface Changed {
   readonly outcome: "changed";

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import type { BucketStore, TokenBucket } from "./port.ts";
+import type { TokenBucket, TokenBuckets } from "./ports/limits.ts";
 
 interface State {
   tokens: number;
@@ -15,7 +15,7 @@ interface State {
 /** Buckets that are kept; one that was used longest ago begins anew, full. */
 const maxBuckets = 20_000;
 
-export function createMemoryBuckets(clock: Clock): BucketStore {
+export function createMemoryBuckets(clock: Clock): TokenBuckets {
   const states = recentlyUsed<State>(maxBuckets);
 
   function stateOf({ name, burst }: TokenBucket, now: number): State {

@@ -28,7 +28,12 @@ const otherKinds: OtherThanCalls = {
 };
 
 /** Where the metric's label is another one than the method's name: dashboards may have it. */
-const labels: Readonly<Partial<Record<keyof Store, string>>> = { pageAfter: "walk", idempotencyRecord: "receipt" };
+const labels: Readonly<Partial<Record<keyof Store, string>>> = {
+  pageAfter: "walk",
+  idempotencyRecord: "receipt",
+  collectionSize: "collectionFigures",
+  documentSize: "documentFigures",
+};
 
 export function observedStore(store: Store, observe: Observe | undefined): Store {
   const calls = new Calls(observe);

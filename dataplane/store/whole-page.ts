@@ -1,7 +1,7 @@
 // Makes a page whole whose first part a store has read: what is left of it is read in further parts, as long as the page is not too
 // long, and only once the caller lets it.
 
-import type { Page, PageRange } from "./port.ts";
+import type { Page, PageRange } from "./ports/lists.ts";
 
 /** What one step of a store reads of a page. */
 export interface PagePart {

@@ -3,7 +3,7 @@
 
 import { systemClock } from "../../core/clock.ts";
 import { createObjectIds } from "../../dataplane/objects/object-ids.ts";
-import type { CollectionRef } from "../../dataplane/store/port.ts";
+import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { bookText } from "./subjects.ts";
 

@@ -24,8 +24,8 @@ describe("a quota of document keys while a whole value is on its way", () => {
     let goOn = (): void => undefined;
     let isAsked = false;
     let waits = false;
-    const documentFigures: Store["documentFigures"] = async (document) => {
-      const figures = await store.documentFigures(document);
+    const documentSize: Store["documentSize"] = async (document) => {
+      const figures = await store.documentSize(document);
       if (waits && document.rootKey === "kv") {
         waits = false;
         isAsked = true;
@@ -35,7 +35,7 @@ describe("a quota of document keys while a whole value is on its way", () => {
       }
       return figures;
     };
-    const served = await serveFrom({ ...store, documentFigures }, [shop], {
+    const served = await serveFrom({ ...store, documentSize }, [shop], {
       quotaRoundMs: 600_000,
     });
     const ask = async (method: string, path: string, body?: unknown) =>

@@ -371,6 +371,6 @@ describeReplicasEverywhere("a quota", (serveTwice) => {
     const read: string[] = [];
     for await (const texts of one.store.scan(collection, {})) read.push(...texts);
     const bytes = Buffer.byteLength(read.join(""));
-    expect(await other.store.collectionFigures(collection)).toEqual({ objects: 40, bytes, isCounted: true });
+    expect(await other.store.collectionSize(collection)).toEqual({ objects: 40, bytes, isCounted: true });
   });
 });

@@ -13,7 +13,8 @@ import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { DataFolderUnusable } from "../../dataplane/store/embedded/open-database.ts";
 import { applicationId, schemaSteps } from "../../dataplane/store/embedded/schema.ts";
-import type { CollectionRef, Store } from "../../dataplane/store/port.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
@@ -63,10 +64,10 @@ describe("the data folder of an embedded store", () => {
     database.close();
     const store = await openStore();
     const of = (resource: string) => ({ project: { namespace: "ns", name: "shop" }, resource });
-    expect(await store.collectionFigures(of("books"))).toEqual({ objects: 2, bytes: 27, isCounted: true });
-    expect(await store.collectionFigures(of("films"))).toEqual({ objects: 0, bytes: 0, isCounted: true });
+    expect(await store.collectionSize(of("books"))).toEqual({ objects: 2, bytes: 27, isCounted: true });
+    expect(await store.collectionSize(of("films"))).toEqual({ objects: 0, bytes: 0, isCounted: true });
     await store.remove(of("books"), "b", {});
-    expect(await store.collectionFigures(of("books"))).toEqual({ objects: 1, bytes: 10, isCounted: true });
+    expect(await store.collectionSize(of("books"))).toEqual({ objects: 1, bytes: 10, isCounted: true });
   });
 
   it("keeps everything over a restart, and nothing of dropped indexes", async () => {

@@ -78,7 +78,7 @@ describe("an order to measure", () => {
       ),
     );
     // Nothing was removed, and nobody is told of a purge.
-    expect((await store.collectionFigures({ project, resource: "books" })).objects).toBe(450);
+    expect((await store.collectionSize({ project, resource: "books" })).objects).toBe(450);
     expect(carriedOut).toEqual([]);
     for (const id of ["size-1", "size-2"]) await purges.forget(id);
     expect(await purges.sizes()).toEqual(new Map());

@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
-import type { DocumentRef, Store } from "../../dataplane/store/port.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import type { DocumentRef } from "../../dataplane/store/ports/refs.ts";
 import { collectionKeys, documentKeys } from "../../dataplane/store/redis/keys.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";

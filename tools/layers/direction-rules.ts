@@ -145,8 +145,8 @@ function stepMessage(step: Step): string | undefined {
   const apart = features[program] ?? [];
   if (apart.includes(from) && apart.includes(to))
     return `${from} and ${to} are features, which know nothing of each other: it must not import ${target}`;
-  if (to === "store" && target.split("/").length > 3)
-    return `only app.ts chooses a store: import the port, not ${target}`;
+  if (to === "store" && target.split("/").length > 3 && !target.startsWith("dataplane/store/ports/"))
+    return `only app.ts chooses a store: import a port, not ${target}`;
   return undefined;
 }
 

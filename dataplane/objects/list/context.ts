@@ -2,7 +2,7 @@
 
 import type { IndexField } from "../../../core/config/types.ts";
 import type { Semaphore } from "../../../core/semaphore.ts";
-import type { ObjectStore, Page, PageRange } from "../../store/port.ts";
+import type { ObjectLists, Page, PageRange } from "../../store/ports/lists.ts";
 import type { ObjectContext } from "../crud.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
 import type { Cursor } from "./cursor.ts";
@@ -42,7 +42,7 @@ export interface ListRequest extends PreparedList {
 export const pageLength = 16 * 1024 * 1024;
 
 export interface ListContext {
-  readonly store: ObjectStore;
+  readonly store: ObjectLists;
   readonly context: ObjectContext;
   readonly request: ListRequest;
   /** Awaited once before a long page is read to its end. */

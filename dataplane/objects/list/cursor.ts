@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { Problem } from "../../../core/errors/problem.ts";
 import { betweenValues } from "../../store/order.ts";
-import type { Position } from "../../store/port.ts";
+import type { Position } from "../../store/ports/lists.ts";
 import type { IndexUse, Restrictions } from "./plan.ts";
 import type { Order } from "./sort.ts";
 

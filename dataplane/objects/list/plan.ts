@@ -3,7 +3,7 @@
 
 import type { IndexField } from "../../../core/config/types.ts";
 import { betweenValues } from "../../store/order.ts";
-import type { FieldQuery } from "../../store/port.ts";
+import type { FieldQuery } from "../../store/ports/lists.ts";
 import { common, equalTo, type ValueRange } from "../../store/ranges.ts";
 import type { Condition } from "./conditions.ts";
 import type { Order, SortKey } from "./sort.ts";

@@ -6,7 +6,7 @@ import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
 import type { Answer } from "../../http/answer.ts";
 import { currentAnswer } from "../../http/conditional-requests.ts";
-import type { ObjectStore } from "../../store/port.ts";
+import type { ObjectLists } from "../../store/ports/lists.ts";
 import type { ObjectContext } from "../crud.ts";
 import { type ListContext, type ListPage, type ListRequest, rangeOf } from "./context.ts";
 import { cursorOf, cursorText, positionOf } from "./cursor.ts";
@@ -14,7 +14,7 @@ import { type IndexUse, type ListPlan, restrictionsOf } from "./plan.ts";
 import type { ListQuery } from "./query.ts";
 import { listByScan } from "./run-by-scan.ts";
 
-export async function listObjects(store: ObjectStore, context: ObjectContext, request: ListRequest): Promise<Answer> {
+export async function listObjects(store: ObjectLists, context: ObjectContext, request: ListRequest): Promise<Answer> {
   const { query, scanSemaphore } = request;
   let hasTurn = false;
   // What is long waits for the semaphore, as scans do: a project that is alone may have 64 pages under way.

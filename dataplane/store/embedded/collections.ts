@@ -4,7 +4,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { FieldPlace, IndexField } from "../../../core/config/types.ts";
 import { isSamePlace } from "../order.ts";
-import type { CollectionRef, IndexState, Owner, Visibility } from "../port.ts";
+import type { IndexState } from "../ports/indexes.ts";
+import type { CollectionRef, Owner, Visibility } from "../ports/refs.ts";
 
 /** An index, and the number under which its entries stand. */
 export interface Ordering extends IndexState {

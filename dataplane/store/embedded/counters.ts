@@ -1,9 +1,9 @@
-// CounterStore in memory: one process holds the database and counts alone, and a sync of the disk for every counted request
+// Counters in memory: one process holds the database and counts alone, and a sync of the disk for every counted request
 // would cost more than the limit protects. A restart forgets the counts. A window begins with the first spend.
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
-import type { Budget, CounterStore, SpendOutcome } from "../port.ts";
+import type { Budget, Counters, SpendOutcome } from "../ports/limits.ts";
 
 interface Window {
   spent: number;
@@ -14,7 +14,7 @@ interface Window {
 /** Windows that ended are swept when as many were added as were left by the last sweep, and this many. */
 const sweepAfter = 1_024;
 
-export function createCounters(clock: Clock): CounterStore {
+export function createCounters(clock: Clock): Counters {
   const windows = new Map<string, Window>();
   let addedSinceSweep = 0;
   let leftBySweep = 0;

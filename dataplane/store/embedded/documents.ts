@@ -1,12 +1,14 @@
-// DocumentStore on one table: a whole value's text per root key, read and changed by core/json/splice.ts, each write one
+// Documents on one table: a whole value's text per root key, read and changed by core/json/splice.ts, each write one
 // transaction. Refuses as the port says; the path and the depth are splice's matter, the size is checked here.
 
 import type { DatabaseSync } from "node:sqlite";
 import { membersIn } from "../../../core/json/members.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt, type SpliceRefusal } from "../../../core/json/splice.ts";
 import { asExpected } from "../expected.ts";
-import type { DocumentLimits, DocumentRef, DocumentStore, DocumentWrite, Expecting, Path } from "../port.ts";
-import type { IdempotencyRecords } from "./idempotency-records.ts";
+import type { DocumentLimits, DocumentReads, DocumentWrite, DocumentWrites, Expecting } from "../ports/documents.ts";
+import type { DocumentPurges } from "../ports/purges.ts";
+import type { DocumentRef, Path } from "../ports/refs.ts";
+import type { RecordTable } from "./idempotency-records.ts";
 import type { Transactions } from "./transactions.ts";
 
 const maxDepth = 64;
@@ -32,8 +34,8 @@ type Spliced =
 export function createDocuments(
   database: DatabaseSync,
   transactions: Transactions,
-  records: IdempotencyRecords,
-): DocumentStore {
+  records: RecordTable,
+): DocumentReads & DocumentWrites & DocumentPurges {
   const key = "namespace = ? AND project = ? AND root_key = ?";
   const statements = {
     select: database.prepare(`SELECT document, text FROM documents WHERE ${key}`),

@@ -11,13 +11,13 @@ import { createCollections } from "./collections.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEntries } from "./entries.ts";
-import { createFigures } from "./figures.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexes } from "./indexes.ts";
 import { createObjects } from "./objects.ts";
 import { openDatabase } from "./open-database.ts";
 import { createPages } from "./pages.ts";
 import { createSessions } from "./sessions.ts";
+import { createSizes } from "./sizes.ts";
 import { createTexts } from "./texts.ts";
 import { createTransactions } from "./transactions.ts";
 
@@ -43,7 +43,7 @@ export async function createEmbeddedStore({ directory, clock, observe }: Embedde
     ...createIndexes(parts),
     ...createDocuments(database, transactions, records),
     idempotencyRecord: records.idempotencyRecord,
-    ...createFigures(database, transactions, collections),
+    ...createSizes(database, transactions, collections),
     ...createSessions(database, transactions, clock),
     ...createCounters(clock),
     ...createMemoryBuckets(clock),

@@ -2,10 +2,11 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
-import type { CollectionRef, DocumentRef, IdempotencyRecord, IdempotencyStore } from "../port.ts";
+import type { IdempotencyRecord, IdempotencyRecords } from "../ports/idempotency.ts";
+import type { CollectionRef, DocumentRef } from "../ports/refs.ts";
 import type { Transactions } from "./transactions.ts";
 
-export interface IdempotencyRecords extends IdempotencyStore {
+export interface RecordTable extends IdempotencyRecords {
   /** Inside a transaction: what `write` answers, or the record of the one before. */
   once<T extends { readonly outcome: string }>(
     of: CollectionRef | DocumentRef,
@@ -21,7 +22,7 @@ export function createIdempotencyRecords(
   database: DatabaseSync,
   transactions: Transactions,
   clock: Clock,
-): IdempotencyRecords {
+): RecordTable {
   const place = "namespace = ? AND project = ? AND place = ?";
   const statements = {
     get: database.prepare(`SELECT text FROM receipts WHERE ${place} AND key = ? AND expires > ?`),

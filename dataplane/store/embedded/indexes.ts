@@ -1,17 +1,16 @@
-// ObjectStore's calls about indexes: declaring them, and adding existing objects to those that are building, some at a time.
+// Declares indexes, and builds them by adding existing objects to those that are building, some at a time.
 // One process holds the database, so that building is never `busy`.
 
 import type { IndexField } from "../../../core/config/types.ts";
-import type { CollectionRef, IndexState, ObjectStore } from "../port.ts";
+import type { IndexState, ObjectIndexes } from "../ports/indexes.ts";
+import type { CollectionRef } from "../ports/refs.ts";
 import type { Ordering } from "./collections.ts";
 import type { ObjectParts } from "./objects.ts";
-
-type Indexes = Pick<ObjectStore, "declareIndexes" | "buildIndexes" | "indexes">;
 
 /** One call's work: some milliseconds. */
 const bounds = { objects: 200, characters: 256 * 1024 };
 
-export function createIndexes({ transactions, collections, entries }: ObjectParts): Indexes {
+export function createIndexes({ transactions, collections, entries }: ObjectParts): ObjectIndexes {
   function statesOf(ref: CollectionRef): readonly IndexState[] {
     return (collections.find(ref)?.indexes ?? []).map(({ field, state }) => ({ field, state }));
   }

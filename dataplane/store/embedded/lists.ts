@@ -3,7 +3,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { compareEncoded, isSamePlace } from "../order.ts";
-import type { CollectionRef, FieldQuery, KeysetRange, PageRange, Position, Visibility } from "../port.ts";
+import type { FieldQuery, KeysetRange, PageRange, Position } from "../ports/lists.ts";
+import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
 import type { Collection, Collections } from "./collections.ts";
 import type { ObjectPlace } from "./texts.ts";

@@ -1,21 +1,21 @@
-// ObjectStore's calls about single objects: create, read, compare-and-set, remove, scan, purge. Refuses as the port says.
+// Single objects, and what goes through all of them: create, read, compare-and-set, remove, scan, purge. Refuses as the port says.
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ObjectLists } from "../ports/lists.ts";
 import type {
-  CollectionRef,
   CreateOutcome,
   NewObject,
-  ObjectStore,
-  Owner,
-  PurgeStep,
+  ObjectReads,
+  ObjectWrites,
   RemoveOutcome,
   StoredObject,
-  Visibility,
-} from "../port.ts";
+} from "../ports/objects.ts";
+import type { CollectionPurges, PurgeStep } from "../ports/purges.ts";
+import type { CollectionRef, Owner, Visibility } from "../ports/refs.ts";
 import type { Collection, Collections } from "./collections.ts";
 import type { Batch, Entries, Indexed } from "./entries.ts";
-import type { IdempotencyRecords } from "./idempotency-records.ts";
+import type { RecordTable } from "./idempotency-records.ts";
 import type { Texts } from "./texts.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -24,18 +24,15 @@ export interface ObjectParts {
   readonly transactions: Transactions;
   readonly collections: Collections;
   readonly entries: Entries;
-  readonly records: IdempotencyRecords;
+  readonly records: RecordTable;
   readonly texts: Texts;
 }
 
-type SingleObjects = Pick<
-  ObjectStore,
-  "create" | "read" | "replace" | "remove" | "removeUnchanged" | "scan" | "collectionIdentity" | "purge"
->;
+type Objects = ObjectReads & ObjectWrites & CollectionPurges & Pick<ObjectLists, "scan">;
 
 const scanBatch = { objects: 500, characters: 512 * 1024 };
 
-export function createObjects(parts: ObjectParts): SingleObjects {
+export function createObjects(parts: ObjectParts): Objects {
   const { database, transactions, collections, entries, records } = parts;
   const statements = prepare(database);
 

@@ -1,11 +1,12 @@
-// ObjectStore's pages: the entries of a list, then the texts that they point to, in parts between which others are served.
+// Pages: the entries of a list, then the texts that they point to, in parts between which others are served.
 
-import type { Candidates, CollectionRef, KeysetRange, ObjectStore, PageRange, Position } from "../port.ts";
+import type { Candidates, KeysetRange, ObjectLists, PageRange, Position } from "../ports/lists.ts";
+import type { CollectionRef } from "../ports/refs.ts";
 import { type PagePart, wholePage } from "../whole-page.ts";
 import { createLists, type List } from "./lists.ts";
 import type { ObjectParts } from "./objects.ts";
 
-type Pages = Pick<ObjectStore, "pageByCreation" | "pageByField" | "pageAfter" | "candidates" | "readObjects" | "count">;
+type Pages = Omit<ObjectLists, "scan">;
 
 interface KeysetPart extends PagePart {
   /** Where to go on, when there is more. */

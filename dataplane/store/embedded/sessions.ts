@@ -1,13 +1,14 @@
-// SessionStore on two tables: live sessions, and those that ended while tokens of them may live. One process holds the
+// Sessions on two tables: live sessions, and those that ended while tokens of them may live. One process holds the
 // database, so followers are told in memory; what ended before they came is read from the table.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
 import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
-import type { SessionRecord, SessionStore } from "../session-store.ts";
+import type { SessionPurges } from "../ports/purges.ts";
+import type { EndedSessionFeed, SessionReads, SessionRecord, SessionWrites } from "../ports/sessions.ts";
 import type { Transactions } from "./transactions.ts";
 
-type Follower = Parameters<SessionStore["followEndedSessions"]>[0];
+type Follower = Parameters<EndedSessionFeed["followEndedSessions"]>[0];
 
 /** Expired rows go a few at a time, with each login: no timer, and no login that pays for thousands. */
 const sweptPerWrite = 20;
@@ -20,7 +21,11 @@ const purgedPerCall = 200;
 const columns =
   "id, project_uid AS projectUid, username, credential_revision AS credentialRevision, created, last_refresh AS lastRefresh, expires";
 
-export function createSessions(database: DatabaseSync, transactions: Transactions, clock: Clock): SessionStore {
+export function createSessions(
+  database: DatabaseSync,
+  transactions: Transactions,
+  clock: Clock,
+): SessionReads & SessionWrites & SessionPurges & EndedSessionFeed {
   const statements = prepare(database);
   const followers = new Set<Follower>();
   const seconds = () => Math.floor(clock.now() / 1_000);

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CollectionRef } from "../port.ts";
+import type { CollectionRef } from "../ports/refs.ts";
 import type { PagePart, TextsPart } from "../whole-page.ts";
 import type { Collections } from "./collections.ts";
 import type { Transactions } from "./transactions.ts";

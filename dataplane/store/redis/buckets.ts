@@ -3,12 +3,12 @@
 import { hash } from "node:crypto";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
-import type { BucketStore } from "../port.ts";
+import type { TokenBuckets } from "../ports/limits.ts";
 import { bucketKey } from "./keys.ts";
 import { scriptReply } from "./script-reply.ts";
 import { storeScript } from "./store-script.ts";
 
-export function createBuckets(gateway: Gateway): BucketStore {
+export function createBuckets(gateway: Gateway): TokenBuckets {
   const draw = storeScript("draw-tokens-1", "write");
   return {
     async drawTokens({ name, perSecond, burst }, wanted) {

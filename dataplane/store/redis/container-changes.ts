@@ -4,7 +4,9 @@
 import { setImmediate as loopTurn, setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { SpliceRefusal } from "../../../core/json/splice.ts";
-import type { DocumentRefusal, IdempotencyRecord, Path } from "../port.ts";
+import type { DocumentRefusal } from "../ports/documents.ts";
+import type { IdempotencyRecord } from "../ports/idempotency.ts";
+import type { Path } from "../ports/refs.ts";
 import { addressableLength } from "./document-path.ts";
 import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
 import type { DocumentKeys } from "./keys.ts";

@@ -8,7 +8,7 @@
 import { hash } from "node:crypto";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
-import type { Budget, CounterStore, SpendOutcome } from "../port.ts";
+import type { Budget, Counters, SpendOutcome } from "../ports/limits.ts";
 import { afterEffect } from "./after-effect.ts";
 import { code } from "./codes.ts";
 import { counterKey } from "./keys.ts";
@@ -20,7 +20,7 @@ interface Group {
   readonly budgets: readonly Budget[];
 }
 
-export function createCounters(gateway: Gateway): CounterStore {
+export function createCounters(gateway: Gateway): Counters {
   const spendBudgets = storeScript("spend-budgets-n", "write");
   const refundBudgets = storeScript("refund-budgets-n", "write");
 

@@ -1,6 +1,6 @@
 // Tells which path segments a Redis JSON path can name, and renders paths that mean one thing only; pure.
 
-import type { Path } from "../port.ts";
+import type { Path } from "../ports/refs.ts";
 
 /**
  * Measured with Redis JSON 2.8: `["…"]` can't hold a quote or a backslash, escaped or not, and drops a space at its start.

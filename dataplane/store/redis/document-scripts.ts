@@ -3,7 +3,9 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf } from "../../../core/redis/reply.ts";
-import type { DocumentRead, DocumentRefusal, Expected, IdempotencyRecord, Path, Repeated } from "../port.ts";
+import type { DocumentRead, DocumentRefusal, Expected } from "../ports/documents.ts";
+import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
+import type { Path } from "../ports/refs.ts";
 import { code } from "./codes.ts";
 import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";

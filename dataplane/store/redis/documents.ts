@@ -5,7 +5,14 @@ import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
 import { asExpected } from "../expected.ts";
-import type { DocumentRead, DocumentRef, DocumentRefusal, DocumentStore, DocumentWrite, Path } from "../port.ts";
+import type {
+  DocumentRead,
+  DocumentReads,
+  DocumentRefusal,
+  DocumentWrite,
+  DocumentWrites,
+} from "../ports/documents.ts";
+import type { DocumentRef, Path } from "../ports/refs.ts";
 import { addressableLength, unambiguousPath } from "./document-path.ts";
 import {
   createDocumentScripts,
@@ -20,7 +27,7 @@ import { createUnaddressablePaths } from "./unaddressable-paths.ts";
 /** Levels of nesting of a whole document. */
 const maxDepth = 64;
 
-export function createDocuments(gateway: Gateway): Omit<DocumentStore, "documentIdentity" | "purgeDocument"> {
+export function createDocuments(gateway: Gateway): DocumentReads & DocumentWrites {
   const scripts = createDocumentScripts(gateway);
   const unaddressable = createUnaddressablePaths(scripts);
   const records = createIdempotencyRecords(gateway);

@@ -5,7 +5,7 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
 import { StreamFollower } from "../../../core/redis/stream-follower.ts";
-import type { SessionStore } from "../session-store.ts";
+import type { EndedSessionFeed } from "../ports/sessions.ts";
 import { revocations } from "./keys.ts";
 
 const membersPerRead = 5_000;
@@ -21,15 +21,14 @@ export interface EndedSessionsParts {
   readonly rereadMs?: number | undefined;
 }
 
-type OnEnded = Parameters<SessionStore["followEndedSessions"]>[0];
+type OnEnded = Parameters<EndedSessionFeed["followEndedSessions"]>[0];
 
-export interface EndedSessions {
-  readonly followEndedSessions: SessionStore["followEndedSessions"];
+export interface FollowedSessions extends EndedSessionFeed {
   /** Stops every follower that is left. */
   stop(): Promise<void>;
 }
 
-export function createEndedSessions(parts: EndedSessionsParts): EndedSessions {
+export function createEndedSessions(parts: EndedSessionsParts): FollowedSessions {
   const stops = new Set<() => Promise<void>>();
   return {
     async followEndedSessions(onEnded) {

@@ -2,10 +2,10 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
-import type { IdempotencyStore } from "../port.ts";
+import type { IdempotencyRecords } from "../ports/idempotency.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
 
-export function createIdempotencyRecords(gateway: Gateway): IdempotencyStore {
+export function createIdempotencyRecords(gateway: Gateway): IdempotencyRecords {
   return {
     async idempotencyRecord(of, key) {
       const keys = "resource" in of ? collectionKeys(of) : documentKeys(of);

@@ -5,7 +5,7 @@ import type { IndexField } from "../../../core/config/types.ts";
 import { membersOf } from "../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
 import { encodeIndexed, fieldValue, isSamePlace } from "../order.ts";
-import type { IndexState } from "../port.ts";
+import type { IndexState } from "../ports/indexes.ts";
 
 /** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
 const encoding = 1;

@@ -3,7 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { IndexField } from "../../../core/config/types.ts";
-import type { ObjectStore } from "../port.ts";
+import type { ObjectIndexes } from "../ports/indexes.ts";
 import type { BuildBatch, BuiltObject, IndexScripts } from "./index-scripts.ts";
 import { allReady, declare, encodedValues, type IndexSet, indexStates, type StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
@@ -22,9 +22,7 @@ export interface IndexParts {
   readonly known: KnownIndexes;
 }
 
-type Indexes = Pick<ObjectStore, "declareIndexes" | "buildIndexes" | "indexes">;
-
-export function createIndexes(parts: IndexParts): Indexes {
+export function createIndexes(parts: IndexParts): ObjectIndexes {
   const { scripts, known } = parts;
   // Tells this replica's lock from others'.
   const token = randomToken();

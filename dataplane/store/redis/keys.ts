@@ -2,7 +2,7 @@
 // slot of a Cluster; a name that could end a tag early is refused with RangeError.
 
 import type { ProjectRef } from "../../../core/config/types.ts";
-import type { CollectionRef, DocumentRef, Owner } from "../port.ts";
+import type { CollectionRef, DocumentRef, Owner } from "../ports/refs.ts";
 
 /** Separates the parts of a sorted set's member; no id, owner or encoded value holds it, but the two of an index of two fields. */
 export const separator = "\0";

@@ -1,7 +1,8 @@
 // Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the documents they point to.
 
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import type { FieldQuery, KeysetPage, KeysetRange, ObjectStore, Owner } from "../port.ts";
+import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
+import type { Owner } from "../ports/refs.ts";
 import { rangesOf } from "../ranges.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type Place, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
@@ -11,7 +12,7 @@ import type { RangesReply } from "./range-scripts.ts";
 /** Documents that one call is asked for, at most. */
 const objectsPerCall = 250;
 
-type KeysetPages = Pick<ObjectStore, "pageAfter" | "candidates" | "readObjects">;
+type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "readObjects">;
 
 export function createKeysetPages(parts: PageParts): KeysetPages {
   const { scripts, rangeScripts, known } = parts;

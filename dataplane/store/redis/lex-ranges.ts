@@ -1,7 +1,8 @@
 // Turns ranges of values, and the position that a page begins behind, into bounds of a sorted set's members. Pure.
 
 import { compareEncoded } from "../order.ts";
-import type { Owner, Position } from "../port.ts";
+import type { Position } from "../ports/lists.ts";
+import type { Owner } from "../ports/refs.ts";
 import type { ValueRange } from "../ranges.ts";
 import { separator } from "./keys.ts";
 import type { LexRange } from "./range-scripts.ts";

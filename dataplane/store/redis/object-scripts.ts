@@ -3,7 +3,7 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { IdempotencyRecord, Repeated } from "../port.ts";
+import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
 import type { PagePart, TextsPart } from "../whole-page.ts";
 import type { Code } from "./codes.ts";
 import { code } from "./codes.ts";

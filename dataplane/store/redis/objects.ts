@@ -7,7 +7,7 @@ import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
-import type { NewObject, ObjectStore } from "../port.ts";
+import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import { code } from "./codes.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
@@ -23,9 +23,7 @@ export interface ObjectParts {
   readonly known: KnownIndexes;
 }
 
-export function createObjects(
-  parts: ObjectParts,
-): Pick<ObjectStore, "create" | "read" | "replace" | "remove" | "removeUnchanged"> {
+export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
   const { gateway, scripts, known } = parts;
   return {
     async create(collection, object, maxObjects) {

@@ -4,7 +4,8 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import { isSamePlace } from "../order.ts";
-import type { FieldPage, FieldQuery, ObjectStore, Owner, Page, PageRange, Visibility } from "../port.ts";
+import type { FieldPage, FieldQuery, ObjectLists, Page, PageRange } from "../ports/lists.ts";
+import type { Owner, Visibility } from "../ports/refs.ts";
 import { type PagePart, wholePage } from "../whole-page.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
@@ -20,7 +21,7 @@ export interface PageParts {
   readonly known: KnownIndexes;
 }
 
-export function createPages(parts: PageParts): Pick<ObjectStore, "pageByCreation" | "pageByField" | "count" | "scan"> {
+export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
   const { gateway, scripts, known } = parts;
   return {
     async pageByCreation(collection, visible, range) {

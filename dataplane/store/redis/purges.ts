@@ -3,7 +3,7 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
-import type { DocumentStore, ObjectStore, PurgeStep } from "../port.ts";
+import type { CollectionPurges, DocumentPurges, PurgeStep } from "../ports/purges.ts";
 import { afterEffect } from "./after-effect.ts";
 import type { IndexScripts } from "./index-scripts.ts";
 import { follow, idAndOwner } from "./indexes.ts";
@@ -20,10 +20,7 @@ export interface PurgeParts {
   readonly known: KnownIndexes;
 }
 
-type Purges = Pick<ObjectStore, "collectionIdentity" | "purge"> &
-  Pick<DocumentStore, "documentIdentity" | "purgeDocument">;
-
-export function createPurges(parts: PurgeParts): Purges {
+export function createPurges(parts: PurgeParts): CollectionPurges & DocumentPurges {
   const { purgeScripts } = parts;
   return {
     collectionIdentity: (collection) => purgeScripts.identifyCollection(collectionKeys(collection)),

@@ -14,7 +14,6 @@ import { createBuckets } from "./buckets.ts";
 import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEndedSessions } from "./ended-sessions.ts";
-import { createFigures } from "./figures.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexes } from "./indexes.ts";
@@ -28,6 +27,7 @@ import { createPurges } from "./purges.ts";
 import { createRangeScripts } from "./range-scripts.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
+import { createSizes } from "./sizes.ts";
 import { createWrittenEnds } from "./written-ends.ts";
 
 export interface RedisStoreOptions {
@@ -85,7 +85,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createIndexes({ ...parts, scripts: indexScripts }),
     ...createDocuments(gateway),
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),
-    ...createFigures(gateway),
+    ...createSizes(gateway),
     ...createIdempotencyRecords(gateway),
     ...createSessions({ scripts: sessionScripts, gateway, clock, writtenEnds }),
     ...createCounters(gateway),

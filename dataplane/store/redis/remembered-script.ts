@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textOf } from "../../../core/redis/reply.ts";
 import { type Script, scriptOf } from "../../../core/redis/script.ts";
-import type { IdempotencyRecord, Repeated } from "../port.ts";
+import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
 import { code } from "./codes.ts";
 import { type ScriptReply, scriptReply } from "./script-reply.ts";
 

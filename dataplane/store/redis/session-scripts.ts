@@ -3,7 +3,7 @@
 import type { SessionBounds } from "../../../core/config/types.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { fieldsOf, listOf, textOf } from "../../../core/redis/reply.ts";
-import type { SessionRecord } from "../session-store.ts";
+import type { SessionRecord } from "../ports/sessions.ts";
 import { code } from "./codes.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
 import { scriptReply } from "./script-reply.ts";

@@ -3,7 +3,8 @@
 
 import type { Clock } from "../../../core/clock.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
-import type { SessionRecord, SessionStore } from "../session-store.ts";
+import type { SessionPurges } from "../ports/purges.ts";
+import type { SessionReads, SessionRecord, SessionWrites } from "../ports/sessions.ts";
 import { afterEffect } from "./after-effect.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
 import type { SessionPlace, SessionScripts } from "./session-scripts.ts";
@@ -12,7 +13,7 @@ import type { WrittenEnds } from "./written-ends.ts";
 /** Seconds for which a revocation outlives its tokens: what clocks of replicas may differ by. */
 const grace = 60;
 
-type Sessions = Omit<SessionStore, "followEndedSessions">;
+type Sessions = SessionReads & SessionWrites & SessionPurges;
 
 export interface SessionsParts {
   readonly scripts: SessionScripts;

@@ -1,8 +1,8 @@
-// The promises of BucketStore: token buckets that all replicas share, full at first, filling at a steady rate.
+// The promises of TokenBuckets: token buckets that all replicas share, full at first, filling at a steady rate.
 
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { TokenBucket } from "../../../dataplane/store/port.ts";
+import type { TokenBucket } from "../../../dataplane/store/ports/limits.ts";
 import { type MakeStore, pass, twoReplicas, useStore } from "./fixture.ts";
 
 function bucket(perSecond: number, burst: number): TokenBucket {

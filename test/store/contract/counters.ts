@@ -1,8 +1,8 @@
-// The promises of CounterStore: budgets that all replicas share, spent together or not at all, refunded, renewed.
+// The promises of Counters: budgets that all replicas share, spent together or not at all, refunded, renewed.
 
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Budget, SpendOutcome } from "../../../dataplane/store/port.ts";
+import type { Budget, SpendOutcome } from "../../../dataplane/store/ports/limits.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { type MakeStore, pass, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 

@@ -1,7 +1,9 @@
-// When DocumentStore refuses, with which outcome, and which refusal wins where several apply. A refused call changes nothing.
+// When a write of a document is refused, with which outcome, and which refusal wins where several apply. A refused call changes nothing.
 
 import { describe, expect, it } from "vitest";
-import type { DocumentRefusal, Path, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { DocumentRefusal } from "../../../dataplane/store/ports/documents.ts";
+import type { Path } from "../../../dataplane/store/ports/refs.ts";
 import { documentOf, textAt } from "./document-steps.ts";
 import { freshDocument, type MakeStore, type StoreUnderTest, useStore } from "./fixture.ts";
 

@@ -1,7 +1,8 @@
 // Two steps that tests of documents begin and end with.
 
 import { expect } from "vitest";
-import type { DocumentRef, Path, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { DocumentRef, Path } from "../../../dataplane/store/ports/refs.ts";
 import { freshDocument } from "./fixture.ts";
 
 /** A document with this whole value. */

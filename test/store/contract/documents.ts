@@ -1,9 +1,9 @@
-// The promises of DocumentStore: one JSON value per root key, read and written at paths, each call one atomic step.
+// The promises of documents: one JSON value per root key, read and written at paths, each call one atomic step.
 // `describeDocumentStore` also runs the refusals (document-refusals.ts) and the expectations (expectations.ts).
 
 import { describe, expect, it } from "vitest";
 import { purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
-import type { Path } from "../../../dataplane/store/port.ts";
+import type { Path } from "../../../dataplane/store/ports/refs.ts";
 import { normalised } from "../../support/store/same-json.ts";
 import { describeDocumentRefusals } from "./document-refusals.ts";
 import { documentOf, textAt } from "./document-steps.ts";

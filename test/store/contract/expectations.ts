@@ -1,7 +1,9 @@
 // Writes that say what they want to find: they take place only while it is there, in one atomic step, and change nothing otherwise.
 
 import { describe, expect, it } from "vitest";
-import type { DocumentWrite, Expected, Path, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { DocumentWrite, Expected } from "../../../dataplane/store/ports/documents.ts";
+import type { Path } from "../../../dataplane/store/ports/refs.ts";
 import { objectOf } from "../../support/store/stored-objects.ts";
 import { documentOf, textAt } from "./document-steps.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";

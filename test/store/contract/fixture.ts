@@ -5,7 +5,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import type { Clock } from "../../../core/clock.ts";
 import type { ProjectRef } from "../../../core/config/types.ts";
-import type { CollectionRef, DocumentRef, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { CollectionRef, DocumentRef } from "../../../dataplane/store/ports/refs.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;

@@ -1,10 +1,12 @@
-// The promises of ObjectStore about its set of indexes: declared by revision, built over existing objects while writes
+// The promises of objects about its set of indexes: declared by revision, built over existing objects while writes
 // go on, dropped, taken up again, redefined.
 
 import { describe, expect, it } from "vitest";
 import type { IndexField } from "../../../core/config/types.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
-import type { CollectionRef, NewObject, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
+import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { expectIndexesExact } from "../../support/redis/check-integrity.ts";
 import { idOf, idsIn, objectOf } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";

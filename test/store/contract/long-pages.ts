@@ -1,8 +1,10 @@
-// The promises of ObjectStore about pages of large objects: they are read in parts, between which others are served, and no further than
+// The promises of objects about pages of large objects: they are read in parts, between which others are served, and no further than
 // the caller lets them.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import type { CollectionRef, PageRange, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { PageRange } from "../../../dataplane/store/ports/lists.ts";
+import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { idOf, idsIn, objectOf } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, useStore } from "./fixture.ts";
 

@@ -1,11 +1,12 @@
-// The promises of ObjectStore about single objects: exact texts, visibility, compare-and-set, quota, purge.
+// The promises of objects about single objects: exact texts, visibility, compare-and-set, quota, purge.
 // Pages and indexes have files of their own; `describeObjectStore` runs all three.
 
 import { describe, expect, it } from "vitest";
 import { purgeCollection } from "../../../dataplane/config/purge-whole.ts";
-import type { CollectionRef, NewObject, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
+import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { idOf, objectOf, servedText } from "../../support/store/stored-objects.ts";
-import { describeFigures } from "./figures.ts";
 import {
   freshCollection,
   freshProject,
@@ -19,6 +20,7 @@ import { describeLongPages } from "./long-pages.ts";
 import { oddKeys } from "./odd-keys.ts";
 import { describePages } from "./pages.ts";
 import { describeRanges } from "./ranges.ts";
+import { describeSizes } from "./sizes.ts";
 
 const plenty = 1_000_000;
 
@@ -36,7 +38,7 @@ export function describeObjectStore(name: string, make: MakeStore): void {
   describeLongPages(name, make);
   describeRanges(name, make);
   describeIndexes(name, make);
-  describeFigures(name, make);
+  describeSizes(name, make);
 }
 
 function describeTexts(subject: Subject): void {

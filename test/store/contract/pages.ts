@@ -1,9 +1,12 @@
-// The promises of ObjectStore about pages: order by creation and by field over mixed types, exact reverse, filters,
+// The promises of objects about pages: order by creation and by field over mixed types, exact reverse, filters,
 // counts, offsets past the end, and the same under an owner.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
-import type { CollectionRef, FieldQuery, NewObject, Page, Store, Visibility } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { FieldQuery, Page } from "../../../dataplane/store/ports/lists.ts";
+import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
+import type { CollectionRef, Visibility } from "../../../dataplane/store/ports/refs.ts";
 import { idOf, idsIn, objectOf, shuffled } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, useStore } from "./fixture.ts";
 

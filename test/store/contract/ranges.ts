@@ -1,17 +1,12 @@
-// The promises of ObjectStore about ranges of an index: pages by several of them, walks by position, candidates, and reading objects by id.
+// The promises of objects about ranges of an index: pages by several of them, walks by position, candidates, and reading objects by id.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { IndexField } from "../../../core/config/types.ts";
 import { compareValues, encodeSortValue } from "../../../dataplane/store/order.ts";
-import type {
-  CollectionRef,
-  FieldQuery,
-  KeysetPage,
-  NewObject,
-  Position,
-  Store,
-  Visibility,
-} from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { FieldQuery, KeysetPage, Position } from "../../../dataplane/store/ports/lists.ts";
+import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
+import type { CollectionRef, Visibility } from "../../../dataplane/store/ports/refs.ts";
 import {
   above,
   below,

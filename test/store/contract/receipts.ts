@@ -1,7 +1,7 @@
 // Receipts of writes: left in the very step that writes, found by whoever repeats it, on any replica, until they expire.
 
 import { describe, expect, it } from "vitest";
-import type { IdempotencyRecord } from "../../../dataplane/store/port.ts";
+import type { IdempotencyRecord } from "../../../dataplane/store/ports/idempotency.ts";
 import { idOf, objectOf } from "../../support/store/stored-objects.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { documentOf, textAt } from "./document-steps.ts";

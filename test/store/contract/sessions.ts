@@ -1,9 +1,9 @@
-// The promises of SessionStore: records that expire by themselves, lists, and the news of ended sessions.
+// The promises of sessions: records that expire by themselves, lists, and the news of ended sessions.
 
 import { describe, expect, it } from "vitest";
 import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
-import type { SessionRecord } from "../../../dataplane/store/session-store.ts";
+import type { SessionRecord } from "../../../dataplane/store/ports/sessions.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import {
   freshProject,

@@ -1,9 +1,9 @@
 // The scripts that keep sessions and revocations: what each one answers, and every key that it leaves.
 
 import { describe, expect, it } from "vitest";
+import type { SessionRecord } from "../../../dataplane/store/ports/sessions.ts";
 import { revocations, sessionKeys } from "../../../dataplane/store/redis/keys.ts";
 import { createSessionScripts } from "../../../dataplane/store/redis/session-scripts.ts";
-import type { SessionRecord } from "../../../dataplane/store/session-store.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = sessionKeys({ namespace: "ns", name: "shop" });

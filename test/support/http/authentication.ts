@@ -9,8 +9,7 @@ import { createMemoryDirectory, type MemoryDirectory } from "../../../dataplane/
 import { createSessions, type Sessions } from "../../../dataplane/sessions/create-sessions.ts";
 import type { AuthenticationObservation } from "../../../dataplane/sessions/observation.ts";
 import { createPasswordVerifier, type PasswordVerifier } from "../../../dataplane/sessions/passwords.ts";
-import type { CounterStore } from "../../../dataplane/store/port.ts";
-import type { SessionStore } from "../../../dataplane/store/session-store.ts";
+import type { SessionsAndCounters } from "../store/session-store.ts";
 import { type ManualClock, manualClock } from "../time/manual-clock.ts";
 
 export const cheapCost = { memoryKiB: 8, passes: 1, parallelism: 1 };
@@ -33,7 +32,7 @@ export interface AuthenticationSetup {
 }
 
 export interface AuthenticationOptions {
-  readonly store: SessionStore & CounterStore;
+  readonly store: SessionsAndCounters;
   readonly projects: readonly ProjectParts[];
   readonly clock?: ManualClock;
   /** Stands in front of the memory directory. */

@@ -1,7 +1,8 @@
 // What the writer of kill tests writes, and what must be found after its death: the effects of every acknowledged write, and
 // in each lane either those of the one that was under way, whole, or none of them.
 
-import type { CollectionRef, DocumentRef, NewObject } from "../../../dataplane/store/port.ts";
+import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
+import type { CollectionRef, DocumentRef } from "../../../dataplane/store/ports/refs.ts";
 import { objectOf } from "../store/stored-objects.ts";
 
 export const laneCount = 8;

@@ -3,7 +3,7 @@
 // step built.
 
 import { writeSync } from "node:fs";
-import type { CollectionRef } from "../../../dataplane/store/port.ts";
+import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { openRedisStore } from "../redis/open-store.ts";
 import { writeBeside } from "./write-beside.ts";
 

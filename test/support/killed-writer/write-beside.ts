@@ -1,6 +1,7 @@
 // Creates, replaces and removes objects of a collection one after the other while something else goes on with it.
 
-import type { CollectionRef, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { idOf, objectOf } from "../store/stored-objects.ts";
 
 export interface Beside {

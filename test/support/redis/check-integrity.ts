@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import type { FieldPlace } from "../../../core/config/types.ts";
 import { valueAt } from "../../../core/json/members.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
-import type { CollectionRef, Owner, Store, Visibility } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { CollectionRef, Owner, Visibility } from "../../../dataplane/store/ports/refs.ts";
 import { idsIn } from "../store/stored-objects.ts";
 
 /** Small enough for deep offsets, large enough for few calls. */

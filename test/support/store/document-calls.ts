@@ -1,4 +1,4 @@
-// Random calls of DocumentStore on one document, at paths that mostly exist.
+// Random calls of documents on one document, at paths that mostly exist.
 
 import fc from "fast-check";
 import { purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";

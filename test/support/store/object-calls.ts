@@ -1,10 +1,12 @@
-// Random calls of ObjectStore on one collection with a few owners and indexes.
+// Random calls of objects on one collection with a few owners and indexes.
 
 import fc from "fast-check";
 import type { IndexField } from "../../../core/config/types.ts";
 import { valueAt } from "../../../core/json/members.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
-import type { PageRange, Store, Visibility } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { PageRange } from "../../../dataplane/store/ports/lists.ts";
+import type { Visibility } from "../../../dataplane/store/ports/refs.ts";
 import { jsonTexts, scalars } from "../json/random-json.ts";
 import { type Call, call, type Subject } from "./store-call.ts";
 import { idOf, servedText } from "./stored-objects.ts";

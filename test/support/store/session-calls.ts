@@ -1,10 +1,10 @@
-// Random calls of SessionStore and CounterStore, and a time of day that moves on. Lives and windows last minutes at least: Redis lets
+// Random calls of sessions and Counters, and a time of day that moves on. Lives and windows last minutes at least: Redis lets
 // keys expire, and windows end, by its own clock, which a sequence must not run into.
 
 import fc from "fast-check";
 import type { ProjectRef } from "../../../core/config/types.ts";
-import type { Budget } from "../../../dataplane/store/port.ts";
-import type { SessionRecord } from "../../../dataplane/store/session-store.ts";
+import type { Budget } from "../../../dataplane/store/ports/limits.ts";
+import type { SessionRecord } from "../../../dataplane/store/ports/sessions.ts";
 import { type Call, call, type Subject } from "./store-call.ts";
 
 const username = fc.constantFrom("a", "a:b", "ab", "", "a\u0001");

@@ -4,10 +4,11 @@ import { onTestFinished } from "vitest";
 import type { Clock } from "../../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
-import type { CounterStore } from "../../../dataplane/store/port.ts";
-import type { SessionStore } from "../../../dataplane/store/session-store.ts";
+import type { Counters } from "../../../dataplane/store/ports/limits.ts";
+import type { SessionPurges } from "../../../dataplane/store/ports/purges.ts";
+import type { EndedSessionFeed, SessionReads, SessionWrites } from "../../../dataplane/store/ports/sessions.ts";
 
-export type SessionsAndCounters = SessionStore & CounterStore;
+export type SessionsAndCounters = SessionReads & SessionWrites & SessionPurges & EndedSessionFeed & Counters;
 
 /** Closed with the test that asks for it. */
 export async function sessionStore(clock: Clock): Promise<SessionsAndCounters> {

@@ -2,7 +2,8 @@
 
 import fc from "fast-check";
 import type { ProjectRef } from "../../../core/config/types.ts";
-import type { CollectionRef, DocumentRef, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { CollectionRef, DocumentRef } from "../../../dataplane/store/ports/refs.ts";
 import type { ManualClock } from "../time/manual-clock.ts";
 
 /** One store with what the sequence so far has made in it. */

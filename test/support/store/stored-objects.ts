@@ -1,6 +1,7 @@
 // Builds objects in their served form, and reads fields back, for tests of stores.
 
-import type { CollectionRef, NewObject, ObjectStore } from "../../../dataplane/store/port.ts";
+import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/objects.ts";
+import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 
 /** The n-th of ids that sort as they are numbered, in the form of a UUIDv7. */
 export function idOf(n: number): string {
@@ -18,7 +19,7 @@ const createdAtOnce = 64;
 
 /** Creates `objectAt(0)` to `objectAt(count - 1)`, some at a time, which are as many waits fewer. */
 export async function fillCollection(
-  store: Pick<ObjectStore, "create">,
+  store: Pick<ObjectWrites, "create">,
   collection: CollectionRef,
   count: number,
   objectAt: (n: number) => NewObject,

@@ -3,7 +3,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-
 import { createRateLimits } from "../../../../dataplane/admission/rate-limits.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
 import { createMemoryBuckets } from "../../../../dataplane/store/memory-buckets.ts";
-import type { BucketStore } from "../../../../dataplane/store/port.ts";
+import type { TokenBuckets } from "../../../../dataplane/store/ports/limits.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const shop = { namespace: "default", name: "shop" };
@@ -20,7 +20,7 @@ it("a request that fails at the project's bucket takes nothing from the caller's
   const clock = manualClock();
   const inner = createMemoryBuckets(clock);
   let isAway = true;
-  const store: BucketStore = {
+  const store: TokenBuckets = {
     drawTokens: (bucket, wanted) =>
       isAway && bucket.name.startsWith("rate:")
         ? Promise.reject(new StoreUnavailable("The test says so"))

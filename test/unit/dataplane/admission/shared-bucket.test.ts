@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { SharedBucket } from "../../../../dataplane/admission/shared-bucket.ts";
 import { createMemoryBuckets } from "../../../../dataplane/store/memory-buckets.ts";
-import type { BucketStore } from "../../../../dataplane/store/port.ts";
+import type { TokenBuckets } from "../../../../dataplane/store/ports/limits.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 interface Replica {
@@ -10,9 +10,9 @@ interface Replica {
   readonly draws: number[];
 }
 
-function replica(store: BucketStore, clock: ManualClock, perSecond: number, burst: number): Replica {
+function replica(store: TokenBuckets, clock: ManualClock, perSecond: number, burst: number): Replica {
   const draws: number[] = [];
-  const counted: BucketStore = {
+  const counted: TokenBuckets = {
     drawTokens(bucket, wanted) {
       draws.push(wanted);
       return store.drawTokens(bucket, wanted);
@@ -134,7 +134,7 @@ it("asks the store again after it failed", async () => {
   const clock = manualClock();
   const store = createMemoryBuckets(clock);
   let away = true;
-  const flaky: BucketStore = {
+  const flaky: TokenBuckets = {
     drawTokens: (...args) => (away ? Promise.reject(new Error("away")) : store.drawTokens(...args)),
   };
   const { bucket } = replica(flaky, clock, 1, 1);

@@ -4,14 +4,14 @@ import { expect, it } from "vitest";
 import type { UnservedData } from "../../../../core/config/types.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import { createUnservedFigures } from "../../../../dataplane/quotas/unserved-figures.ts";
-import type { CollectionFigures } from "../../../../dataplane/store/port.ts";
+import type { CollectionSize } from "../../../../dataplane/store/ports/sizes.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const named = (count: number): readonly UnservedData[] =>
   Array.from({ length: count }, (_, at) => ({ what: at % 2 === 0 ? "resource" : "rootkey", name: `n${at}` }));
 
 /** Figures as a store has them where every collection holds this. */
-function looking(holds: CollectionFigures, unserved: readonly UnservedData[]) {
+function looking(holds: CollectionSize, unserved: readonly UnservedData[]) {
   let [underWay, most, asked] = [0, 0, 0];
   const answer = async <T>(figures: T): Promise<T> => {
     asked += 1;
@@ -22,8 +22,8 @@ function looking(holds: CollectionFigures, unserved: readonly UnservedData[]) {
     return figures;
   };
   const store = {
-    collectionFigures: () => answer(holds),
-    documentFigures: () => answer({ bytes: 3, members: 2 }),
+    collectionSize: () => answer(holds),
+    documentSize: () => answer({ bytes: 3, members: 2 }),
   };
   const figures = createUnservedFigures(store, manualClock());
   const config = { namespace: "default", name: "shop", unserved, limits: { quota: { bytes: 9, objects: 9 } } };

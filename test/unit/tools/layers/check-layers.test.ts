@@ -150,7 +150,7 @@ describe("stages", () => {
       "dataplane/objects/a.ts": use("../store/redis/redis-store.ts"),
     };
     expect(await findingsOf(files)).toEqual([
-      "dataplane/objects/a.ts:2  only app.ts chooses a store: import the port, not dataplane/store/redis/redis-store.ts",
+      "dataplane/objects/a.ts:2  only app.ts chooses a store: import a port, not dataplane/store/redis/redis-store.ts",
     ]);
   });
 
@@ -190,9 +190,10 @@ describe("cycles", () => {
 describe("pure folders", () => {
   it("refuses packages, store clients and waiting where only judging is allowed", async () => {
     const found = await findingsOf({
-      "dataplane/store/port.ts": "export interface CounterStore {}\nexport interface Visibility {}\n",
-      "dataplane/authorize/a.ts": `import { readFile } from "node:fs/promises";\nimport type { CounterStore } from "../store/port.ts";\nexport const a = async (c: CounterStore) => {\n  await readFile(String(c));\n};\n`,
-      "dataplane/authorize/b.ts": `import { createHash } from "node:crypto";\nimport type { Visibility } from "../store/port.ts";\nexport const b = (v: Visibility) => [v, createHash];\n`,
+      "dataplane/store/ports/limits.ts": "// Limits.\nexport interface Counters {}\n",
+      "dataplane/store/ports/refs.ts": "// References.\nexport interface Visibility {}\n",
+      "dataplane/authorize/a.ts": `import { readFile } from "node:fs/promises";\nimport type { Counters } from "../store/ports/limits.ts";\nexport const a = async (c: Counters) => {\n  await readFile(String(c));\n};\n`,
+      "dataplane/authorize/b.ts": `import { createHash } from "node:crypto";\nimport type { Visibility } from "../store/ports/refs.ts";\nexport const b = (v: Visibility) => [v, createHash];\n`,
     });
     expect(found.map((line) => line.split("  ")[0])).toEqual([
       "dataplane/authorize/a.ts:2",

@@ -1,9 +1,10 @@
-// The promises of FiguresStore: how much a collection or a document holds is exact, whatever writes meanwhile, and a document grows
+// The promises of Sizes: how much a collection or a document holds is exact, whatever writes meanwhile, and a document grows
 // by no more than a write may add.
 
 import { describe, expect, it } from "vitest";
 import { purgeCollection, purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
-import type { CollectionRef, DocumentRef, Store } from "../../../dataplane/store/port.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
+import type { CollectionRef, DocumentRef } from "../../../dataplane/store/ports/refs.ts";
 import { idOf, objectOf } from "../../support/store/stored-objects.ts";
 import {
   freshCollection,
@@ -18,7 +19,7 @@ const plenty = 1_000_000;
 const roomy = { maxBytes: plenty };
 type Subject = () => StoreUnderTest;
 
-export function describeFigures(name: string, make: MakeStore): void {
+export function describeSizes(name: string, make: MakeStore): void {
   describe(`${name}: figures`, () => {
     const subject = useStore(make);
     describeCollections(subject);
@@ -33,7 +34,7 @@ function describeCollections(subject: Subject): void {
     const { store } = subject();
     const collection = freshCollection();
     await counted(store, collection);
-    expect(await store.collectionFigures(collection)).toEqual({ objects: 0, bytes: 0, isCounted: true });
+    expect(await store.collectionSize(collection)).toEqual({ objects: 0, bytes: 0, isCounted: true });
     await create(store, collection, 1, "aé€😀");
     await create(store, collection, 2, "");
     await agree(store, collection, 2);
@@ -45,7 +46,7 @@ function describeCollections(subject: Subject): void {
       "removed",
     );
     expect(await store.remove(collection, idOf(1), {})).toBe(true);
-    expect(await store.collectionFigures(collection)).toEqual({ objects: 0, bytes: 0, isCounted: true });
+    expect(await store.collectionSize(collection)).toEqual({ objects: 0, bytes: 0, isCounted: true });
   });
 
   it("do not change with a write that is refused", async () => {
@@ -77,7 +78,7 @@ function describeCollections(subject: Subject): void {
     while ((await store.countBytes(collection)) === "more") steps += 1;
     await writing;
     expect(steps).toBeLessThan(10);
-    expect((await store.collectionFigures(collection)).isCounted).toBe(true);
+    expect((await store.collectionSize(collection)).isCounted).toBe(true);
     await agree(store, collection, 450);
     expect(await other.countBytes(collection)).toBe("done");
     await agree(store, collection, 450);
@@ -89,7 +90,7 @@ function describeCollections(subject: Subject): void {
     await Promise.all(Array.from({ length: 250 }, (_, at) => create(store, collection, at + 1, "x")));
     const step = await store.countBytes(collection);
     if (step === "done") return;
-    expect((await store.collectionFigures(collection)).isCounted).toBe(false);
+    expect((await store.collectionSize(collection)).isCounted).toBe(false);
     await other.remove(collection, idOf(1), {});
     await replace(other, collection, 200, "the last one that is counted");
     await replace(other, collection, 201, "the first one that is not");
@@ -104,7 +105,7 @@ function describeCollections(subject: Subject): void {
     for (let n = 1; n <= 3; n += 1) await create(store, collection, n, "to go");
     await counted(store, collection);
     await purgeCollection(store, collection);
-    expect(await store.collectionFigures(collection)).toMatchObject({ objects: 0, bytes: 0 });
+    expect(await store.collectionSize(collection)).toMatchObject({ objects: 0, bytes: 0 });
     await create(store, collection, 4, "back");
     await counted(store, collection);
     await agree(store, collection, 1);
@@ -122,9 +123,9 @@ function describeDocuments(subject: Subject): void {
   ])("of the document %s are its bytes and the members of its top", async (text, members) => {
     const { store } = subject();
     const document = freshDocument();
-    expect(await store.documentFigures(document)).toEqual({ bytes: 0, members: 0 });
+    expect(await store.documentSize(document)).toEqual({ bytes: 0, members: 0 });
     await store.initialise(document, text);
-    expect(await store.documentFigures(document)).toEqual({ bytes: Buffer.byteLength(text), members });
+    expect(await store.documentSize(document)).toEqual({ bytes: Buffer.byteLength(text), members });
   });
 
   it("follow every write inside a document, and end with it", async () => {
@@ -137,9 +138,9 @@ function describeDocuments(subject: Subject): void {
     await store.removeAt(document, ["a", "0"]);
     const found = await store.readAt(document, []);
     const bytes = Buffer.byteLength("text" in found ? found.text : "");
-    expect(await store.documentFigures(document)).toEqual({ bytes, members: 2 });
+    expect(await store.documentSize(document)).toEqual({ bytes, members: 2 });
     await purgeWholeDocument(store, document);
-    expect(await store.documentFigures(document)).toEqual({ bytes: 0, members: 0 });
+    expect(await store.documentSize(document)).toEqual({ bytes: 0, members: 0 });
   });
 }
 
@@ -177,9 +178,9 @@ function describeGrowth(subject: Subject): void {
       const document = freshDocument();
       await store.initialise(document, start);
       expect(await write(store, document, growth - 1)).toEqual({ outcome: "quota_exceeded" });
-      expect(await store.documentFigures(document)).toEqual({ bytes: Buffer.byteLength(start), members: 4 });
+      expect(await store.documentSize(document)).toEqual({ bytes: Buffer.byteLength(start), members: 4 });
       expect(await write(store, document, growth)).toMatchObject({ growth });
-      expect((await store.documentFigures(document)).bytes).toBe(Buffer.byteLength(start) + growth);
+      expect((await store.documentSize(document)).bytes).toBe(Buffer.byteLength(start) + growth);
     },
   );
 }
@@ -222,5 +223,5 @@ async function counted(store: Store, collection: CollectionRef): Promise<void> {
 async function agree(store: Store, collection: CollectionRef, objects: number): Promise<void> {
   let bytes = 0;
   for await (const texts of store.scan(collection, {})) for (const text of texts) bytes += Buffer.byteLength(text);
-  expect(await store.collectionFigures(collection)).toEqual({ objects, bytes, isCounted: true });
+  expect(await store.collectionSize(collection)).toEqual({ objects, bytes, isCounted: true });
 }

@@ -3,7 +3,7 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
-import type { FiguresStore } from "../port.ts";
+import type { ByteCounts, Sizes } from "../ports/sizes.ts";
 import { code } from "./codes.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
 import { scriptReply } from "./script-reply.ts";
@@ -13,14 +13,14 @@ import { storeScript } from "./store-script.ts";
 const objectsPerStep = 200;
 const bytesPerStep = 256 * 1024;
 
-export function createFigures(gateway: Gateway): FiguresStore {
-  const collectionFigures = storeScript("collection-figures-2", "read");
-  const documentFigures = storeScript("document-figures-2", "read");
+export function createSizes(gateway: Gateway): Sizes & ByteCounts {
+  const collectionSize = storeScript("collection-size-2", "read");
+  const documentSize = storeScript("document-size-2", "read");
   const countBytes = storeScript("count-bytes-2", "write");
   return {
-    async collectionFigures(collection) {
+    async collectionSize(collection) {
       const { indexSet, ids } = collectionKeys(collection);
-      const [objects, bytes, isCounted] = scriptReply(await gateway.run(collectionFigures, [indexSet, ids], [])).rest;
+      const [objects, bytes, isCounted] = scriptReply(await gateway.run(collectionSize, [indexSet, ids], [])).rest;
       return { objects: numberOf(objects), bytes: numberOf(bytes), isCounted: isCounted === "1" };
     },
     async countBytes(collection) {
@@ -29,9 +29,9 @@ export function createFigures(gateway: Gateway): FiguresStore {
       const reply = scriptReply(await gateway.run(countBytes, [indexSet, ids], args));
       return reply.code === code.done ? "done" : "more";
     },
-    async documentFigures(document) {
+    async documentSize(document) {
       const { value, size } = documentKeys(document);
-      const [bytes, members] = scriptReply(await gateway.run(documentFigures, [value, size], [])).rest;
+      const [bytes, members] = scriptReply(await gateway.run(documentSize, [value, size], [])).rest;
       return { bytes: numberOf(bytes), members: numberOf(members) };
     },
   };

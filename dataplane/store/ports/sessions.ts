@@ -1,6 +1,6 @@
-// The part of the store that holds live sessions and tells all replicas of those that ended. What a call may throw is said in port.ts.
+// Live sessions, and those that ended, of which all replicas are told. What a call may throw is said in port.ts.
 
-import type { ProjectRef, SessionBounds } from "../../core/config/types.ts";
+import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
 
 export interface SessionRecord {
   readonly id: string;
@@ -15,12 +15,20 @@ export interface SessionRecord {
   readonly expires: number;
 }
 
-export interface SessionStore {
+export interface SessionReads {
+  session(project: ProjectRef, id: string): Promise<SessionRecord | undefined>;
+  /** Live sessions, newest first, at most `limit`. */
+  sessions(
+    project: ProjectRef,
+    filter: { readonly username?: string; readonly limit: number },
+  ): Promise<readonly SessionRecord[]>;
+}
+
+export interface SessionWrites {
   /**
    * Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on.
    */
   putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): Promise<"stored" | "full">;
-  session(project: ProjectRef, id: string): Promise<SessionRecord | undefined>;
   /** Notes when it was refreshed, unless a later time is noted. False when the session is gone. */
   touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
   /**
@@ -28,18 +36,11 @@ export interface SessionStore {
    * duration, because the clock of the caller may jump at any moment. Longer where the clock was ahead at its login or last refresh.
    */
   endSession(project: ProjectRef, id: string, tokensLive: number): Promise<boolean>;
-  /** Live sessions, newest first, at most `limit`. */
-  sessions(
-    project: ProjectRef,
-    filter: { readonly username?: string; readonly limit: number },
-  ): Promise<readonly SessionRecord[]>;
   /** Names what keeps the project's sessions now: those of one keeper are refused, or are away, together. */
   sessionKeeper(project: ProjectRef): string;
-  /**
-   * Of the next few sessions after the cursor, removes those of the Project with this UID. The next cursor, undefined at the end; ""
-   * begins.
-   */
-  purgeSessions(project: ProjectRef, projectUid: string, cursor: string): Promise<string | undefined>;
+}
+
+export interface EndedSessionFeed {
   /** Calls back for every session ended anywhere, and for earlier ones whose tokens could live, with the seconds for which they may. */
   followEndedSessions(onEnded: (sessionId: string, tokensLive: number) => void): Promise<{ stop(): Promise<void> }>;
 }

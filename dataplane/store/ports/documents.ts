@@ -1,0 +1,74 @@
+// One JSON document per root key, read and changed at any path. What a call may throw is said in port.ts.
+
+import type { Idempotent, Repeated } from "./idempotency.ts";
+import type { DocumentRef, Path } from "./refs.ts";
+
+export interface DocumentLimits {
+  /** Bytes of the whole document's text. */
+  readonly maxBytes: number;
+  /** Bytes by which it may grow; absent = any. */
+  readonly maxGrowth?: number;
+}
+
+export interface PutLimits extends DocumentLimits, Expecting {
+  readonly mayCreate: boolean;
+  /** Members or elements that must at least be at the top of a whole value that is replaced, else `changed`; absent = any. */
+  readonly minMembers?: number;
+}
+
+export type DocumentRead = { readonly outcome: "found"; readonly text: string } | { readonly outcome: "not_found" };
+
+/** What a write wants to find at its path: this text, nothing, or, to hear only what else refuses it, what is never there. */
+export type Expected = { readonly text: string } | "nothing" | "never";
+
+export interface Expecting {
+  /** Absent = whatever is there. */
+  readonly expected?: Expected;
+}
+
+/**
+ * `missing_document`: nothing is stored under the root key: call `initialise`, then repeat (nothing was written).
+ * `parent_not_found`: a segment before the last leads nowhere. `not_a_container`: the parent is a scalar.
+ * `invalid_index`: the parent is an array and the last segment is no index. `index_out_of_range`, `index_not_found`: it
+ * is one, past the end. `create_refused`: it would add a key and `mayCreate` is false. `changed`: not what was expected is
+ * there; before `key_exists`, after the others. `repeated`: only of a write with a record, and first.
+ *
+ * `too_deep` depends on the path and the value alone and comes first, `document_too_large` and then `quota_exceeded` last;
+ * nothing is written.
+ */
+export type DocumentRefusal =
+  | { readonly outcome: "missing_document" | "parent_not_found" | "not_a_container" | "invalid_index" }
+  | { readonly outcome: "key_exists" | "not_found" | "create_refused" | "changed" }
+  | { readonly outcome: "document_too_large" | "quota_exceeded" | "too_deep" }
+  | { readonly outcome: "index_out_of_range" | "index_not_found"; readonly length: number }
+  | Repeated;
+
+/** `growth` = bytes by which the document grew; there when the write had a `maxGrowth`. */
+export type DocumentWrite =
+  | { readonly outcome: "created" | "replaced"; readonly text: string; readonly growth?: number }
+  | DocumentRefusal;
+
+export interface DocumentReads {
+  /** `missing_document` is told from `not_found`: then nothing is stored under the root key at all. */
+  readAt(document: DocumentRef, path: Path): Promise<DocumentRead | { readonly outcome: "missing_document" }>;
+}
+
+export interface DocumentWrites {
+  /** Stores `text` as the whole value unless something is stored; true when it did. */
+  initialise(document: DocumentRef, text: string): Promise<boolean>;
+  /** Adds a new key, or inserts into an array at an index ≤ its length (`-` = the end). `path` is never empty. */
+  insertAt(
+    document: DocumentRef,
+    path: Path,
+    text: string,
+    limits: DocumentLimits & Expecting & Idempotent,
+  ): Promise<DocumentWrite>;
+  /** Replaces a value; adds a missing last key of an object when `mayCreate`. An empty path replaces the whole value. */
+  putAt(document: DocumentRef, path: Path, text: string, limits: PutLimits): Promise<DocumentWrite>;
+  /** Removes a key or an array element; everything that is missing is `not_found`. `path` is never empty. */
+  removeAt(
+    document: DocumentRef,
+    path: Path,
+    expecting?: Expecting,
+  ): Promise<{ readonly outcome: "removed" } | DocumentRefusal>;
+}

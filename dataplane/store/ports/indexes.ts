@@ -1,0 +1,30 @@
+// The indexes of a collection: declared, and built over objects that are there. What a call may throw is said in port.ts.
+
+import type { IndexField } from "../../../core/config/types.ts";
+import type { CollectionRef } from "./refs.ts";
+
+export interface IndexState {
+  readonly field: IndexField;
+  /** `building`: writes keep it true already, objects from before are still being added, it can't answer a query. */
+  readonly state: "building" | "ready";
+}
+
+export interface ObjectIndexes {
+  /**
+   * Makes `fields` the collection's indexes when `revision` is newer than the one declared last; new fields, and a name
+   * that now stands for another path, start as `building`; in an empty collection all are ready. Equal or older revisions
+   * change nothing. Returns the indexes in force.
+   */
+  declareIndexes(
+    collection: CollectionRef,
+    fields: readonly IndexField[],
+    revision: number,
+  ): Promise<readonly IndexState[]>;
+  /**
+   * Adds the next batch of existing objects to every building index, under a lock shared by all replicas.
+   * `done`: no index is building; `more`: call again; `busy`: another replica holds the lock.
+   */
+  buildIndexes(collection: CollectionRef): Promise<"done" | "more" | "busy">;
+  /** The indexes in force, as the store knows them now. */
+  indexes(collection: CollectionRef): Promise<readonly IndexState[]>;
+}

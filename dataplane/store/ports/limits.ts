@@ -1,0 +1,43 @@
+// What all replicas count together: budgets of a window, and token buckets. What a call may throw is said in port.ts.
+
+export interface Budget {
+  /** What is counted, e.g. `login:<namespace>/<project>:<address>`; hashed by the adapter, never shown. */
+  readonly name: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
+export type SpendOutcome =
+  | { readonly outcome: "spent" }
+  | { readonly outcome: "exhausted"; readonly retryAfterSeconds: number };
+
+export interface Counters {
+  /**
+   * Takes one from every budget, or, when one is exhausted, from none and says after how many seconds all have something
+   * again. A window opens with the first spending, and ends by the store's own time, whatever the replicas' clocks say.
+   */
+  spend(budgets: readonly Budget[]): Promise<SpendOutcome>;
+  /** Gives one back to each. */
+  refund(budgets: readonly Budget[]): Promise<void>;
+}
+
+/** A bucket that fills by `perSecond` tokens a second of the store's own time up to `burst`, and is full when it is first asked. */
+export interface TokenBucket {
+  /** Whose it is, as a budget's name: `<kind>:<namespace>/<project>:…`. */
+  readonly name: string;
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export interface Draw {
+  readonly taken: number;
+  /** Whole tokens that are left for everybody. */
+  readonly left: number;
+  /** Milliseconds until there is one to take; 0 = there is one. */
+  readonly waitMs: number;
+}
+
+export interface TokenBuckets {
+  /** Takes as many of `wanted` tokens as there are, 0 included. WritesRefused = the store can't count now, and may be read. */
+  drawTokens(bucket: TokenBucket, wanted: number): Promise<Draw>;
+}

@@ -1,0 +1,45 @@
+// Single objects in collections. What a call may throw is said in port.ts.
+
+import type { Idempotent, Repeated } from "./idempotency.ts";
+import type { CollectionRef, Owner, Visibility } from "./refs.ts";
+
+export interface StoredObject {
+  /** The served form, canonical JSON text: `id` first, the data, `_metadata` last. */
+  readonly text: string;
+}
+
+export interface NewObject {
+  /** UUIDv7; sorts by creation. */
+  readonly id: string;
+  readonly owner: Owner;
+  readonly text: string;
+}
+
+export type CreateOutcome =
+  | { readonly outcome: "created"; readonly text: string }
+  | { readonly outcome: "quota_exceeded" }
+  | Repeated;
+
+export type ReplaceOutcome =
+  | { readonly outcome: "replaced"; readonly text: string }
+  /** The stored text is no longer `previous`. */
+  | { readonly outcome: "conflict" }
+  | { readonly outcome: "not_found" };
+
+/** `conflict`: the stored text is no longer `previous`. */
+export type RemoveOutcome = "removed" | "conflict" | "not_found";
+
+export interface ObjectReads {
+  /** Undefined when there is none, or `visible.owner` doesn't own it. */
+  read(collection: CollectionRef, id: string, visible: Visibility): Promise<StoredObject | undefined>;
+}
+
+export interface ObjectWrites {
+  create(collection: CollectionRef, object: NewObject & Idempotent, maxObjects: number): Promise<CreateOutcome>;
+  /** Compare-and-set: writes `text` only while the stored text is `previous.text`. The owner never changes. */
+  replace(collection: CollectionRef, object: NewObject, previous: StoredObject): Promise<ReplaceOutcome>;
+  /** False when there is none, or `visible.owner` doesn't own it. */
+  remove(collection: CollectionRef, id: string, visible: Visibility): Promise<boolean>;
+  /** Removes an object while its stored text is `previous.text`. */
+  removeUnchanged(collection: CollectionRef, id: string, previous: StoredObject): Promise<RemoveOutcome>;
+}

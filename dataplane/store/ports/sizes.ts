@@ -1,0 +1,28 @@
+// How much collections and documents hold. What a call may throw is said in port.ts.
+
+import type { CollectionRef, DocumentRef } from "./refs.ts";
+
+export interface CollectionSize {
+  readonly objects: number;
+  /** UTF-8 bytes of the objects' texts, of those that are counted. */
+  readonly bytes: number;
+  /** False while `countBytes` has not come to the end. */
+  readonly isCounted: boolean;
+}
+
+export interface DocumentSize {
+  /** UTF-8 bytes of the text; 0 when nothing is stored. */
+  readonly bytes: number;
+  /** Keys of an object or elements of an array; 0 of anything else. */
+  readonly members: number;
+}
+
+export interface Sizes {
+  collectionSize(collection: CollectionRef): Promise<CollectionSize>;
+  documentSize(document: DocumentRef): Promise<DocumentSize>;
+}
+
+export interface ByteCounts {
+  /** Counts the bytes of a next batch of existing objects; from `done` on every write keeps the sum exactly. */
+  countBytes(collection: CollectionRef): Promise<"done" | "more">;
+}
