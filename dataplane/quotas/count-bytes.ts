@@ -27,7 +27,7 @@ export function createByteCounter(store: ByteCounts): ByteCounter {
     start(collection) {
       const name = `${projectName(collection.project)}/${collection.resource}`;
       if (isClosed || running.has(name)) return;
-      // Whoever reads figures next begins it again.
+      // Whoever reads amounts next begins it again.
       const work = count(collection).catch(() => undefined);
       running.set(
         name,

@@ -13,8 +13,8 @@ import type { ObjectWrites } from "../store/ports/objects.ts";
 import type { CollectionRef, DocumentRef, Path } from "../store/ports/refs.ts";
 import type { Sizes } from "../store/ports/sizes.ts";
 import { type Method, wrapMethods } from "../store/wrap-methods.ts";
-import type { SomeFigures } from "./figures.ts";
 import type { Held, ProjectUsage, Want } from "./project-usage.ts";
+import type { PartialAmounts } from "./stored-amounts.ts";
 
 type GuardedWrites = ObjectWrites & DocumentWrites;
 
@@ -153,7 +153,7 @@ async function putWhole(guard: Guard, write: PutAt, { document, path, text, limi
 }
 
 /** The most bytes by which a write makes a document longer: its text, the name of a new key, a colon and a comma. */
-function growth({ bytes }: ProjectQuota, path: Path, text: string): SomeFigures {
+function growth({ bytes }: ProjectQuota, path: Path, text: string): PartialAmounts {
   if (bytes === undefined) return {};
   const name = path.at(-1);
   return { bytes: Buffer.byteLength(text) + (name === undefined ? 0 : Buffer.byteLength(JSON.stringify(name)) + 2) };
@@ -162,8 +162,8 @@ function growth({ bytes }: ProjectQuota, path: Path, text: string): SomeFigures 
 async function written(
   { usage, quota }: Guard,
   want: Want,
-  sure: SomeFigures,
-  write: (granted: SomeFigures) => Promise<DocumentWrite>,
+  sure: PartialAmounts,
+  write: (granted: PartialAmounts) => Promise<DocumentWrite>,
 ): Promise<DocumentWrite> {
   const held = await usage.hold(quota, want);
   const result = await settled(held, write(held.granted), { ...sure, ...held.granted }, (answer) =>
@@ -174,25 +174,25 @@ async function written(
   return result;
 }
 
-function addedBy(answer: DocumentWrite, sure: SomeFigures, granted: SomeFigures): SomeFigures {
+function addedBy(answer: DocumentWrite, sure: PartialAmounts, granted: PartialAmounts): PartialAmounts {
   if (answer.outcome !== "created" && answer.outcome !== "replaced") return {};
   const keys = (sure.documentKeys ?? 0) + (answer.outcome === "created" ? (granted.documentKeys ?? 0) : 0);
   return { bytes: Math.max(0, answer.growth ?? 0), documentKeys: keys };
 }
 
-/** `most` is what the write added when nobody knows whether it took place; the store says so within seconds. */
+/** `possible` is what the write added when nobody knows whether it took place; the store says so within seconds. */
 async function settled<T>(
   held: Held,
   write: Promise<T>,
-  most: SomeFigures,
-  added: (result: T) => SomeFigures,
+  possible: PartialAmounts,
+  added: (result: T) => PartialAmounts,
 ): Promise<T> {
   try {
     const result = await write;
     held.settle(added(result));
     return result;
   } catch (error) {
-    held.settle(error instanceof OutcomeUnknown ? most : {});
+    held.settle(error instanceof OutcomeUnknown ? possible : {});
     throw error;
   }
 }

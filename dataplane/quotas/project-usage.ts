@@ -8,33 +8,33 @@ import type { Clock } from "../../core/clock.ts";
 import { type QuotaKind, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { type Figures, noFigures, plus, type SomeFigures } from "./figures.ts";
+import { type Amounts, noAmounts, type PartialAmounts, plus } from "./stored-amounts.ts";
 
 /** After this time the store is asked again beside the writes that come in, and after the next one before them. */
 const freshMs = 1_000;
 const staleMs = 2_000;
-/** A refusal goes by figures of at most this age. */
+/** A refusal goes by amounts of at most this age. */
 const refusalMs = 250;
 
 export interface Held {
   /** What of `upTo` could be set aside. */
-  readonly granted: SomeFigures;
+  readonly granted: PartialAmounts;
   /** Ends the setting aside; `kept` is what the write made of it. */
-  settle(kept: SomeFigures): void;
+  settle(kept: PartialAmounts): void;
 }
 
 export interface Want {
   /** Refused when there is no room for all of it. */
-  readonly sure?: SomeFigures;
+  readonly sure?: PartialAmounts;
   /** As much of it as there is room for. */
-  readonly upTo?: SomeFigures;
+  readonly upTo?: PartialAmounts;
 }
 
 export interface ProjectUsage {
   /** Sets room aside for a write. */
   hold(quota: ProjectQuota, want: Want): Promise<Held>;
   /** Something was written without being held before. */
-  added(figures: SomeFigures): void;
+  added(amounts: PartialAmounts): void;
   /** Something shrank: before a write is refused, the store is asked again. */
   freed(): void;
   /** Asks the store, unless it was asked within this time and nothing was written here since. */
@@ -42,16 +42,16 @@ export interface ProjectUsage {
   /** What is known may be of other things than what counts now: asks the store before the next write. */
   forget(): void;
   /** Undefined until the store was asked once. */
-  figures(): Figures | undefined;
+  amounts(): Amounts | undefined;
   refusal(quota: ProjectQuota, kind: QuotaKind): Problem;
 }
 
-export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): ProjectUsage {
-  let found: Figures | undefined;
+export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): ProjectUsage {
+  let found: Amounts | undefined;
   let foundAt = Number.NEGATIVE_INFINITY;
   /** Written here since the store was asked, and perhaps already in what it said. */
-  let written = noFigures;
-  let held = noFigures;
+  let written = noAmounts;
+  let held = noAmounts;
   let isDoubtful = false;
   let reading: Promise<void> | undefined;
 
@@ -78,9 +78,9 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
     return reading;
   };
 
-  const used = (): Figures => plus(plus(found ?? noFigures, written), held);
+  const used = (): Amounts => plus(plus(found ?? noAmounts, written), held);
 
-  const lacking = (quota: ProjectQuota, wanted: SomeFigures): QuotaKind | undefined => {
+  const lacking = (quota: ProjectQuota, wanted: PartialAmounts): QuotaKind | undefined => {
     const now = used();
     return quotaKinds.find((kind) => (wanted[kind] ?? 0) > 0 && now[kind] + (wanted[kind] ?? 0) > limit(quota, kind));
   };
@@ -94,7 +94,7 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
 
   const beCurrentEnough = async (quota: ProjectQuota, { sure = {}, upTo = {} }: Want): Promise<void> => {
     await beCurrent();
-    if (lacking(quota, plus(plus(noFigures, sure), upTo)) === undefined) return;
+    if (lacking(quota, plus(plus(noAmounts, sure), upTo)) === undefined) return;
     if (!isDoubtful && age() <= refusalMs) return;
     // One under way may have begun before what is to be seen.
     await reading;
@@ -110,10 +110,10 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
       const room = plus(used(), sure);
       const granted: Partial<Record<QuotaKind, number>> = {};
       for (const each of quotaKinds) {
-        const most = upTo[each];
-        if (most !== undefined) granted[each] = Math.max(0, Math.min(most, limit(quota, each) - room[each]));
+        const wanted = upTo[each];
+        if (wanted !== undefined) granted[each] = Math.max(0, Math.min(wanted, limit(quota, each) - room[each]));
       }
-      const aside = plus(plus(noFigures, sure), granted);
+      const aside = plus(plus(noAmounts, sure), granted);
       held = plus(held, aside);
       return {
         granted,
@@ -123,8 +123,8 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
         },
       };
     },
-    added(figures) {
-      written = plus(written, figures);
+    added(amounts) {
+      written = plus(written, amounts);
     },
     freed() {
       isDoubtful = true;
@@ -135,7 +135,7 @@ export function createProjectUsage(read: () => Promise<Figures>, clock: Clock): 
     forget() {
       foundAt = Number.NEGATIVE_INFINITY;
     },
-    figures: () => found && used(),
+    amounts: () => found && used(),
     refusal: refusalOf,
   };
 }

@@ -9,10 +9,10 @@ import type { Directory, LiveProject } from "../config/directory.ts";
 import type { DataStore } from "../store/port.ts";
 import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
 import { createByteCounter } from "./count-bytes.ts";
-import { type Figures, plus, readFigures } from "./figures.ts";
 import { guardedStore } from "./guarded-store.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
-import { createUnservedFigures } from "./unserved-figures.ts";
+import { type Amounts, plus, readAmounts } from "./stored-amounts.ts";
+import { createUnservedAmounts } from "./unserved-amounts.ts";
 
 export interface UsageReport {
   readonly project: ProjectRef;
@@ -53,12 +53,12 @@ export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, on
   const guarded = new Map<string, Guarded>();
   const counter = createByteCounter(store);
 
-  const unserved = createUnservedFigures(store, clock);
+  const unserved = createUnservedAmounts(store, clock);
 
-  const read = async (project: LiveProject): Promise<Figures> => {
-    const [served, kept] = await Promise.all([readFigures(store, project), unserved(project)]);
+  const read = async (project: LiveProject): Promise<Amounts> => {
+    const [served, kept] = await Promise.all([readAmounts(store, project), unserved(project)]);
     for (const collection of [...served.uncounted, ...kept.uncounted]) counter.start(collection);
-    return plus(served.figures, kept.figures);
+    return plus(served.amounts, kept.amounts);
   };
 
   const make = (project: LiveProject, quota: ProjectQuota): Guarded => {
@@ -104,12 +104,12 @@ export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, on
 }
 
 function reportOf({ project, quota, usage }: Guarded): readonly UsageReport[] {
-  const figures = usage.figures();
-  if (figures === undefined) return [];
+  const amounts = usage.amounts();
+  if (amounts === undefined) return [];
   const { namespace, name } = project.config;
   const used = quotaKinds.flatMap((kind) => {
     const limit = quota[kind];
-    return limit === undefined ? [] : [[kind, { used: figures[kind], limit }] as const];
+    return limit === undefined ? [] : [[kind, { used: amounts[kind], limit }] as const];
   });
   return [{ project: { namespace, name }, quotas: Object.fromEntries(used) }];
 }

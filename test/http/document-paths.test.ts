@@ -7,7 +7,7 @@ import { describeServed } from "../support/http/served.ts";
 const as = apikey("writer");
 const shop = project("shop", withKey("writer"), withRootKey("doc"), withRootKey("list", { initialValue: "[]" }));
 
-const oddKeys = {
+const unusualKeys = {
   quotes: 'a"b',
   apostrophes: "a'b",
   "both quotes": `a"b'c`,
@@ -60,7 +60,7 @@ const oddKeys = {
 const encoded = (key: string) => encodeURIComponent(key).replaceAll("'", "%27").replaceAll("*", "%2A");
 
 describeServed("odd keys", (serve) => {
-  it.each(Object.entries(oddKeys))(
+  it.each(Object.entries(unusualKeys))(
     "%s: added, read, refused twice, replaced, nested and removed",
     async (_what, key) => {
       const served = await serve(shop);
@@ -94,12 +94,12 @@ describeServed("odd keys", (serve) => {
 
   it("are kept apart, all in one object", async () => {
     const served = await serve(shop);
-    for (const [what, key] of Object.entries(oddKeys)) {
+    for (const [what, key] of Object.entries(unusualKeys)) {
       await served.send(`/json/doc/${encoded(key)}`, { method: "POST", body: JSON.stringify(what), as });
     }
-    const expected = Object.entries(oddKeys).map(([what, key]) => `${JSON.stringify(key)}:${JSON.stringify(what)}`);
+    const expected = Object.entries(unusualKeys).map(([what, key]) => `${JSON.stringify(key)}:${JSON.stringify(what)}`);
     expect((await served.send("/json/doc")).text).toBe(`{${expected.join(",")}}`);
-    for (const [what, key] of Object.entries(oddKeys)) {
+    for (const [what, key] of Object.entries(unusualKeys)) {
       expect((await served.send(`/json/doc/${encoded(key)}`)).text).toBe(JSON.stringify(what));
     }
   });

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { code as knownCodes } from "../../dataplane/store/redis/codes.ts";
+import { code as knownCodes } from "../../dataplane/store/redis/store-script.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const storeScripts = "dataplane/store/redis/scripts";
@@ -66,7 +66,7 @@ describe("scripts of the Redis store", () => {
       ([, name = "", value]) => [name, Number(value)] as const,
     );
 
-    it(`${basename(path)} means by its codes what codes.ts says, and names each one that it answers with`, () => {
+    it(`${basename(path)} means by its codes what store-script.ts says, and names each one that it answers with`, () => {
       expect(codes.length).toBeGreaterThan(0);
       expect(knownCodes).toMatchObject(Object.fromEntries(codes));
       const body = lua.replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) =>

@@ -10,8 +10,8 @@ import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore, StoreUnderTest } from "./contract/fixture.ts";
+import { describeIdempotencyRecords } from "./contract/idempotency-records.ts";
 import { describeObjectStore } from "./contract/objects.ts";
-import { describeReceipts } from "./contract/receipts.ts";
 import { describeSessionStore } from "./contract/sessions.ts";
 
 const inFolder: MakeStore = async () => {
@@ -54,7 +54,7 @@ for (const [name, make] of [
 ] as const) {
   describeObjectStore(name, make);
   describeDocumentStore(name, make);
-  describeReceipts(name, make);
+  describeIdempotencyRecords(name, make);
   describeSessionStore(name, make);
   describeCounterStore(name, make);
   describeBucketStore(name, make);

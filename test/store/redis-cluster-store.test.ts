@@ -9,8 +9,8 @@ import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore } from "./contract/fixture.ts";
+import { describeIdempotencyRecords } from "./contract/idempotency-records.ts";
 import { describeObjectStore } from "./contract/objects.ts";
-import { describeReceipts } from "./contract/receipts.ts";
 import { describeSessionStore } from "./contract/sessions.ts";
 
 describe("a Cluster of three", () => {
@@ -22,7 +22,7 @@ describe("a Cluster of three", () => {
   const make: MakeStore = () => redisReplicas(url, systemClock);
   describeObjectStore("Redis Cluster store", make);
   describeDocumentStore("Redis Cluster store", make);
-  describeReceipts("Redis Cluster store", make);
+  describeIdempotencyRecords("Redis Cluster store", make);
   describeSessionStore("Redis Cluster store", make);
   describeCounterStore("Redis Cluster store", make);
   describeBucketStore("Redis Cluster store", make);

@@ -11,8 +11,8 @@ import { describeBucketStore } from "./contract/buckets.ts";
 import { describeCounterStore } from "./contract/counters.ts";
 import { describeDocumentStore } from "./contract/documents.ts";
 import type { MakeStore } from "./contract/fixture.ts";
+import { describeIdempotencyRecords } from "./contract/idempotency-records.ts";
 import { describeObjectStore } from "./contract/objects.ts";
-import { describeReceipts } from "./contract/receipts.ts";
 import { describeSessionStore } from "./contract/sessions.ts";
 
 describe("one Redis", () => {
@@ -31,7 +31,7 @@ describe("one Redis", () => {
   const byOwnClock: MakeStore = () => redisReplicas(url(), systemClock);
   describeObjectStore("Redis store", byMovedClock);
   describeDocumentStore("Redis store", byMovedClock);
-  describeReceipts("Redis store", byOwnClock);
+  describeIdempotencyRecords("Redis store", byOwnClock);
   describeSessionStore("Redis store", byOwnClock);
   describeCounterStore("Redis store", byOwnClock);
   describeBucketStore("Redis store", byOwnClock);

@@ -39,7 +39,7 @@ export interface Collections {
   /** The number and size of what `visible` shows; undefined when that is nothing. */
   owner(collection: Collection, visible: Visibility): OwnerRow | undefined;
   ensureOwner(collection: Collection, owner: Owner): OwnerRow;
-  /** Adds `change` to the figures of each of these owners. */
+  /** Adds `change` to the numbers of each of these owners. */
   resize(owners: readonly number[], change: Omit<OwnerRow, "owner">): void;
   /** Makes `fields` the indexes: same ones stay as they are, others are dropped, new ones are to be built. */
   declare(ref: CollectionRef, revision: number, fields: readonly IndexField[]): void;

@@ -18,7 +18,7 @@ import { openDatabase } from "./open-database.ts";
 import { createPages } from "./pages.ts";
 import { createSessions } from "./sessions.ts";
 import { createSizes } from "./sizes.ts";
-import { createTexts } from "./texts.ts";
+import { createTextReader } from "./text-reader.ts";
 import { createTransactions } from "./transactions.ts";
 
 export interface EmbeddedStoreOptions {
@@ -35,7 +35,7 @@ export async function createEmbeddedStore({ directory, clock, observe }: Embedde
   const transactions = createTransactions(database, collections.forget);
   const entries = createEntries(database);
   const records = createIdempotencyRecords(database, transactions, clock);
-  const texts = createTexts({ database, transactions, collections });
+  const texts = createTextReader({ database, transactions, collections });
   const parts = { database, transactions, collections, entries, records, texts };
   const store: Store = {
     ...createObjects(parts),

@@ -1,4 +1,4 @@
-// Receipts of writes in a table: read by their key, and left in the transaction of the write that they tell of.
+// Idempotency records of writes in a table: read by their key, and left in the transaction of the write that they tell of.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
@@ -23,9 +23,9 @@ export function createIdempotencyRecords(
   transactions: Transactions,
   clock: Clock,
 ): RecordTable {
-  const place = "namespace = ? AND project = ? AND place = ?";
+  const owned = "namespace = ? AND project = ? AND place = ?";
   const statements = {
-    get: database.prepare(`SELECT text FROM receipts WHERE ${place} AND key = ? AND expires > ?`),
+    get: database.prepare(`SELECT text FROM receipts WHERE ${owned} AND key = ? AND expires > ?`),
     put: database.prepare("INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?, ?, ?)"),
     sweep: database.prepare(
       `DELETE FROM receipts WHERE (namespace, project, place, key) IN

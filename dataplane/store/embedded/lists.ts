@@ -7,7 +7,7 @@ import type { FieldQuery, KeysetRange, PageRange, Position } from "../ports/list
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
 import type { Collection, Collections } from "./collections.ts";
-import type { ObjectPlace } from "./texts.ts";
+import type { ObjectRow } from "./text-reader.ts";
 
 /** One viewer's entries of one ordering, those in the ranges. */
 export interface List {
@@ -19,7 +19,7 @@ export interface List {
   readonly length: number | undefined;
 }
 
-export interface Entry extends ObjectPlace {
+export interface Entry extends ObjectRow {
   readonly value: string;
 }
 
@@ -28,7 +28,7 @@ export interface Lists {
   find(ref: CollectionRef, visible: Visibility, query?: FieldQuery): List | "nothing" | "not_ready";
   count(list: List): number;
   /** The ranges' entries one after the other, as if nothing lay between them. */
-  entriesAt(list: List, range: Pick<PageRange, "offset" | "limit" | "descending">): readonly ObjectPlace[];
+  entriesAt(list: List, range: Pick<PageRange, "offset" | "limit" | "descending">): readonly ObjectRow[];
   /** The next ones behind a position, and one more than `limit` when there is one. */
   entriesAfter(list: List, range: Pick<KeysetRange, "after" | "limit" | "descending">): readonly Entry[];
 }
@@ -62,12 +62,12 @@ export function createLists(database: DatabaseSync, collections: Collections): L
     count: (list) => list.ranges.reduce((sum, range) => sum + countIn(list, range), 0),
     entriesAt(list, { offset, limit, descending }) {
       const statement = descending ? statements.rangeDown : statements.range;
-      const found: ObjectPlace[] = [];
+      const found: ObjectRow[] = [];
       let skipped = offset;
       for (const range of inOrder(list.ranges, descending)) {
         const wanted = limit - found.length;
         const rows = statement.all(list.ordering, list.owner, range.from, range.to, wanted, skipped);
-        found.push(...(rows as unknown as ObjectPlace[]));
+        found.push(...(rows as unknown as ObjectRow[]));
         if (skipped > 0) skipped = Math.max(0, skipped - countIn(list, range));
       }
       return found;

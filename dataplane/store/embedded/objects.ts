@@ -16,7 +16,7 @@ import type { CollectionRef, Owner, Visibility } from "../ports/refs.ts";
 import type { Collection, Collections } from "./collections.ts";
 import type { Batch, Entries, Indexed } from "./entries.ts";
 import type { RecordTable } from "./idempotency-records.ts";
-import type { Texts } from "./texts.ts";
+import type { TextReader } from "./text-reader.ts";
 import type { Transactions } from "./transactions.ts";
 
 export interface ObjectParts {
@@ -25,7 +25,7 @@ export interface ObjectParts {
   readonly collections: Collections;
   readonly entries: Entries;
   readonly records: RecordTable;
-  readonly texts: Texts;
+  readonly texts: TextReader;
 }
 
 type Objects = ObjectReads & ObjectWrites & CollectionPurges & Pick<ObjectLists, "scan">;

@@ -1,8 +1,8 @@
 // Pages: the entries of a list, then the texts that they point to, in parts between which others are served.
 
+import { completePage, type PagePart } from "../complete-page.ts";
 import type { Candidates, KeysetRange, ObjectLists, PageRange, Position } from "../ports/lists.ts";
 import type { CollectionRef } from "../ports/refs.ts";
-import { type PagePart, wholePage } from "../whole-page.ts";
 import { createLists, type List } from "./lists.ts";
 import type { ObjectParts } from "./objects.ts";
 
@@ -31,7 +31,7 @@ export function createPages({ database, transactions, collections, texts }: Obje
   }
 
   function whole(ref: CollectionRef, part: PagePart, range: Pick<PageRange, "maxLength" | "beforeMore">) {
-    return wholePage(part, (ids) => texts.readMore(ref, ids), range);
+    return completePage(part, (ids) => texts.readMore(ref, ids), range);
   }
 
   return {
@@ -59,12 +59,12 @@ export function createPages({ database, transactions, collections, texts }: Obje
       const { next, ...first }: KeysetPart = part === "nothing" ? nothing : part;
       return { outcome: "page", ...(await whole(ref, first, range)), ...(next && { next }) };
     },
-    candidates: (ref, visible, query, most) =>
+    candidates: (ref, visible, query, max) =>
       transactions.read((): Candidates => {
         const list = lists.find(ref, visible, query);
         if (list === "not_ready") return { outcome: "not_ready" };
-        const entries = list === "nothing" ? [] : lists.entriesAfter(list, { limit: most, descending: false });
-        if (entries.length > most) return { outcome: "too_many" };
+        const entries = list === "nothing" ? [] : lists.entriesAfter(list, { limit: max, descending: false });
+        if (entries.length > max) return { outcome: "too_many" };
         return { outcome: "found", ids: entries.map(({ id }) => id) };
       }),
     async *readObjects(ref, ids) {

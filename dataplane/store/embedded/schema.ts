@@ -89,7 +89,7 @@ UPDATE owners SET bytes = sums.bytes
 `;
 
 /** What writes with an Idempotency-Key left; `place` = `api/<resource>` or `json/<root key>`. */
-const receipts = `
+const idempotencyRecords = `
 CREATE TABLE receipts (
   namespace TEXT NOT NULL,
   project TEXT NOT NULL,
@@ -115,7 +115,7 @@ const projectsOfSessions = "ALTER TABLE sessions ADD COLUMN project_uid TEXT NOT
 export const schemaSteps: readonly string[] = [
   first,
   bytesOfOwners,
-  receipts,
+  idempotencyRecords,
   identitiesOfDocuments,
   sessionsByProject,
   projectsOfSessions,

@@ -30,16 +30,17 @@ export function createSessions(
   const followers = new Set<Follower>();
   const seconds = () => Math.floor(clock.now() / 1_000);
 
-  function putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): "stored" | "full" {
+  function putSession(project: ProjectRef, session: SessionRecord, bounds: SessionBounds): "stored" | "full" {
     const { namespace, name } = project;
     const { id, projectUid, username, credentialRevision, created, lastRefresh, expires } = session;
     const now = seconds();
     // It would end another one of the user for nothing.
     if (expires <= now) return "stored";
     statements.sweep.run(now, sweptPerWrite);
-    if (countOf(statements.count.get(namespace, name, now, most.maxPerProject)) >= most.maxPerProject) return "full";
+    if (countOf(statements.count.get(namespace, name, now, bounds.maxPerProject)) >= bounds.maxPerProject)
+      return "full";
     const ofUser = countOf(statements.countOfUser.get(namespace, name, username, now));
-    const surplus = Math.min(ofUser + 1 - most.maxPerUser, endedPerWrite);
+    const surplus = Math.min(ofUser + 1 - bounds.maxPerUser, endedPerWrite);
     if (surplus > 0) statements.endLeastRecent.run(namespace, name, namespace, name, username, now, compared, surplus);
     statements.put.run(namespace, name, id, username, credentialRevision, created, lastRefresh, expires, projectUid);
     return "stored";
@@ -59,7 +60,7 @@ export function createSessions(
   }
 
   return {
-    putSession: (project, session, most) => transactions.write(() => putSession(project, session, most)),
+    putSession: (project, session, bounds) => transactions.write(() => putSession(project, session, bounds)),
 
     session: ({ namespace, name }, id) =>
       transactions.read(() => asRecord(statements.get.get(namespace, name, id, seconds()))),

@@ -76,8 +76,8 @@ export interface ObjectLists {
     query: FieldQuery | undefined,
     range: KeysetRange,
   ): Promise<({ readonly outcome: "page" } & KeysetPage) | { readonly outcome: "not_ready" }>;
-  /** The ids of all objects that an index has for the query, in any order; `too_many` when they are more than `most`. */
-  candidates(collection: CollectionRef, visible: Visibility, query: FieldQuery, most: number): Promise<Candidates>;
+  /** The ids of all objects that an index has for the query, in any order; `too_many` when they are more than `max`. */
+  candidates(collection: CollectionRef, visible: Visibility, query: FieldQuery, max: number): Promise<Candidates>;
   /** Served texts of these objects, in this order, in batches of at most 4 MiB; those that are gone are left out. */
   readObjects(collection: CollectionRef, ids: readonly string[]): AsyncIterable<readonly string[]>;
   count(collection: CollectionRef, visible: Visibility): Promise<number>;

@@ -28,7 +28,7 @@ export interface SessionWrites {
   /**
    * Where its user has too many, a few of those refreshed least recently, then of the oldest, are forgotten. Their access tokens live on.
    */
-  putSession(project: ProjectRef, session: SessionRecord, most: SessionBounds): Promise<"stored" | "full">;
+  putSession(project: ProjectRef, session: SessionRecord, bounds: SessionBounds): Promise<"stored" | "full">;
   /** Notes when it was refreshed, unless a later time is noted. False when the session is gone. */
   touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
   /**

@@ -18,8 +18,8 @@ export function isIndex(segment: string): boolean {
 
 /** How many segments from the start can be named; all of them for most paths. */
 export function addressableLength(path: Path): number {
-  const odd = path.findIndex((segment) => !isAddressable(segment));
-  return odd < 0 ? path.length : odd;
+  const unaddressable = path.findIndex((segment) => !isAddressable(segment));
+  return unaddressable < 0 ? path.length : unaddressable;
 }
 
 /** The one path that the segments can mean, or undefined when one could be a key or an index. */

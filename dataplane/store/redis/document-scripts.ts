@@ -6,12 +6,10 @@ import { numberOf, textOf } from "../../../core/redis/reply.ts";
 import type { DocumentRead, DocumentRefusal, Expected } from "../ports/documents.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
 import type { Path } from "../ports/refs.ts";
-import { code } from "./codes.ts";
+import { createWriter, repeatedBy } from "./idempotency-records.ts";
 import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";
-import { createWriter, repeatedBy } from "./remembered-script.ts";
-import { type ScriptReply, scriptReply, unexpectedCode } from "./script-reply.ts";
-import { freeingScript, storeScript } from "./store-script.ts";
+import { code, freeingScript, type ScriptReply, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
 
 export interface ChangeValue {
   readonly keys: DocumentKeys;

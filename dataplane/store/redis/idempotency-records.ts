@@ -1,9 +1,40 @@
-// Reads records of writes; the writes leave them (remembered-script.ts).
+// Idempotency records: reads them, and makes of a script that writes one that leaves a record in the same step, and finds out when it is a
+// repetition (parts/idempotent.lua).
 
+import { readFileSync } from "node:fs";
 import type { Gateway } from "../../../core/redis/gateway.ts";
-import { optionalText } from "../../../core/redis/reply.ts";
-import type { IdempotencyRecords } from "../ports/idempotency.ts";
+import { optionalText, textOf } from "../../../core/redis/reply.ts";
+import { type Script, scriptOf } from "../../../core/redis/script.ts";
+import type { IdempotencyRecord, IdempotencyRecords, Repeated } from "../ports/idempotency.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
+import { code, type ScriptReply, scriptReply } from "./store-script.ts";
+
+export interface WriteCall {
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+  /** With the name of its key in Redis, in the slot of `keys`. */
+  readonly record?: IdempotencyRecord | undefined;
+}
+
+/** Runs `script`; one that leaves a record when the call has one. */
+export function createWriter(gateway: Gateway, script: Script): (call: WriteCall) => Promise<ScriptReply> {
+  const idempotent = idempotentScript(script);
+  return async ({ keys, args, record }) => {
+    if (record === undefined) return scriptReply(await gateway.run(script, keys, args));
+    const { key, text, seconds } = record;
+    return scriptReply(await gateway.run(idempotent, [...keys, key], [...args, text, seconds]));
+  };
+}
+
+export function repeatedBy({ code: found, rest }: ScriptReply): Repeated | undefined {
+  return found === code.repeated ? { outcome: "repeated", record: textOf(rest[0]) } : undefined;
+}
+
+function idempotentScript({ name, lua, kind }: Script): Script {
+  const around = readFileSync(new URL("./scripts/parts/idempotent.lua", import.meta.url), "utf8");
+  const both = around.replace(/^-- the script$/m, () => lua);
+  return scriptOf(`${name}, idempotent`, both, kind);
+}
 
 export function createIdempotencyRecords(gateway: Gateway): IdempotencyRecords {
   return {

@@ -3,7 +3,6 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textOf, textsOf } from "../../../core/redis/reply.ts";
-import { code } from "./codes.ts";
 import {
   allReady,
   type Declaration,
@@ -15,8 +14,7 @@ import {
 } from "./index-set.ts";
 import type { CollectionKeys } from "./keys.ts";
 import { indexKeys } from "./object-scripts.ts";
-import { scriptReply, unexpectedCode } from "./script-reply.ts";
-import { freeingScript, storeScript } from "./store-script.ts";
+import { code, freeingScript, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
 
 export interface DeclareIndexes {
   readonly keys: CollectionKeys;

@@ -19,7 +19,7 @@ export interface CollectionKeys {
   /** What the key of each document begins with; its id follows. */
   readonly documentPrefix: string;
   document(id: string): string;
-  /** String: idempotency record of a write (parts/once.lua). */
+  /** String: idempotency record of a write (parts/idempotent.lua). */
   record(key: string): string;
   /** Sorted set of one owner's ids. */
   owned(owner: Owner): string;
@@ -52,7 +52,7 @@ export interface DocumentKeys {
   readonly size: string;
   /** String: what a purge under way has named the value. */
   readonly identity: string;
-  /** String: idempotency record of a write (parts/once.lua). */
+  /** String: idempotency record of a write (parts/idempotent.lua). */
   record(key: string): string;
 }
 

@@ -5,7 +5,7 @@ import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/
 import type { Owner } from "../ports/refs.ts";
 import { rangesOf } from "../ranges.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import { idsAfter, type Place, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
+import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import { idsOf, type PageParts, setOf, whole, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 
@@ -28,11 +28,11 @@ export function createKeysetPages(parts: PageParts): KeysetPages {
       const next = query === undefined ? { value: "", id: idIn(last) } : positionOf(last, owner);
       return { outcome: "page", ...page, next };
     },
-    async candidates(collection, { owner }, query, most) {
+    async candidates(collection, { owner }, query, max) {
       const keys = collectionKeys(collection);
       const ranges = wholeRanges(rangesOf(query), owner);
       const found = await withIndex(known, keys, query, ({ version }, index) =>
-        rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, most }),
+        rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, max }),
       );
       if (found === undefined) return { outcome: "not_ready" };
       return found === "too_many" ? { outcome: "too_many" } : { outcome: "found", ids: found };
@@ -66,7 +66,7 @@ async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promi
     limit,
     descending,
     counted: counted ? all : [],
-    shown: [idsAfter(placeOf({ owner, range }))],
+    shown: [idsAfter(startOf({ owner, range }))],
   });
   if (reply === "stale") throw new StoreUnavailable("Only an index can be stale");
   return reply;
@@ -85,12 +85,12 @@ function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQue
       limit,
       descending,
       counted: counted ? wholeRanges(ranges, owner) : [],
-      shown: rangesAfter(ranges, placeOf({ owner, range })),
+      shown: rangesAfter(ranges, startOf({ owner, range })),
     }),
   );
 }
 
-function placeOf({ owner, range }: Pick<Step, "owner" | "range">): Place {
+function startOf({ owner, range }: Pick<Step, "owner" | "range">): PageStart {
   return { owner, descending: range.descending, after: range.after };
 }
 

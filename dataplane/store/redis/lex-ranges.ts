@@ -10,7 +10,7 @@ import type { LexRange } from "./range-scripts.ts";
 /** Stands behind the separator and all that follows it. */
 const behind = "\u0001";
 
-export interface Place {
+export interface PageStart {
   /** Whose part of an index that is kept by owner; undefined in one of everybody's. */
   readonly owner: Owner | undefined;
   readonly descending: boolean;
@@ -23,9 +23,9 @@ export function wholeRanges(ranges: readonly ValueRange[], owner: Owner | undefi
   return ranges.map(({ from, to }) => ({ from: `[${begin}${from}`, to: `(${begin}${to}` }));
 }
 
-/** What is left of them behind the place, in the direction of the list. */
-export function rangesAfter(ranges: readonly ValueRange[], place: Place): readonly LexRange[] {
-  const { owner, descending, after } = place;
+/** What is left of them behind the start, in the direction of the list. */
+export function rangesAfter(ranges: readonly ValueRange[], start: PageStart): readonly LexRange[] {
+  const { owner, descending, after } = start;
   const ordered = descending ? ranges.toReversed() : ranges;
   if (after === undefined) return wholeRanges(ordered, owner);
   const member = after.value + separator + after.id;
@@ -42,16 +42,16 @@ export function rangesAfter(ranges: readonly ValueRange[], place: Place): readon
 }
 
 /** Of a sorted set whose members begin with their ids. */
-export function idsAfter({ descending, after }: Place): LexRange {
+export function idsAfter({ descending, after }: PageStart): LexRange {
   if (after === undefined) return { from: "-", to: "+" };
   return descending ? { from: "-", to: `(${after.id}` } : { from: `[${after.id}${behind}`, to: "+" };
 }
 
 /** Where a page ended whose last member this is. */
 export function positionOf(member: string, owner: Owner | undefined): Position {
-  const place = owner === undefined ? member : member.slice(owner.length + separator.length);
-  const end = place.lastIndexOf(separator);
-  return { value: place.slice(0, end), id: place.slice(end + separator.length) };
+  const unowned = owner === undefined ? member : member.slice(owner.length + separator.length);
+  const end = unowned.lastIndexOf(separator);
+  return { value: unowned.slice(0, end), id: unowned.slice(end + separator.length) };
 }
 
 function beginOf(owner: Owner | undefined): string {

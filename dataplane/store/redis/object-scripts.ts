@@ -3,17 +3,14 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
+import type { PagePart, TextsPart } from "../complete-page.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
-import type { PagePart, TextsPart } from "../whole-page.ts";
-import type { Code } from "./codes.ts";
-import { code } from "./codes.ts";
+import { createWriter, repeatedBy } from "./idempotency-records.ts";
 import type { StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
-import { createWriter, repeatedBy } from "./remembered-script.ts";
-import { type ScriptReply, scriptReply, unexpectedCode } from "./script-reply.ts";
-import { storeScript } from "./store-script.ts";
+import { type Code, code, type ScriptReply, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
 
-/** Most bytes of texts that one script call returns: reading them holds Redis for some four milliseconds. */
+/** Maximum bytes of texts that one script call returns: reading them holds Redis for some four milliseconds. */
 export const bytesPerCall = 1024 * 1024;
 /** An index and the encoded value of the object at hand. */
 export interface IndexEntry {

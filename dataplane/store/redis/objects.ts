@@ -8,11 +8,11 @@ import { RedisFault } from "../../../core/redis/failure.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
-import { code } from "./codes.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
+import { code } from "./store-script.ts";
 
 /** How long a remove goes on against others that change the same object. */
 const patienceMilliseconds = 2_000;

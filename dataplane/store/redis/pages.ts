@@ -3,10 +3,10 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
+import { completePage, type PagePart } from "../complete-page.ts";
 import { isSamePlace } from "../order.ts";
 import type { FieldPage, FieldQuery, ObjectLists, Page, PageRange } from "../ports/lists.ts";
 import type { Owner, Visibility } from "../ports/refs.ts";
-import { type PagePart, wholePage } from "../whole-page.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
@@ -35,7 +35,7 @@ export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation
       const keys = collectionKeys(collection);
       const reply = await withIndex(known, keys, query, ({ version }, index) => {
         if (query.ranges !== undefined) return pageOfRanges(parts, { keys, version, index, owner }, query, range);
-        return scripts.page({ keys, version, ...placeOf(keys, index, owner, query.equals), idIs: "last", ...range });
+        return scripts.page({ keys, version, ...membersOf(keys, index, owner, query.equals), idIs: "last", ...range });
       });
       if (reply === undefined) return { outcome: "not_ready" };
       return { outcome: "page", ...(await whole(scripts, keys, reply, range)) } satisfies FieldPage;
@@ -77,15 +77,15 @@ export async function withIndex<T>(
   });
 }
 
-interface IndexPlace {
+interface IndexRead {
   readonly keys: CollectionKeys;
   readonly version: string;
   readonly index: StoredIndex;
   readonly owner: Owner | undefined;
 }
 
-function pageOfRanges(parts: PageParts, place: IndexPlace, { ranges = [] }: FieldQuery, range: PageRange) {
-  const { keys, version, index, owner } = place;
+function pageOfRanges(parts: PageParts, read: IndexRead, { ranges = [] }: FieldQuery, range: PageRange) {
+  const { keys, version, index, owner } = read;
   const { offset, limit, descending } = range;
   const counted = wholeRanges(ranges, owner);
   const shown = rangesAfter(ranges, { owner, descending, after: undefined });
@@ -107,7 +107,7 @@ function readyIndex(
 }
 
 /** The sorted set to read and what the page's members begin with. */
-function placeOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | undefined, equals: string | undefined) {
+function membersOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | undefined, equals: string | undefined) {
   const parts = [owner, equals].filter((part) => part !== undefined);
   const set = setOf(keys, index, owner);
   return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
@@ -120,5 +120,5 @@ export function whole(
   reply: PagePart,
   range: Pick<PageRange, "maxLength" | "beforeMore">,
 ): Promise<Page> {
-  return wholePage(reply, (ids) => scripts.documents(keys, ids), range);
+  return completePage(reply, (ids) => scripts.documents(keys, ids), range);
 }

@@ -4,10 +4,8 @@
 import { randomBytes } from "node:crypto";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textOf } from "../../../core/redis/reply.ts";
-import { code } from "./codes.ts";
 import type { CollectionKeys, DocumentKeys } from "./keys.ts";
-import { scriptReply } from "./script-reply.ts";
-import { freeingScript } from "./store-script.ts";
+import { code, freeingScript, scriptReply } from "./store-script.ts";
 
 export interface PurgedObject {
   readonly member: string;

@@ -4,12 +4,12 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
 import type { CollectionPurges, DocumentPurges, PurgeStep } from "../ports/purges.ts";
-import { afterEffect } from "./after-effect.ts";
 import type { IndexScripts } from "./index-scripts.ts";
 import { follow, idAndOwner } from "./indexes.ts";
 import { type CollectionKeys, collectionKeys, documentKeys } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import type { PurgeScripts } from "./purge-scripts.ts";
+import { laterStep } from "./store-script.ts";
 
 const objectsPerCall = 100;
 
@@ -34,14 +34,14 @@ export function createPurges(parts: PurgeParts): CollectionPurges & DocumentPurg
 async function purge(parts: PurgeParts, keys: CollectionKeys, identity: string, batch: number): Promise<PurgeStep> {
   const { gateway, purgeScripts, known } = parts;
   if ((await dropIndexes(parts, keys, identity)) === "gone") return "gone";
-  const step = async (most: number) => {
-    const members = textsOf(await gateway.read(keys.ids, "ZRANGE", keys.ids, 0, most - 1));
+  const step = async (max: number) => {
+    const members = textsOf(await gateway.read(keys.ids, "ZRANGE", keys.ids, 0, max - 1));
     const objects = members.map((member) => ({ member, ...idAndOwner(member) }));
     return purgeScripts.purgeObjects(keys, identity, objects);
   };
   try {
     for (let left = batch; left > 0; left -= objectsPerCall) {
-      const answer = await afterEffect(step(Math.min(left, objectsPerCall)));
+      const answer = await laterStep(step(Math.min(left, objectsPerCall)));
       if (answer !== "more") return answer;
     }
     return "more";

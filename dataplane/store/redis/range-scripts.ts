@@ -2,12 +2,10 @@
 
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { PagePart } from "../whole-page.ts";
-import { code } from "./codes.ts";
+import type { PagePart } from "../complete-page.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
 import { bytesPerCall } from "./object-scripts.ts";
-import { scriptReply } from "./script-reply.ts";
-import { storeScript } from "./store-script.ts";
+import { code, scriptReply, storeScript } from "./store-script.ts";
 
 /** From one member of a sorted set to another, as ZRANGE BYLEX names them: `-`, `+`, or `[` or `(` and a text. */
 export interface LexRange {
@@ -42,7 +40,7 @@ export interface ReadCandidates {
   readonly set: string;
   readonly version: string;
   readonly ranges: readonly LexRange[];
-  readonly most: number;
+  readonly max: number;
 }
 
 export interface RangeScripts {
@@ -57,8 +55,8 @@ export function createRangeScripts(gateway: Gateway): RangeScripts {
   return {
     async ranges(call) {
       const { keys, set, version = "*", idIs, offset, limit, descending, counted, shown } = call;
-      const place = [version, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
-      const args = [...place, counted.length, ...bounds(counted), ...bounds(shown)];
+      const first = [version, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
+      const args = [...first, counted.length, ...bounds(counted), ...bounds(shown)];
       const reply = scriptReply(await gateway.run(readRanges, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";
       const [count, texts, rest, last] = reply.rest;
@@ -69,8 +67,8 @@ export function createRangeScripts(gateway: Gateway): RangeScripts {
         last: textOf(last) || undefined,
       };
     },
-    async candidates({ keys, set, version, ranges, most }) {
-      const args = [version, most, ...bounds(ranges)];
+    async candidates({ keys, set, version, ranges, max }) {
+      const args = [version, max, ...bounds(ranges)];
       const reply = scriptReply(await gateway.run(readCandidates, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";
       return reply.code === code.more ? "too_many" : reply.rest.flatMap((members) => textsOf(members).map(idIn));

@@ -10,8 +10,6 @@ import { requireJson } from "../../../core/redis/require-json.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
 import { observedStore, outcomeOf } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";
-import { createBuckets } from "./buckets.ts";
-import { createCounters } from "./counters.ts";
 import { createDocuments } from "./documents.ts";
 import { createEndedSessions } from "./ended-sessions.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
@@ -19,16 +17,17 @@ import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexes } from "./indexes.ts";
 import { createKeysetPages } from "./keyset-pages.ts";
 import { createKnownIndexes } from "./known-indexes.ts";
+import { createBuckets, createCounters } from "./limits.ts";
 import { createObjectScripts } from "./object-scripts.ts";
 import { createObjects } from "./objects.ts";
 import { createPages } from "./pages.ts";
 import { createPurgeScripts } from "./purge-scripts.ts";
 import { createPurges } from "./purges.ts";
 import { createRangeScripts } from "./range-scripts.ts";
+import { createSessionRevocations } from "./session-revocations.ts";
 import { createSessionScripts } from "./session-scripts.ts";
 import { createSessions } from "./sessions.ts";
 import { createSizes } from "./sizes.ts";
-import { createWrittenEnds } from "./written-ends.ts";
 
 export interface RedisStoreOptions {
   /** redis://, rediss://, redis+sentinel:// or redis+cluster:// (redis-url.ts). */
@@ -63,7 +62,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
   const sessionScripts = createSessionScripts(gateway);
-  const writtenEnds = createWrittenEnds({
+  const sessionRevocations = createSessionRevocations({
     scripts: sessionScripts,
     gateway,
     monotonic: clock.monotonic,
@@ -75,7 +74,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
       return createGateway(await connect({ target, name: "jsonplane-ended-sessions", commandTimeout: patience }));
     },
     rereadMs: options.rereadMs,
-    beforeReading: writtenEnds.look,
+    beforeReading: sessionRevocations.look,
     onFailure: failed("readEndedSessions"),
   });
   const store: Store = {
@@ -87,14 +86,14 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),
     ...createSizes(gateway),
     ...createIdempotencyRecords(gateway),
-    ...createSessions({ scripts: sessionScripts, gateway, clock, writtenEnds }),
+    ...createSessions({ scripts: sessionScripts, gateway, clock, sessionRevocations }),
     ...createCounters(gateway),
     ...createBuckets(gateway),
     followEndedSessions: ended.followEndedSessions,
     health: () => ({ reachable: gateway.ready() }),
     async close() {
       await ended.stop();
-      await writtenEnds.stop();
+      await sessionRevocations.stop();
       gateway.disconnect();
     },
   };

@@ -4,13 +4,11 @@ import type { SessionBounds } from "../../../core/config/types.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { fieldsOf, listOf, textOf } from "../../../core/redis/reply.ts";
 import type { SessionRecord } from "../ports/sessions.ts";
-import { code } from "./codes.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
-import { scriptReply } from "./script-reply.ts";
-import { freeingScript, storeScript } from "./store-script.ts";
+import { code, freeingScript, scriptReply, storeScript } from "./store-script.ts";
 
 /** Where a session stands in the sorted sets. */
-export interface SessionPlace {
+export interface SessionEntry {
   readonly id: string;
   readonly username: string;
   /** Time of creation in a form that sorts as text. */
@@ -22,7 +20,7 @@ export interface PutSession {
   readonly session: SessionRecord;
   readonly sortable: string;
   readonly millisecondsToLive: number;
-  readonly most: SessionBounds;
+  readonly bounds: SessionBounds;
 }
 
 export interface ListSessions {
@@ -61,7 +59,7 @@ export interface SessionScripts {
   put(call: PutSession): Promise<"stored" | "full">;
   read(keys: SessionKeys, id: string): Promise<SessionRecord | undefined>;
   touch(keys: SessionKeys, id: string, times: { readonly lastRefresh: number; readonly now: number }): Promise<boolean>;
-  remove(keys: SessionKeys, place: SessionPlace): Promise<boolean>;
+  remove(keys: SessionKeys, place: SessionEntry): Promise<boolean>;
   list(call: ListSessions): Promise<SessionList>;
   revoke(call: RevokeSession): Promise<void>;
   /** The next cursor; undefined at the end. */
@@ -83,11 +81,11 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
   const allKeys = (keys: SessionKeys, id: string) => [keys.session(id), keys.byCreation, keys.byUser, keys.byExpiry];
 
   return {
-    async put({ keys, session, sortable, millisecondsToLive, most }) {
+    async put({ keys, session, sortable, millisecondsToLive, bounds }) {
       const { id, username, credentialRevision, created, lastRefresh, expires } = session;
       const record = [id, username, credentialRevision, created, sortable, lastRefresh, expires];
-      const bounds = [keys.session(""), most.maxPerUser, most.maxPerProject];
-      const args = [...record, millisecondsToLive, ...bounds, session.projectUid];
+      const limits = [keys.session(""), bounds.maxPerUser, bounds.maxPerProject];
+      const args = [...record, millisecondsToLive, ...limits, session.projectUid];
       const reply = await gateway.run(put, allKeys(keys, id), args);
       return scriptReply(reply).code === code.done ? "stored" : "full";
     },

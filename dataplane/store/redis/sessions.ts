@@ -5,10 +5,10 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import type { SessionPurges } from "../ports/purges.ts";
 import type { SessionReads, SessionRecord, SessionWrites } from "../ports/sessions.ts";
-import { afterEffect } from "./after-effect.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
-import type { SessionPlace, SessionScripts } from "./session-scripts.ts";
-import type { WrittenEnds } from "./written-ends.ts";
+import type { SessionRevocations } from "./session-revocations.ts";
+import type { SessionEntry, SessionScripts } from "./session-scripts.ts";
+import { laterStep } from "./store-script.ts";
 
 /** Seconds for which a revocation outlives its tokens: what clocks of replicas may differ by. */
 const grace = 60;
@@ -19,10 +19,10 @@ export interface SessionsParts {
   readonly scripts: SessionScripts;
   readonly gateway: Pick<Gateway, "primaryOf">;
   readonly clock: Clock;
-  readonly writtenEnds: WrittenEnds;
+  readonly sessionRevocations: SessionRevocations;
 }
 
-export function createSessions({ scripts, gateway, clock, writtenEnds }: SessionsParts): Sessions {
+export function createSessions({ scripts, gateway, clock, sessionRevocations }: SessionsParts): Sessions {
   const now = () => Math.floor(clock.now() / 1000);
 
   /** The record unless it has expired: Redis' clock may run behind ours. */
@@ -32,11 +32,11 @@ export function createSessions({ scripts, gateway, clock, writtenEnds }: Session
   };
 
   return {
-    async putSession(project, session, most) {
+    async putSession(project, session, bounds) {
       const millisecondsToLive = Math.round(session.expires * 1000 - clock.now());
       if (millisecondsToLive <= 0) return "stored";
-      const { sortable } = placeOf(session);
-      return scripts.put({ keys: sessionKeys(project), session, sortable, millisecondsToLive, most });
+      const { sortable } = entryOf(session);
+      return scripts.put({ keys: sessionKeys(project), session, sortable, millisecondsToLive, bounds });
     },
     session: (project, id) => live(sessionKeys(project), id),
     touchSession: (project, id, lastRefresh) => scripts.touch(sessionKeys(project), id, { lastRefresh, now: now() }),
@@ -45,9 +45,9 @@ export function createSessions({ scripts, gateway, clock, writtenEnds }: Session
       const session = await live(keys, id);
       if (session === undefined) return false;
       const latest = Math.max(session.created, session.lastRefresh);
-      const place = placeOf(session);
-      await writtenEnds.revoke({ keys, place, revocation: { id, seconds, latest, grace } });
-      return afterEffect(scripts.remove(keys, place));
+      const entry = entryOf(session);
+      await sessionRevocations.revoke({ keys, entry, revocation: { id, seconds, latest, grace } });
+      return laterStep(scripts.remove(keys, entry));
     },
     async sessions(project, { username, limit }) {
       const keys = sessionKeys(project);
@@ -76,6 +76,6 @@ function boundsOf(username: string | undefined): Bounds {
   return { lower: `[${username}${separator}`, upper: `(${username}\u0001` };
 }
 
-function placeOf({ id, username, created }: SessionRecord): SessionPlace {
+function entryOf({ id, username, created }: SessionRecord): SessionEntry {
   return { id, username, sortable: String(created).padStart(12, "0") };
 }

@@ -4,10 +4,8 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { ByteCounts, Sizes } from "../ports/sizes.ts";
-import { code } from "./codes.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
-import { scriptReply } from "./script-reply.ts";
-import { storeScript } from "./store-script.ts";
+import { code, scriptReply, storeScript } from "./store-script.ts";
 
 /** Of one step of counting, which holds Redis for some two milliseconds. */
 const objectsPerStep = 200;

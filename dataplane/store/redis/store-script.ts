@@ -1,5 +1,9 @@
-// The store's own Lua scripts, in the folder beside this file.
+// The store's own Lua scripts, in the folder beside this file, and their replies: a code, then what the script's header says. A call of
+// several scripts that has done something can no longer fail with "nothing happened".
 
+import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { RedisFault } from "../../../core/redis/failure.ts";
+import { listOf, numberOf } from "../../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory, type Script } from "../../../core/redis/script.ts";
 
 const folder = new URL("./scripts/", import.meta.url);
@@ -11,4 +15,57 @@ export function freeingScript(name: string): Script {
 
 export function storeScript(name: string, kind: Script["kind"]): Script {
   return loadScript(folder, name, kind);
+}
+
+/** What a reply begins with. Each script names those that it uses by the same words; a test compares the two. */
+export const code = {
+  done: 0,
+  stale_index_set: 1,
+  quota_exceeded: 2,
+  conflict: 3,
+  not_found: 4,
+  busy: 5,
+  more: 6,
+  repeated: 7,
+  missing_document: 10,
+  parent_not_found: 11,
+  not_a_container: 12,
+  invalid_index: 13,
+  index_out_of_range: 14,
+  index_not_found: 15,
+  key_exists: 16,
+  create_refused: 17,
+  document_too_large: 18,
+  created: 19,
+  replaced: 20,
+  exhausted: 30,
+} as const;
+
+export type Code = (typeof code)[keyof typeof code];
+
+/** A script's answer: its code, then what the script's header says. */
+export interface ScriptReply {
+  readonly code: Code;
+  readonly rest: readonly unknown[];
+}
+
+export function scriptReply(reply: unknown): ScriptReply {
+  const [first, ...rest] = listOf(reply);
+  // The codes are checked against the scripts by a test.
+  return { code: numberOf(first) as Code, rest };
+}
+
+/** A script answered with a code that its header doesn't name. */
+export function unexpectedCode(script: string, code: Code): RedisFault {
+  return new RedisFault(`The script ${script} answered with the unexpected code ${code}`, { code: "REPLY" });
+}
+
+/** Awaits a step that follows one which took effect: that it was not carried out itself leaves the outcome of the call unknown. */
+export async function laterStep<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailable)) throw cause;
+    throw new OutcomeUnknown("A part was done before Redis went away", { cause });
+  }
 }

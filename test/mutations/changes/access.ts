@@ -44,9 +44,9 @@ export const accessMutations: readonly Mutation[] = [
     name: "candidates-of-everyone",
     harm: "A filter that an index narrows shows an owner the objects of others",
     file: "dataplane/store/redis/keyset-pages.ts",
-    find: "rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, most }),",
+    find: "rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, max }),",
     replace:
-      "rangeScripts.candidates({ keys, set: keys.index(index.slot), version, ranges: wholeRanges(rangesOf(query), undefined), most }),",
+      "rangeScripts.candidates({ keys, set: keys.index(index.slot), version, ranges: wholeRanges(rangesOf(query), undefined), max }),",
     caughtBy: ["test/store/redis-store.test.ts"],
   },
   {
@@ -109,10 +109,10 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "refused-end-carried-out-later",
     harm: "The store says that the end of a session was refused and had no effect, and ends it within the hour",
-    file: "dataplane/store/redis/written-ends.ts",
+    file: "dataplane/store/redis/session-revocations.ts",
     find: "if (!(failure instanceof StoreUnavailable)) remember();",
     replace: "remember();",
-    caughtBy: ["test/store/redis-lost-ends.test.ts"],
+    caughtBy: ["test/store/redis-lost-revocations.test.ts"],
   },
   {
     name: "ended-sessions-not-told",
@@ -125,10 +125,10 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "told-ends-told-again-and-again",
     harm: "Every replica hears of each ended session anew every five seconds",
-    file: "dataplane/store/redis/written-ends.ts",
-    find: "    endWrite.in = history;\n",
+    file: "dataplane/store/redis/session-revocations.ts",
+    find: "    revocationWrite.in = history;\n",
     replace: "",
-    caughtBy: ["test/store/redis-lost-ends.test.ts"],
+    caughtBy: ["test/store/redis-lost-revocations.test.ts"],
   },
   {
     name: "one-node-refuses-for-all",

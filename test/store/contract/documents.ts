@@ -9,7 +9,7 @@ import { describeDocumentRefusals } from "./document-refusals.ts";
 import { documentOf, textAt } from "./document-steps.ts";
 import { describeExpectations } from "./expectations.ts";
 import { freshDocument, freshProject, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
-import { oddKeys } from "./odd-keys.ts";
+import { unusualKeys } from "./unusual-keys.ts";
 
 const roomy = { maxBytes: 1024 * 1024 };
 const mayCreate = { ...roomy, mayCreate: true };
@@ -247,7 +247,7 @@ function describeArrays(subject: Subject): void {
 }
 
 function describeOddKeys(subject: Subject): void {
-  for (const key of oddKeys) {
+  for (const key of unusualKeys) {
     it(`adds, reads, replaces and removes the key ${JSON.stringify(key)}, at the top and below`, async () => {
       const { store } = subject();
       for (const parent of [[], [key], [key, key], ["l", "0", key]]) {
@@ -286,12 +286,12 @@ function describeOddKeys(subject: Subject): void {
   it("tells odd keys apart that stand side by side", async () => {
     const { store } = subject();
     const document = await documentOf(store, "{}");
-    for (const [n, key] of oddKeys.entries()) {
+    for (const [n, key] of unusualKeys.entries()) {
       expect(await store.insertAt(document, [key], String(n), roomy)).toEqual({ outcome: "created", text: String(n) });
     }
-    for (const [n, key] of oddKeys.entries())
+    for (const [n, key] of unusualKeys.entries())
       expect([key, await textAt(store, document, [key])]).toEqual([key, String(n)]);
-    const whole = `{${oddKeys.map((key, n) => `${JSON.stringify(key)}:${n}`).join(",")}}`;
+    const whole = `{${unusualKeys.map((key, n) => `${JSON.stringify(key)}:${n}`).join(",")}}`;
     expect(await textAt(store, document)).toBe(whole);
   });
 

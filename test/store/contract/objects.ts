@@ -17,10 +17,10 @@ import {
 } from "./fixture.ts";
 import { describeIndexes } from "./indexes.ts";
 import { describeLongPages } from "./long-pages.ts";
-import { oddKeys } from "./odd-keys.ts";
 import { describePages } from "./pages.ts";
 import { describeRanges } from "./ranges.ts";
 import { describeSizes } from "./sizes.ts";
+import { unusualKeys } from "./unusual-keys.ts";
 
 const plenty = 1_000_000;
 
@@ -66,7 +66,7 @@ function describeTexts(subject: Subject): void {
   it("returns every odd key as it was sent, at the top and below", async () => {
     const { store } = subject();
     const collection = freshCollection();
-    const members = oddKeys.map((key, n) => [key, String(n)] as const);
+    const members = unusualKeys.map((key, n) => [key, String(n)] as const);
     const nested = `{${members.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
     const object = {
       id: idOf(1),

@@ -20,7 +20,7 @@ const roomy = { maxBytes: plenty };
 type Subject = () => StoreUnderTest;
 
 export function describeSizes(name: string, make: MakeStore): void {
-  describe(`${name}: figures`, () => {
+  describe(`${name}: sizes`, () => {
     const subject = useStore(make);
     describeCollections(subject);
     describeDocuments(subject);
@@ -219,7 +219,7 @@ async function counted(store: Store, collection: CollectionRef): Promise<void> {
   while ((await store.countBytes(collection)) === "more");
 }
 
-/** The store's figures are what reading everything says. */
+/** The store's sizes are what reading everything says. */
 async function agree(store: Store, collection: CollectionRef, objects: number): Promise<void> {
   let bytes = 0;
   for await (const texts of store.scan(collection, {})) for (const text of texts) bytes += Buffer.byteLength(text);

@@ -3,9 +3,8 @@
 
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createBuckets } from "../../../dataplane/store/redis/buckets.ts";
-import { createCounters } from "../../../dataplane/store/redis/counters.ts";
 import { bucketKey } from "../../../dataplane/store/redis/keys.ts";
+import { createBuckets, createCounters } from "../../../dataplane/store/redis/limits.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const bench = useScriptBench();

@@ -98,12 +98,12 @@ describe("read-ranges", () => {
 });
 
 describe("read-candidates", () => {
-  const ask = (version: string, most: number) =>
+  const ask = (version: string, max: number) =>
     scripts().candidates({
       keys,
       set: keys.index(1),
       version,
-      most,
+      max,
       ranges: [
         { from: "[30", to: "(32" },
         { from: "[34", to: "(35" },

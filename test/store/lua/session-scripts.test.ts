@@ -33,9 +33,9 @@ async function expire(id: string): Promise<void> {
 
 function putAs(
   session: SessionRecord,
-  { millisecondsToLive = 60_000, most = { maxPerUser: 10, maxPerProject: 1_000 } } = {},
+  { millisecondsToLive = 60_000, bounds = { maxPerUser: 10, maxPerProject: 1_000 } } = {},
 ): Promise<"stored" | "full"> {
-  return scripts().put({ keys, session, sortable: "0001000", millisecondsToLive, most });
+  return scripts().put({ keys, session, sortable: "0001000", millisecondsToLive, bounds });
 }
 
 describe("put-session", () => {
@@ -66,14 +66,14 @@ describe("put-session", () => {
 });
 
 describe("put-session, of a user with as many as one may have", () => {
-  const most = { maxPerUser: 2, maxPerProject: 10_000 };
+  const bounds = { maxPerUser: 2, maxPerProject: 10_000 };
 
   it("leaves nothing of the one refreshed least recently, and the others as they are", async () => {
     await put("s1");
     await put("s2");
     await putAs({ ...sessionOf("t1"), username: "al2" });
     await scripts().touch(keys, "s1", { lastRefresh: 1_001, now: 1_001 });
-    expect(await putAs(sessionOf("s3"), { most })).toBe("stored");
+    expect(await putAs(sessionOf("s3"), { bounds })).toBe("stored");
     const {
       [keys.session("s1")]: one,
       [keys.session("s3")]: three,
@@ -92,7 +92,7 @@ describe("put-session, of a user with as many as one may have", () => {
     await put("s1");
     await put("s2");
     await bench.client.del(keys.session("s2"));
-    await putAs(sessionOf("s3"), { most });
+    await putAs(sessionOf("s3"), { bounds });
     expect(await scripts().read(keys, "s1")).toEqual(sessionOf("s1"));
     expect(await bench.client.zrange(keys.byUser, "0", "-1")).toEqual(["al\u00000001000\0s1", "al\u00000001000\0s3"]);
   });
@@ -103,7 +103,7 @@ describe("put-session, of a user with as many as one may have", () => {
     await bench.client.zadd(keys.byExpiry, ...entries.flatMap((entry) => [4_000_000_000, entry]));
     await bench.client.zadd(keys.byCreation, ...entries.flatMap((entry) => [0, entry.slice(3)]));
     await bench.client.hset(keys.session("s0"), "last_refresh", 1_500);
-    expect(await putAs(sessionOf("new"), { most })).toBe("stored");
+    expect(await putAs(sessionOf("new"), { bounds })).toBe("stored");
     for (const key of [keys.byCreation, keys.byUser, keys.byExpiry]) expect(await bench.client.zcard(key)).toBe(2_981);
     expect(await bench.client.zscore(keys.byUser, entries[0] ?? "")).toBe("0");
   });
@@ -111,14 +111,14 @@ describe("put-session, of a user with as many as one may have", () => {
 
 describe("put-session, of a project with as many as it may have", () => {
   it("stores nothing and says so, and drops what has expired first", async () => {
-    const most = { maxPerUser: 10, maxPerProject: 2 };
+    const bounds = { maxPerUser: 10, maxPerProject: 2 };
     await put("s1");
     await put("s2");
     const before = await bench.contents();
-    expect(await putAs(sessionOf("s3"), { most })).toBe("full");
+    expect(await putAs(sessionOf("s3"), { bounds })).toBe("full");
     expect(await bench.contents()).toEqual(before);
     await expire("s2");
-    expect(await putAs(sessionOf("s3"), { most })).toBe("stored");
+    expect(await putAs(sessionOf("s3"), { bounds })).toBe("stored");
   });
 });
 

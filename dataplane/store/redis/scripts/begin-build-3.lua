@@ -1,11 +1,11 @@
 -- Purpose: takes or keeps the builder's lock and reads the next objects that a building index lacks.
 -- KEYS: 1 index set, 2 lock, 3 ids; the documents' keys are derived: which they are, only the ids know, and they share its slot
--- ARGV: 1 builder's token, 2 milliseconds that the lock lasts, 3 prefix of the documents' keys, 4 most objects, 5 most bytes
+-- ARGV: 1 builder's token, 2 milliseconds that the lock lasts, 3 prefix of the documents' keys, 4 maximum number of objects, 5 maximum number of bytes
 -- Returns: {done}: nothing is building | {busy} | {more, version, fields, members, texts, "1" when these are the last ones};
 --          texts[n] is "" when members[n] has no document
 local code = { done = 0, busy = 5, more = 6 }
 local index_set, lock, ids = KEYS[1], KEYS[2], KEYS[3]
-local token, duration, prefix, most, budget = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local token, duration, prefix, max_objects, budget = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 
 -- include member-id
 
@@ -19,7 +19,7 @@ if holder and holder ~= token then
   return { code.busy }
 end
 redis.call("SET", lock, token, "PX", duration)
-local members = redis.call("ZRANGE", ids, cursor == "" and "-" or "(" .. cursor, "+", "BYLEX", "LIMIT", 0, most)
+local members = redis.call("ZRANGE", ids, cursor == "" and "-" or "(" .. cursor, "+", "BYLEX", "LIMIT", 0, max_objects)
 local read, texts, bytes = {}, {}, 0
 for at = 1, #members do
   local document = prefix .. first_part(members[at])
@@ -35,4 +35,4 @@ for at = 1, #members do
   read[at], texts[at] = members[at], text
   bytes = bytes + #text
 end
-return { code.more, version, fields, read, texts, #members < most and "1" or "0" }
+return { code.more, version, fields, read, texts, #members < max_objects and "1" or "0" }

@@ -1,10 +1,10 @@
 -- Purpose: adds the next objects to the sum of the collection's bytes, which every write keeps from then on.
 -- KEYS: 1 index set, 2 ids; the documents' keys are derived: which they are, only the ids know, and they share its slot
--- ARGV: 1 prefix of the documents' keys, 2 most objects, 3 most bytes
+-- ARGV: 1 prefix of the documents' keys, 2 maximum number of objects, 3 maximum number of bytes
 -- Returns: {done}: all are counted | {more}
 local code = { done = 0, more = 6 }
 local index_set, ids = KEYS[1], KEYS[2]
-local prefix, most, budget = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local prefix, max_objects, budget = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 -- include member-id
 
@@ -14,7 +14,7 @@ if counted_to == "*" then
 end
 -- Behind an id comes NUL in its member: the next text after all of those begins with the id and a 1.
 local start = (counted_to or "") == "" and "-" or "(" .. counted_to .. "\1"
-local members = redis.call("ZRANGE", ids, start, "+", "BYLEX", "LIMIT", 0, most)
+local members = redis.call("ZRANGE", ids, start, "+", "BYLEX", "LIMIT", 0, max_objects)
 local bytes, done = 0, 0
 while done < #members and bytes < budget do
   done = done + 1
@@ -26,7 +26,7 @@ while done < #members and bytes < budget do
   end
   bytes = bytes + (text and #text or 0)
 end
-local is_last = done == #members and #members < most
+local is_last = done == #members and #members < max_objects
 redis.call("HSET", index_set, "counted_to", is_last and "*" or first_part(members[done]))
 redis.call("HINCRBY", index_set, "bytes", bytes)
 return { is_last and code.done or code.more }

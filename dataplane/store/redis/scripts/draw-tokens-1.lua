@@ -1,6 +1,6 @@
 -- Purpose: takes tokens out of a bucket that fills at a steady rate up to its size, by Redis' own time.
 -- KEYS: 1 bucket
--- ARGV: 1 tokens per second, 2 size of the bucket, 3 most tokens to take
+-- ARGV: 1 tokens per second, 2 size of the bucket, 3 maximum number of tokens to take
 -- Returns: {done, tokens taken, whole tokens left, milliseconds until there is one}
 local code = { done = 0 }
 -- include store-time
@@ -10,12 +10,12 @@ local now = store_time()
 local full_after = size / per_second * 1000
 -- Milliseconds by which the bucket may have been filled ahead of now: clocks of two servers before and after a failover differ by
 -- less, and so do those of replicas of an earlier version, which filled it by their own.
-local most_ahead = math.min(full_after, 1000)
+local max_ahead = math.min(full_after, 1000)
 
 local state = redis.call("HMGET", bucket, "tokens", "at")
 local tokens, at = tonumber(state[1] or size), tonumber(state[2] or now)
 -- The clock was put back: nobody is to wait until it is there again.
-if at - now > most_ahead then
+if at - now > max_ahead then
   at = now
 end
 if now > at then

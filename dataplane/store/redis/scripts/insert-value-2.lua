@@ -1,6 +1,6 @@
 -- Purpose: adds a new key to an object, or inserts into an array at an index up to its length ("-" = the end).
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 text, 2 most bytes of the document, 3 what is expected there (parts/expected-value.lua), 4 most bytes by which it may grow
+-- ARGV: 1 text, 2 maximum bytes of the document, 3 what is expected there (parts/expected-value.lua), 4 maximum bytes by which it may grow
 --       ("" = any), then the path's segments, at least one
 -- Returns: {created, bytes by which it grew} | {missing_document} | {parent_not_found} | {not_a_container} | {invalid_index} | {key_exists}
 --          | {index_out_of_range, length} | {conflict}: not what is expected | {document_too_large}
@@ -18,7 +18,7 @@ local code = {
   created = 19,
 }
 local document, size = KEYS[1], KEYS[2]
-local text, most, expected, most_growth = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local text, max_bytes, expected, max_growth = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local first, last = 5, #ARGV
 
 -- include document-path
@@ -58,10 +58,10 @@ else
 end
 local growth = added + (length > 0 and 1 or 0)
 local new_size = size_of(document, size) + growth
-if new_size > most then
+if new_size > max_bytes then
   return { code.document_too_large }
 end
-if most_growth and growth > most_growth then
+if max_growth and growth > max_growth then
   return { code.quota_exceeded }
 end
 if index then

@@ -1,12 +1,12 @@
 -- Purpose: live sessions, newest first, from a bounded number of members.
 -- KEYS: 1 sorted set; the sessions' keys are derived: which they are, only the set knows, and they share its slot
--- ARGV: 1 prefix of the sessions' keys, 2 lower and 3 upper bound of the members, as ZRANGE BYLEX takes them, 4 most sessions,
---       5 now in Unix seconds, 6 most members
+-- ARGV: 1 prefix of the sessions' keys, 2 lower and 3 upper bound of the members, as ZRANGE BYLEX takes them, 4 maximum number of sessions,
+--       5 now in Unix seconds, 6 maximum number of members
 -- Returns: {done, sessions, upper bound to go on with ("" = at the end)}: each session as HGETALL gives it
 local code = { done = 0 }
 local set = KEYS[1]
 local prefix, lower, upper = ARGV[1], ARGV[2], ARGV[3]
-local most, now, batch = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local max_sessions, now, batch = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
 local function expiry_of(session)
   for field = 1, #session, 2 do
@@ -29,7 +29,7 @@ for at = 1, #members do
   if expiry_of(session) > now then
     sessions[#sessions + 1] = session
   end
-  if #sessions == most then
+  if #sessions == max_sessions then
     return { code.done, sessions, "" }
   end
 end

@@ -2,11 +2,11 @@
 --          stay, and so do those of an earlier version, which do not say whose they are.
 -- KEYS: 1 sessions by creation, 2 by user, 3 by expiry; the sessions' keys are derived: which they are, only the set knows, and they
 --       share its slot
--- ARGV: 1 prefix of the sessions' keys, 2 UID, 3 the last entry by user that was looked at ("" = begin), 4 most entries
+-- ARGV: 1 prefix of the sessions' keys, 2 UID, 3 the last entry by user that was looked at ("" = begin), 4 maximum number of entries
 -- Returns: {done} | {more, cursor}
 local code = { done = 0, more = 6 }
 local by_creation, by_user, by_expiry = KEYS[1], KEYS[2], KEYS[3]
-local prefix, uid, cursor, most = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local prefix, uid, cursor, max_entries = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 
 -- include session-lists
 
@@ -15,7 +15,7 @@ local function is_gone(key)
   return redis.call("EXISTS", by_user, key) < 2
 end
 
-local entries = redis.call("ZRANGE", by_user, cursor == "" and "-" or "(" .. cursor, "+", "BYLEX", "LIMIT", 0, most)
+local entries = redis.call("ZRANGE", by_user, cursor == "" and "-" or "(" .. cursor, "+", "BYLEX", "LIMIT", 0, max_entries)
 for at = 1, #entries do
   local key = session_key(prefix, entries[at])
   local project = redis.call("HGET", key, "project")
@@ -24,7 +24,7 @@ for at = 1, #entries do
     unlist(by_creation, by_user, by_expiry, { entries[at] })
   end
 end
-if #entries < most then
+if #entries < max_entries then
   return { code.done }
 end
 return { code.more, entries[#entries] }

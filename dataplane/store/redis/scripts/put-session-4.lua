@@ -3,14 +3,14 @@
 -- KEYS: 1 session, 2 sessions by creation, 3 by user, 4 by expiry; the keys of the user's other sessions are derived: which they are,
 --       only the set knows, and they share its slot
 -- ARGV: 1 id, 2 user name, 3 credential revision, 4 created, 5 created so that it sorts, 6 last refresh, 7 expires, all in Unix
---       seconds, 8 milliseconds to live, 9 prefix of the sessions' keys, 10 most sessions of a user, 11 most of the project,
+--       seconds, 8 milliseconds to live, 9 prefix of the sessions' keys, 10 maximum number of sessions of a user, 11 of the project,
 --       12 the Project's UID
 -- Returns: {done} | {quota_exceeded}
 local code = { done = 0, quota_exceeded = 2 }
 local session, by_creation, by_user, by_expiry = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, username, revision, created, sortable = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local last_refresh, expires, milliseconds = ARGV[6], ARGV[7], tonumber(ARGV[8])
-local prefix, most_of_user, most_of_project, project = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11]), ARGV[12]
+local prefix, max_of_user, max_of_project, project = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11]), ARGV[12]
 -- Per login: one adds one, so that the lists shrink to what they may hold within a few.
 local expired_at_once, ended_at_once = 200, 20
 -- No setting allows a user more.
@@ -48,9 +48,9 @@ local function end_least_recent(count)
   unlist(by_creation, by_user, by_expiry, entries)
 end
 
-local function keep_lists(longest)
+local function keep_lists(time_to_live)
   for _, list in ipairs({ by_creation, by_user, by_expiry }) do
-    redis.call("PEXPIRE", list, longest + slack)
+    redis.call("PEXPIRE", list, time_to_live + slack)
   end
 end
 
@@ -59,10 +59,10 @@ if #expired > 0 then
   unlist(by_creation, by_user, by_expiry, expired)
 end
 -- Where more have expired than can be dropped at once, the next logins go on, and none is refused.
-if #expired < expired_at_once and redis.call("ZCARD", by_expiry) >= most_of_project then
+if #expired < expired_at_once and redis.call("ZCARD", by_expiry) >= max_of_project then
   return { code.quota_exceeded }
 end
-local surplus = redis.call("ZLEXCOUNT", by_user, "[" .. username .. "\0", "(" .. username .. "\1") + 1 - most_of_user
+local surplus = redis.call("ZLEXCOUNT", by_user, "[" .. username .. "\0", "(" .. username .. "\1") + 1 - max_of_user
 if surplus > 0 then
   end_least_recent(surplus)
 end

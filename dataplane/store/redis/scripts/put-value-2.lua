@@ -1,7 +1,7 @@
 -- Purpose: replaces a value, or adds a missing last key of an object.
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 text, 2 most bytes of the document, 3 "1" when a key may be added, 4 what is expected there (parts/expected-value.lua),
---       5 most bytes by which the document may grow ("" = any), 6 members or elements that must at least be at the top of a whole value
+-- ARGV: 1 text, 2 maximum bytes of the document, 3 "1" when a key may be added, 4 what is expected there (parts/expected-value.lua),
+--       5 maximum bytes by which the document may grow ("" = any), 6 members or elements that must at least be at the top of a whole value
 --       that is replaced, then the path's segments: none = the whole value
 -- Returns: {replaced, bytes by which it grew} | {created, bytes by which it grew} | {missing_document} | {parent_not_found} |
 --          {not_a_container} | {invalid_index}
@@ -21,8 +21,8 @@ local code = {
   replaced = 20,
 }
 local document, size = KEYS[1], KEYS[2]
-local text, most, may_create, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", ARGV[4]
-local most_growth, fewest_members = tonumber(ARGV[5]), tonumber(ARGV[6])
+local text, max_bytes, may_create, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", ARGV[4]
+local max_growth, fewest_members = tonumber(ARGV[5]), tonumber(ARGV[6])
 local first, last = 7, #ARGV
 
 -- include document-path
@@ -34,10 +34,10 @@ local function put(path, old_size, growth, outcome)
   if not is_expected(expected, document, path) then
     return { code.conflict }
   end
-  if old_size + growth > most then
+  if old_size + growth > max_bytes then
     return { code.document_too_large }
   end
-  if most_growth and growth > most_growth then
+  if max_growth and growth > max_growth then
     return { code.quota_exceeded }
   end
   redis.call("JSON.SET", document, path, text)
@@ -53,7 +53,7 @@ if last < first then
     return { code.conflict }
   end
   -- What was there before counts only where somebody asks how much is added.
-  local old_size = most_growth and size_of(document, size) or 0
+  local old_size = max_growth and size_of(document, size) or 0
   return put("$", old_size, #text - old_size, code.replaced)
 end
 local path, kind = parent_of(document, first, last)

@@ -1,6 +1,6 @@
 -- Purpose: reads documents until they make enough bytes for one call.
 -- KEYS: documents
--- ARGV: 1 most bytes
+-- ARGV: 1 maximum number of bytes
 -- Returns: {done, how many of the keys were done with, texts}
 local code = { done = 0 }
 local budget = tonumber(ARGV[1])

@@ -2,7 +2,7 @@
 -- members the ranges hold.
 -- KEYS: 1 sorted set, 2 index set; the documents' keys are derived: which they are, only the set knows, and they share its slot
 -- ARGV: 1 version of the index set, "*" when the sorted set is no index, 2 prefix of the documents' keys, 3 which part of a member
---       the id is: "first" or "last", 4 offset, 5 limit, 6 "1" for descending, 7 most bytes, 8 number of ranges to count, then two
+--       the id is: "first" or "last", 4 offset, 5 limit, 6 "1" for descending, 7 maximum number of bytes, 8 number of ranges to count, then two
 --       bounds of each of those, then two bounds of each range of the page: bounds as of ZRANGE BYLEX, ranges in the page's order
 -- Returns: {done, count, texts, ids of the page that are still to be read, last member of the page when there are more, else ""}
 --          | {stale_index_set}
@@ -35,12 +35,12 @@ for at = first_range, #ARGV, 2 do
   if offset > 0 and offset >= held then
     offset = offset - held
   elseif #members < wanted then
-    local most = wanted - #members
+    local room = wanted - #members
     local found
     if offset > 0 then
       -- By rank, so that a large offset costs no more than a small one.
       local base = from == "-" and 0 or redis.call("ZLEXCOUNT", set, "-", (from:sub(1, 1) == "[" and "(" or "[") .. from:sub(2))
-      local length = math.min(most, held - offset)
+      local length = math.min(room, held - offset)
       local start = descending and base + held - offset - length or base + offset
       found = redis.call("ZRANGE", set, start, start + length - 1)
       if descending then
@@ -50,9 +50,9 @@ for at = first_range, #ARGV, 2 do
       end
       offset = 0
     elseif descending then
-      found = redis.call("ZRANGE", set, to, from, "BYLEX", "REV", "LIMIT", 0, most)
+      found = redis.call("ZRANGE", set, to, from, "BYLEX", "REV", "LIMIT", 0, room)
     else
-      found = redis.call("ZRANGE", set, from, to, "BYLEX", "LIMIT", 0, most)
+      found = redis.call("ZRANGE", set, from, to, "BYLEX", "LIMIT", 0, room)
     end
     for each = 1, #found do
       members[#members + 1] = found[each]

@@ -1,12 +1,12 @@
 -- Purpose: replaces the value at a path while its text is still the one that the writer read and changed elsewhere: for keys
 -- that no path of Redis JSON can name.
 -- KEYS: 1 document, 2 its size
--- ARGV: 1 SHA-1 of the text that was read, 2 text, 3 most bytes of the document, 4 most bytes by which it may grow
+-- ARGV: 1 SHA-1 of the text that was read, 2 text, 3 maximum bytes of the document, 4 maximum bytes by which it may grow
 --       ("" = any), then the path's segments: none = the whole value
 -- Returns: {done, bytes by which it grew} | {conflict} | {document_too_large} | {quota_exceeded}: it may not grow so much
 local code = { done = 0, quota_exceeded = 2, conflict = 3, document_too_large = 18 }
 local document, size = KEYS[1], KEYS[2]
-local previous, text, most, most_growth = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local previous, text, max_bytes, max_growth = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local first, last = 5, #ARGV
 
 -- include document-path
@@ -22,10 +22,10 @@ if redis.sha1hex(stored) ~= previous then
 end
 local old_size = tonumber(redis.call("GET", size)) or #redis.call("JSON.GET", document)
 local growth = #text - #stored
-if old_size + growth > most then
+if old_size + growth > max_bytes then
   return { code.document_too_large }
 end
-if most_growth and growth > most_growth then
+if max_growth and growth > max_growth then
   return { code.quota_exceeded }
 end
 redis.call("JSON.SET", document, path, text)

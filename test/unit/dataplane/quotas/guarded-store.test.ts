@@ -43,7 +43,7 @@ function usageThatNotes(): { readonly usage: ProjectUsage; readonly noted: strin
     freed: () => noted.push("freed"),
     refreshAfter: async () => undefined,
     forget: () => undefined,
-    figures: () => undefined,
+    amounts: () => undefined,
     refusal: () => {
       throw new Error("There is room");
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
-import { type Figures, noFigures } from "../../../../dataplane/quotas/figures.ts";
 import { createProjectUsage } from "../../../../dataplane/quotas/project-usage.ts";
+import { type Amounts, noAmounts } from "../../../../dataplane/quotas/stored-amounts.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const quota = { objects: 10, bytes: 1_000 };
@@ -92,7 +92,7 @@ describe("what a replica knows of a project's usage", () => {
     expect(asked()).toBe(4);
   });
 
-  it("goes by how old its figures are, not by the time of day", async () => {
+  it("goes by how old its amounts are, not by the time of day", async () => {
     const { usage, clock, asked } = knowing({});
     await usage.hold(quota, one);
     for (const by of [3_600_000, -7_200_000]) {
@@ -106,9 +106,9 @@ describe("what a replica knows of a project's usage", () => {
   });
 });
 
-function knowing(figures: Partial<Figures>) {
+function knowing(amounts: Partial<Amounts>) {
   const clock = manualClock();
-  const store: { -readonly [kind in keyof Figures]: number } = { ...noFigures, ...figures };
+  const store: { -readonly [kind in keyof Amounts]: number } = { ...noAmounts, ...amounts };
   let asked = 0;
   const usage = createProjectUsage(async () => {
     asked += 1;

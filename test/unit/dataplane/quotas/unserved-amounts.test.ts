@@ -3,37 +3,37 @@
 import { expect, it } from "vitest";
 import type { UnservedData } from "../../../../core/config/types.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
-import { createUnservedFigures } from "../../../../dataplane/quotas/unserved-figures.ts";
+import { createUnservedAmounts } from "../../../../dataplane/quotas/unserved-amounts.ts";
 import type { CollectionSize } from "../../../../dataplane/store/ports/sizes.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const named = (count: number): readonly UnservedData[] =>
   Array.from({ length: count }, (_, at) => ({ what: at % 2 === 0 ? "resource" : "rootkey", name: `n${at}` }));
 
-/** Figures as a store has them where every collection holds this. */
+/** Amounts as a store has them where every collection holds this. */
 function looking(holds: CollectionSize, unserved: readonly UnservedData[]) {
   let [underWay, most, asked] = [0, 0, 0];
-  const answer = async <T>(figures: T): Promise<T> => {
+  const answer = async <T>(amounts: T): Promise<T> => {
     asked += 1;
     underWay += 1;
     most = Math.max(most, underWay);
     await new Promise(setImmediate);
     underWay -= 1;
-    return figures;
+    return amounts;
   };
   const store = {
     collectionSize: () => answer(holds),
     documentSize: () => answer({ bytes: 3, members: 2 }),
   };
-  const figures = createUnservedFigures(store, manualClock());
+  const amounts = createUnservedAmounts(store, manualClock());
   const config = { namespace: "default", name: "shop", unserved, limits: { quota: { bytes: 9, objects: 9 } } };
   const project = { config } as unknown as LiveProject;
-  return { look: () => figures(project), most: () => most, asked: () => asked };
+  return { look: () => amounts(project), most: () => most, asked: () => asked };
 }
 
 it("a thousand are summed, some fifty at a time, and not asked for again", async () => {
   const { look, most, asked } = looking({ objects: 1, bytes: 5, isCounted: true }, named(1_000));
-  const read = { figures: { objects: 500, bytes: 4_000, documentKeys: 1_000 }, uncounted: [] };
+  const read = { amounts: { objects: 500, bytes: 4_000, documentKeys: 1_000 }, uncounted: [] };
   expect(await look()).toEqual(read);
   expect([most(), asked()]).toEqual([50, 1_000]);
   expect(await look()).toEqual(read);

@@ -6,31 +6,31 @@ import type { LiveProject } from "../config/directory.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import type { CollectionSize, Sizes } from "../store/ports/sizes.ts";
 
-export type Figures = Readonly<Record<QuotaKind, number>>;
-export type SomeFigures = Readonly<Partial<Figures>>;
+export type Amounts = Readonly<Record<QuotaKind, number>>;
+export type PartialAmounts = Readonly<Partial<Amounts>>;
 
-export const noFigures: Figures = { objects: 0, bytes: 0, documentKeys: 0 };
+export const noAmounts: Amounts = { objects: 0, bytes: 0, documentKeys: 0 };
 
-/** `figures` with `times` as much of `change` added. */
-export function plus(figures: Figures, change: SomeFigures, times: 1 | -1 = 1): Figures {
+/** `amounts` with `times` as much of `change` added. */
+export function plus(amounts: Amounts, change: PartialAmounts, times: 1 | -1 = 1): Amounts {
   const { objects = 0, bytes = 0, documentKeys = 0 } = change;
   return {
-    objects: figures.objects + times * objects,
-    bytes: figures.bytes + times * bytes,
-    documentKeys: figures.documentKeys + times * documentKeys,
+    objects: amounts.objects + times * objects,
+    bytes: amounts.bytes + times * bytes,
+    documentKeys: amounts.documentKeys + times * documentKeys,
   };
 }
 
-export interface ReadFigures {
-  readonly figures: Figures;
-  /** Collections of which not all bytes are counted yet; what is counted is in the figures. */
+export interface ReadAmounts {
+  readonly amounts: Amounts;
+  /** Collections of which not all bytes are counted yet; what is counted is in the amounts. */
   readonly uncounted: readonly CollectionRef[];
 }
 
 /** Of what is served. */
-export function readFigures(store: Sizes, { config, resources, rootKeys }: LiveProject): Promise<ReadFigures> {
+export function readAmounts(store: Sizes, { config, resources, rootKeys }: LiveProject): Promise<ReadAmounts> {
   const names = { resources: [...resources.keys()], rootKeys: [...rootKeys.keys()], areWritten: true };
-  return readFiguresOf(store, config, names);
+  return readAmountsOf(store, config, names);
 }
 
 export interface StoredNames {
@@ -40,11 +40,11 @@ export interface StoredNames {
   readonly areWritten: boolean;
 }
 
-export async function readFiguresOf(
+export async function readAmountsOf(
   store: Sizes,
   config: ProjectConfig,
   { resources, rootKeys, areWritten }: StoredNames,
-): Promise<ReadFigures> {
+): Promise<ReadAmounts> {
   const { objects, bytes, documentKeys } = config.limits.quota ?? {};
   const refs = resources.map((resource): CollectionRef => ({ project: config, resource }));
   const asked = objects === undefined && bytes === undefined ? [] : refs;
@@ -56,7 +56,7 @@ export async function readFiguresOf(
   const isUncounted = (each: CollectionSize | undefined): boolean =>
     each?.isCounted === false && (areWritten || each.objects > 0);
   return {
-    figures: {
+    amounts: {
       objects: sum(collections.map((each) => each.objects)),
       bytes: sum([...collections, ...values].map((each) => each.bytes)),
       documentKeys: sum(values.map((each) => each.members)),

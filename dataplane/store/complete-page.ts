@@ -18,7 +18,7 @@ export interface TextsPart {
   readonly done: number;
 }
 
-export async function wholePage(
+export async function completePage(
   part: PagePart,
   readMore: (ids: readonly string[]) => Promise<TextsPart>,
   { maxLength = Number.POSITIVE_INFINITY, beforeMore }: Pick<PageRange, "maxLength" | "beforeMore">,

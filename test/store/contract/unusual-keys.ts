@@ -1,6 +1,6 @@
 // Member names that storage engines, path languages and JavaScript objects are known to trip over.
 
-export const oddKeys: readonly string[] = [
+export const unusualKeys: readonly string[] = [
   "__proto__",
   "constructor",
   "prototype",

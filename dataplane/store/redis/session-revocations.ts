@@ -8,23 +8,23 @@ import { createNamedTasks } from "../../../core/named-tasks.ts";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import type { Primary } from "../../../core/redis/primaries.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
-import type { RevokeSession, SessionPlace, SessionScripts } from "./session-scripts.ts";
+import type { RevokeSession, SessionEntry, SessionScripts } from "./session-scripts.ts";
 
-export interface WrittenEnd {
+export interface SessionEnd {
   readonly keys: SessionKeys;
-  readonly place: SessionPlace;
+  readonly entry: SessionEntry;
   readonly revocation: RevokeSession;
 }
 
-export interface WrittenEnds {
+export interface SessionRevocations {
   /** Has every replica know, and remembers the end unless Redis refused it: then nothing happened, and nothing may happen later. */
-  revoke(end: WrittenEnd): Promise<void>;
+  revoke(end: SessionEnd): Promise<void>;
   /** Looks, in the background, whether a primary is another one than before, and writes to it what it may lack. */
   look(): void;
   stop(): Promise<void>;
 }
 
-export interface WrittenEndsParts {
+export interface RevocationParts {
   readonly scripts: Pick<SessionScripts, "revoke" | "remove">;
   readonly gateway: Pick<Gateway, "primaries" | "primaryOf">;
   readonly monotonic: () => number;
@@ -38,16 +38,21 @@ const rememberedMs = 3_600_000;
 const writtenAtOnce = 100;
 
 /** One of the two writes of an end, each to the primary of its key. */
-interface EndWrite {
+interface RevocationWrite {
   readonly key: string;
   readonly write: () => Promise<unknown>;
   /** The history of writes that has it; undefined where that isn't known. */
   in: string | undefined;
 }
 
-export function createWrittenEnds({ scripts, gateway, monotonic, onFailure }: WrittenEndsParts): WrittenEnds {
+export function createSessionRevocations({
+  scripts,
+  gateway,
+  monotonic,
+  onFailure,
+}: RevocationParts): SessionRevocations {
   /** Oldest first. */
-  const ends = new Map<string, { readonly notedAt: number; readonly endWrites: readonly EndWrite[] }>();
+  const ends = new Map<string, { readonly notedAt: number; readonly writes: readonly RevocationWrite[] }>();
   /** The history that each primary held last. */
   const histories = new Map<string, string>();
   const tasks = createNamedTasks();
@@ -62,57 +67,57 @@ export function createWrittenEnds({ scripts, gateway, monotonic, onFailure }: Wr
   };
 
   /** By the name of the primary that is to keep it. */
-  const writesByPrimary = (): ReadonlyMap<string, readonly EndWrite[]> => {
+  const writesByPrimary = (): ReadonlyMap<string, readonly RevocationWrite[]> => {
     const names = new Map<string, string>();
-    const found = new Map<string, EndWrite[]>();
-    for (const endWrite of [...ends.values()].flatMap(({ endWrites }) => endWrites)) {
-      const name = names.get(endWrite.key) ?? gateway.primaryOf(endWrite.key);
-      names.set(endWrite.key, name);
-      const endWrites = found.get(name) ?? [];
-      found.set(name, endWrites);
-      endWrites.push(endWrite);
+    const found = new Map<string, RevocationWrite[]>();
+    for (const revocationWrite of [...ends.values()].flatMap(({ writes }) => writes)) {
+      const name = names.get(revocationWrite.key) ?? gateway.primaryOf(revocationWrite.key);
+      names.set(revocationWrite.key, name);
+      const writes = found.get(name) ?? [];
+      found.set(name, writes);
+      writes.push(revocationWrite);
     }
     return found;
   };
 
-  const writeAgain = async (endWrite: EndWrite, history: string): Promise<boolean> => {
+  const writeAgain = async (revocationWrite: RevocationWrite, history: string): Promise<boolean> => {
     try {
-      await endWrite.write();
+      await revocationWrite.write();
     } catch (failure) {
       onFailure(failure);
       // A defect would be one at the next try, too.
       if (isStoreFailure(failure)) return false;
     }
-    endWrite.in = history;
+    revocationWrite.in = history;
     return true;
   };
 
   /** A few at once, and no further once none of them is taken. */
-  const visit = async (primary: Primary, endWrites: readonly EndWrite[]): Promise<void> => {
+  const visit = async (primary: Primary, writes: readonly RevocationWrite[]): Promise<void> => {
     const history = await primary.history();
     if (history === undefined) return;
     histories.set(primary.name, history);
-    const missing = endWrites.filter((endWrite) => endWrite.in !== history);
+    const missing = writes.filter((revocationWrite) => revocationWrite.in !== history);
     for (let from = 0; from < missing.length && !isStopped; from += writtenAtOnce) {
       const batch = missing.slice(from, from + writtenAtOnce);
-      const written = await Promise.all(batch.map((endWrite) => writeAgain(endWrite, history)));
+      const written = await Promise.all(batch.map((revocationWrite) => writeAgain(revocationWrite, history)));
       if (!written.includes(true)) return;
     }
   };
 
   return {
-    async revoke({ keys, place, revocation }) {
-      const endWrite = (key: string, write: EndWrite["write"]): EndWrite => {
+    async revoke({ keys, entry, revocation }) {
+      const revocationWrite = (key: string, write: RevocationWrite["write"]): RevocationWrite => {
         return { key, write, in: histories.get(gateway.primaryOf(key)) };
       };
       // Before it is sent: the server that acknowledges it may be given up for another one meanwhile.
-      const endWrites = [
-        endWrite(revocations.set, () => scripts.revoke(revocation)),
-        endWrite(keys.byUser, () => scripts.remove(keys, place)),
+      const writes = [
+        revocationWrite(revocations.set, () => scripts.revoke(revocation)),
+        revocationWrite(keys.byUser, () => scripts.remove(keys, entry)),
       ];
       const remember = (): void => {
-        ends.delete(place.id);
-        ends.set(place.id, { notedAt: monotonic(), endWrites });
+        ends.delete(entry.id);
+        ends.set(entry.id, { notedAt: monotonic(), writes });
         if (ends.size > maxRemembered) forgetOld();
       };
       try {
@@ -129,9 +134,9 @@ export function createWrittenEnds({ scripts, gateway, monotonic, onFailure }: Wr
       if (primaries.length === 0) return;
       const names = new Set(primaries.map(({ name }) => name));
       for (const name of histories.keys()) if (!names.has(name)) histories.delete(name);
-      const endWrites = writesByPrimary();
+      const writes = writesByPrimary();
       for (const primary of primaries) {
-        tasks.start(primary.name, () => visit(primary, endWrites.get(primary.name) ?? []));
+        tasks.start(primary.name, () => visit(primary, writes.get(primary.name) ?? []));
       }
     },
     async stop() {

@@ -1,4 +1,4 @@
-// Budgets that all replicas share. A window opens with the first spending and lasts its whole length by Redis' own time, so that at
+// Budgets and token buckets that all replicas share. A window opens with the first spending and lasts its whole length by Redis' own time, so that at
 // most twice the limit can be spent around its end; names are kept as hashes only.
 //
 // Budgets of one call that concern one project (`<kind>:<project>:…`) share a slot and are spent in one step. Budgets of
@@ -8,12 +8,9 @@
 import { hash } from "node:crypto";
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
-import type { Budget, Counters, SpendOutcome } from "../ports/limits.ts";
-import { afterEffect } from "./after-effect.ts";
-import { code } from "./codes.ts";
-import { counterKey } from "./keys.ts";
-import { scriptReply } from "./script-reply.ts";
-import { storeScript } from "./store-script.ts";
+import type { Budget, Counters, SpendOutcome, TokenBuckets } from "../ports/limits.ts";
+import { bucketKey, counterKey } from "./keys.ts";
+import { code, laterStep, scriptReply, storeScript } from "./store-script.ts";
 
 interface Group {
   readonly keys: readonly string[];
@@ -34,7 +31,7 @@ export function createCounters(gateway: Gateway): Counters {
   const refund = async (groups: readonly Group[]): Promise<void> => {
     for (const [at, { keys }] of groups.entries()) {
       const step = gateway.run(refundBudgets, keys, []);
-      await (at === 0 ? step : afterEffect(step));
+      await (at === 0 ? step : laterStep(step));
     }
   };
 
@@ -42,15 +39,27 @@ export function createCounters(gateway: Gateway): Counters {
     async spend(budgets) {
       const groups = groupsOf(budgets);
       for (const [at, group] of groups.entries()) {
-        const answer = await (at === 0 ? spend(group) : afterEffect(spend(group)));
+        const answer = await (at === 0 ? spend(group) : laterStep(spend(group)));
         if (answer.outcome === "exhausted") {
-          await afterEffect(refund(groups.slice(0, at)));
+          await laterStep(refund(groups.slice(0, at)));
           return answer;
         }
       }
       return { outcome: "spent" };
     },
     refund: (budgets) => refund(groupsOf(budgets)),
+  };
+}
+
+/** Each bucket is in a slot of its own, and fills by Redis' own time. */
+export function createBuckets(gateway: Gateway): TokenBuckets {
+  const draw = storeScript("draw-tokens-1", "write");
+  return {
+    async drawTokens({ name, perSecond, burst }, wanted) {
+      const args = [perSecond, burst, wanted];
+      const [taken, left, waitMs] = scriptReply(await gateway.run(draw, [bucketKey(hash("sha256", name))], args)).rest;
+      return { taken: numberOf(taken), left: numberOf(left), waitMs: numberOf(waitMs) };
+    },
   };
 }
 

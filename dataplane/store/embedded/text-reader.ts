@@ -3,25 +3,25 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { PagePart, TextsPart } from "../complete-page.ts";
 import type { CollectionRef } from "../ports/refs.ts";
-import type { PagePart, TextsPart } from "../whole-page.ts";
 import type { Collections } from "./collections.ts";
 import type { Transactions } from "./transactions.ts";
 
 /** Where an object stands: its row, and the id that is still its own when the row has another one. */
-export interface ObjectPlace {
+export interface ObjectRow {
   readonly object: number;
   readonly id: string;
 }
 
-export interface Texts {
+export interface TextReader {
   /** The first part of a page, inside the transaction that found the objects. */
-  firstOf(count: number, places: readonly ObjectPlace[]): PagePart;
+  firstOf(count: number, rows: readonly ObjectRow[]): PagePart;
   /** A part of these, in a later turn of the event loop. */
   readMore(ref: CollectionRef, ids: readonly string[]): Promise<TextsPart>;
 }
 
-export interface TextsDeps {
+export interface TextReaderDeps {
   readonly database: DatabaseSync;
   readonly transactions: Transactions;
   readonly collections: Collections;
@@ -37,14 +37,14 @@ interface Row {
   readonly text: string | null;
 }
 
-export function createTexts({ database, transactions, collections }: TextsDeps): Texts {
+export function createTextReader({ database, transactions, collections }: TextReaderDeps): TextReader {
   const statements = prepare(database);
 
   return {
-    firstOf(count, places) {
-      const rowAt = ({ object }: ObjectPlace, room: number) => statements.ofObject.get(room, object);
-      const { texts, done } = readPart(places, rowAt);
-      return { count, texts, rest: places.slice(done).map(({ id }) => id) };
+    firstOf(count, rows) {
+      const rowAt = ({ object }: ObjectRow, room: number) => statements.ofObject.get(room, object);
+      const { texts, done } = readPart(rows, rowAt);
+      return { count, texts, rest: rows.slice(done).map(({ id }) => id) };
     },
     async readMore(ref, ids) {
       await nextTurn();
@@ -58,13 +58,13 @@ export function createTexts({ database, transactions, collections }: TextsDeps):
   };
 }
 
-function readPart<T>(places: readonly T[], rowAt: (place: T, room: number) => unknown): TextsPart {
+function readPart<T>(rows: readonly T[], rowAt: (each: T, room: number) => unknown): TextsPart {
   const texts: string[] = [];
   let bytes = 0;
   let done = 0;
-  for (const place of places.slice(0, objectsPerPart)) {
+  for (const each of rows.slice(0, objectsPerPart)) {
     const room = texts.length === 0 ? Number.MAX_SAFE_INTEGER : bytesPerPart - bytes;
-    const row = rowAt(place, room) as Row | undefined;
+    const row = rowAt(each, room) as Row | undefined;
     if (row?.text === null) break;
     done += 1;
     if (row === undefined) continue;

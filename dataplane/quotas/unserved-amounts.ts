@@ -6,9 +6,9 @@ import type { UnservedData } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import type { Sizes } from "../store/ports/sizes.ts";
-import { type Figures, noFigures, plus, type ReadFigures, readFiguresOf } from "./figures.ts";
+import { type Amounts, noAmounts, plus, type ReadAmounts, readAmountsOf } from "./stored-amounts.ts";
 
-export type UnservedFigures = (project: LiveProject) => Promise<ReadFigures>;
+export type UnservedAmounts = (project: LiveProject) => Promise<ReadAmounts>;
 
 /** A write that was under way while they were withdrawn may have come after the first look. */
 const freshMs = 60_000;
@@ -18,21 +18,21 @@ const freshMs = 60_000;
  */
 const atOnce = 50;
 
-export function createUnservedFigures(store: Sizes, clock: Clock): UnservedFigures {
-  const known = new WeakMap<LiveProject, { readonly read: ReadFigures; readonly at: number }>();
+export function createUnservedAmounts(store: Sizes, clock: Clock): UnservedAmounts {
+  const known = new WeakMap<LiveProject, { readonly read: ReadAmounts; readonly at: number }>();
 
   return async (project) => {
     const { unserved = [] } = project.config;
-    if (unserved.length === 0) return { figures: noFigures, uncounted: [] };
+    if (unserved.length === 0) return { amounts: noAmounts, uncounted: [] };
     const before = known.get(project);
     if (before !== undefined && clock.monotonic() - before.at < freshMs) return before.read;
     const at = clock.monotonic();
-    let [figures, uncounted]: [Figures, readonly CollectionRef[]] = [noFigures, []];
+    let [amounts, uncounted]: [Amounts, readonly CollectionRef[]] = [noAmounts, []];
     for (let from = 0; from < unserved.length; from += atOnce) {
       const read = await readSome(store, project, unserved.slice(from, from + atOnce));
-      [figures, uncounted] = [plus(figures, read.figures), [...uncounted, ...read.uncounted].slice(0, atOnce)];
+      [amounts, uncounted] = [plus(amounts, read.amounts), [...uncounted, ...read.uncounted].slice(0, atOnce)];
     }
-    const found = { figures, uncounted };
+    const found = { amounts, uncounted };
     if (uncounted.length === 0) known.set(project, { read: found, at });
     return found;
   };
@@ -42,8 +42,8 @@ async function readSome(
   store: Sizes,
   { config }: LiveProject,
   unserved: readonly UnservedData[],
-): Promise<ReadFigures> {
-  const read = await readFiguresOf(store, config, {
+): Promise<ReadAmounts> {
+  const read = await readAmountsOf(store, config, {
     resources: unserved.filter(({ what }) => what === "resource").map(({ name }) => name),
     rootKeys: unserved.filter(({ what }) => what === "rootkey").map(({ name }) => name),
     areWritten: false,

@@ -22,8 +22,8 @@ const maxBytes = 1024 * 1024;
 const recordOf = (key: string, text = "first", seconds = 1_000): IdempotencyRecord => ({ key, text, seconds });
 const repeated = { outcome: "repeated", record: "first" } as const;
 
-export function describeReceipts(name: string, make: MakeStore): void {
-  describe(`${name}: receipts`, () => {
+export function describeIdempotencyRecords(name: string, make: MakeStore): void {
+  describe(`${name}: idempotency records`, () => {
     const subject = useStore(make);
     describeCreates(subject);
     describeInserts(subject);
