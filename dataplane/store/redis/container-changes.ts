@@ -1,7 +1,7 @@
 // Carries out changes of one container's text together: reads it once, changes it here, one after the other, and puts it back while it is
 // still the same. Refuses as the port says, and with StoreUnavailable when others change it faster than it can be put back.
 
-import { setImmediate as loopTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as eventLoopTurn, setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { SpliceRefusal } from "../../../core/json/splice.ts";
 import type { DocumentRefusal } from "../ports/documents.ts";
@@ -20,10 +20,10 @@ const charactersAtOnce = 1024 * 1024;
 /** A change of a container's text, by the rules of core/json/splice.ts, and of what is expected there. */
 export type Change<Outcome extends string> = (
   text: string,
-  place: Place,
+  location: ValueLocation,
 ) => { readonly outcome: Outcome; readonly document: string } | SpliceRefusal | { readonly outcome: "changed" };
 
-export interface Place {
+export interface ValueLocation {
   /** From the container to the value. */
   readonly below: Path;
   /** Levels between the document's root and the container. */
@@ -114,7 +114,7 @@ async function changedText(
   for (const { write, change } of changes) {
     if (passed > charactersAtOnce) {
       passed = 0;
-      await loopTurn();
+      await eventLoopTurn();
     }
     passed += now.length;
     const changed = change(now, { below: write.path.slice(path.length), depth: path.length });

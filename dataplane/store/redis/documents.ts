@@ -38,7 +38,7 @@ export function createDocuments(gateway: Gateway): DocumentReads & DocumentWrite
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, record };
       if (isPlain(path)) {
-        await unaddressable.turnAt(write.keys.value);
+        await unaddressable.batchAt(write.keys.value);
         return withText(await scripts.insert(write), text);
       }
       const answer = await unaddressable.change(write, (container, { below, depth }) =>
@@ -52,7 +52,7 @@ export function createDocuments(gateway: Gateway): DocumentReads & DocumentWrite
     async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected, minMembers }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
-      if (isPlain(path)) await unaddressable.turnAt(write.keys.value);
+      if (isPlain(path)) await unaddressable.batchAt(write.keys.value);
       const answer = isPlain(path)
         ? await scripts.put({ ...write, mayCreate, minMembers })
         : await unaddressable.change(write, (container, { below, depth }) => {
@@ -64,7 +64,7 @@ export function createDocuments(gateway: Gateway): DocumentReads & DocumentWrite
     async removeAt(document, path, { expected } = {}) {
       const keys = documentKeys(document);
       if (isPlain(path)) {
-        await unaddressable.turnAt(keys.value);
+        await unaddressable.batchAt(keys.value);
         return scripts.remove({ keys, path, expected });
       }
       const write = { keys, path, maxBytes: Number.MAX_SAFE_INTEGER };

@@ -1,8 +1,8 @@
-// Writes below keys that no path of Redis JSON can name. Those of one document take turns, for against each other they would only lose, and
+// Writes below keys that no path of Redis JSON can name. Those of one document take batches, for against each other they would only lose, and
 // all that wait for one container are carried out together: one after the other, each would read and write the whole of it anew, and hold
 // its part of the project's share meanwhile. Refuses as container-changes.ts does.
 
-import { setImmediate as loopTurn } from "node:timers/promises";
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import {
   type Answer,
   type Change,
@@ -19,10 +19,10 @@ const maxTogether = 64;
 export interface UnaddressablePaths {
   change<Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>): Promise<Answer<Outcome>>;
   /**
-   * When the turn at a document ends that is under way, if one is. Writes by plain paths wait for that one and no other: each that
-   * came in between would have the turn read and write anew.
+   * Ends with the batch of a document that is under way, if one is. Writes by plain paths wait for that one and no other: each that
+   * came in between would have the batch read and write anew.
    */
-  turnAt(key: string): Promise<void> | undefined;
+  batchAt(key: string): Promise<void> | undefined;
 }
 
 interface Waiting extends ContainerChange {
@@ -30,22 +30,22 @@ interface Waiting extends ContainerChange {
   readonly reject: (error: unknown) => void;
 }
 
-type Turn = readonly [Waiting, ...Waiting[]];
+type Batch = readonly [Waiting, ...Waiting[]];
 
 export function createUnaddressablePaths(scripts: DocumentScripts): UnaddressablePaths {
   // By the document's key, of those that are being written: what waits. Requests wait here that have a part of their project's share.
   const queues = new Map<string, Waiting[]>();
 
-  const turns = new Map<string, Promise<void>>();
+  const batches = new Map<string, Promise<void>>();
 
-  const workOff = async (key: string, queue: Waiting[]): Promise<void> => {
-    for (let turn = nextTurn(queue); turn !== undefined; turn = nextTurn(queue)) {
-      const ended = carryOut(scripts, turn);
-      turns.set(key, ended);
+  const drain = async (key: string, queue: Waiting[]): Promise<void> => {
+    for (let batch = nextBatch(queue); batch !== undefined; batch = nextBatch(queue)) {
+      const ended = carryOut(scripts, batch);
+      batches.set(key, ended);
       await ended;
-      turns.delete(key);
+      batches.delete(key);
       // Writes by plain paths that waited are sent first, so none comes between the next reading and its write.
-      await loopTurn();
+      await eventLoopTurn();
     }
     queues.delete(key);
   };
@@ -59,11 +59,11 @@ export function createUnaddressablePaths(scripts: DocumentScripts): Unaddressabl
     }
     const begun = [waiting];
     queues.set(key, begun);
-    void workOff(key, begun);
+    void drain(key, begun);
   };
 
   return {
-    turnAt: (key) => turns.get(key),
+    batchAt: (key) => batches.get(key),
     change: <Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>) =>
       new Promise<Answer<Outcome>>((resolve, reject) => {
         enqueue({ write, change, resolve: (answer) => resolve(answer as Answer<Outcome>), reject });
@@ -72,17 +72,17 @@ export function createUnaddressablePaths(scripts: DocumentScripts): Unaddressabl
 }
 
 /** Takes those from the front that go together: in the order of arrival, so that nobody is passed by. */
-function nextTurn(queue: Waiting[]): Turn | undefined {
+function nextBatch(queue: Waiting[]): Batch | undefined {
   const [first, ...others] = queue;
   if (first === undefined) return undefined;
-  const apart = others.findIndex((other) => !goTogether(first.write, other.write));
+  const apart = others.findIndex((other) => !mayShareBatch(first.write, other.write));
   const together = others.slice(0, Math.min(apart < 0 ? others.length : apart, maxTogether - 1));
   queue.splice(0, 1 + together.length);
   return [first, ...together];
 }
 
 /** Those of one container; what counts its growth or leaves a record is a script's call of its own. */
-function goTogether(one: UnaddressableWrite, other: UnaddressableWrite): boolean {
+function mayShareBatch(one: UnaddressableWrite, other: UnaddressableWrite): boolean {
   return isPlain(one) && isPlain(other) && containerName(one) === containerName(other);
 }
 
@@ -95,15 +95,15 @@ function containerName({ path }: UnaddressableWrite): string {
 }
 
 /** Settles each of them; never rejects. */
-async function carryOut(scripts: DocumentScripts, turn: Turn): Promise<void> {
+async function carryOut(scripts: DocumentScripts, batch: Batch): Promise<void> {
   try {
-    const answers = await changeContainer(scripts, turn);
+    const answers = await changeContainer(scripts, batch);
     if (answers === "apart") {
-      for (const one of turn) await carryOut(scripts, [one]);
+      for (const one of batch) await carryOut(scripts, [one]);
       return;
     }
-    for (const [n, answer] of answers.entries()) turn[n]?.resolve(answer);
+    for (const [n, answer] of answers.entries()) batch[n]?.resolve(answer);
   } catch (error) {
-    for (const { reject } of turn) reject(error);
+    for (const { reject } of batch) reject(error);
   }
 }

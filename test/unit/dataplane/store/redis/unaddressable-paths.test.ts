@@ -55,7 +55,7 @@ const at = (
   ...more,
 });
 
-describe("writes under odd keys of one document", () => {
+describe("writes under unaddressable keys of one document", () => {
   const keys = keysOf("shop");
 
   it("that wait together read once and write once, and each hears its own outcome", async () => {
@@ -118,10 +118,10 @@ describe("writes under odd keys of one document", () => {
     const { scripts, texts, calls } = fakeScripts();
     texts.set(keys.value, "{}");
     const unaddressable = createUnaddressablePaths(scripts);
-    expect(unaddressable.turnAt(keys.value)).toBeUndefined();
+    expect(unaddressable.batchAt(keys.value)).toBeUndefined();
     const first = unaddressable.change(at(keys, '"1'), put("1"));
     const second = unaddressable.change(at(keys, '"2'), put("2"));
-    const waiting = unaddressable.turnAt(keys.value)?.then(() => ({ ...calls }));
+    const waiting = unaddressable.batchAt(keys.value)?.then(() => ({ ...calls }));
     expect(await waiting).toEqual({ reads: 1, writes: 1 });
     await Promise.all([first, second]);
     expect(calls).toEqual({ reads: 2, writes: 2 });
