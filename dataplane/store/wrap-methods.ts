@@ -10,7 +10,8 @@ export function wrapMethods<Port extends object>(
   const methods = port as Readonly<Record<string, Method>>;
   const wrapped: Record<string, Method> = {};
   for (const name of methodNames(port)) {
-    wrapped[name] = wrap(name as keyof Port & string, (...args) => methods[name]?.(...args));
+    const method = methods[name];
+    if (method !== undefined) wrapped[name] = wrap(name as keyof Port & string, method.bind(port));
   }
   return wrapped as Port;
 }
