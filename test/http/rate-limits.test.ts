@@ -22,6 +22,7 @@ const shopWith = (rate: ProjectRates) =>
     withKey("app"),
     withUser("alice"),
     withResource("messages", { access: anyone }),
+    withResource("ledger", { access: { ...anyone, read: "Administrators" } }),
     withLimits({ rate }),
   );
 /** So slow that nothing is added while a test runs: what Redis counts, it counts by its own time. */
@@ -84,6 +85,14 @@ describeServedEverywhere("a project with rates", (serve) => {
     await statuses(served, 2, apikey("ci"));
     const refused = await ask(served, apikey("ci"));
     expect(refused.headers.ratelimit).toBe('"caller";r=0;t=300, "project";r=5;t=150');
+  });
+
+  it("counts what a known caller may not do, and what is not understood", async () => {
+    const served = await serve(slowShop);
+    const paths = ["/api/ledger", "/api/messages?_limit=none", "/api/ledger", "/api/ledger"];
+    const replies: number[] = [];
+    for (const path of paths) replies.push((await served.send(path, { as: apikey("ci") })).status);
+    expect(replies).toEqual([403, 400, 403, 429]);
   });
 
   it("counts neither preflights nor requests whose credential is refused", async () => {

@@ -74,6 +74,22 @@ export const accessMutations: readonly Mutation[] = [
     caughtBy: [authorizeTests],
   },
   {
+    name: "refused-before-it-is-counted",
+    harm: "Requests that are refused by access are not counted against the project's rates",
+    file: "dataplane/pipeline.ts",
+    find: "if (!(problem instanceof Problem)) throw problem;",
+    replace: "if (problem !== undefined) throw problem;",
+    caughtBy: ["test/http/rate-limits.test.ts"],
+  },
+  {
+    name: "plan-of-one-object",
+    harm: "Once plans are kept, one request is answered with the object that another one named",
+    file: "dataplane/objects/handler.ts",
+    find: '    kind: "objects",\n    ...plan,\n',
+    replace: '    kind: "objects",\n    ...plan,\n    ...(target.kind === "object" && { id: target.id }),\n',
+    caughtBy: ["test/unit/dataplane/objects/handler.test.ts"],
+  },
+  {
     name: "expired-key-works",
     harm: "An API key works after its expiresAt",
     file: "dataplane/authenticate/create-authentication.ts",
