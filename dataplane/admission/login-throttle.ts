@@ -16,7 +16,7 @@ export interface LoginAttempt {
 }
 
 export interface Throttle {
-  /** Throws Problem `login_throttled` when this replica was told so a moment ago; asks no store. */
+  /** Throws Problem `login_throttled` when the store said so a moment ago; asks no store. */
   refuseKnown(attempt: LoginAttempt): void;
   /** Takes one failure in advance, before the password is looked at. Throws Problem `login_throttled`. */
   spend(attempt: LoginAttempt): Promise<void>;

@@ -24,7 +24,7 @@ export interface ObjectGrant {
 export interface DocumentGrant {
   /** Whether a PUT may add a key. */
   readonly mayCreate: boolean;
-  /** Whether a refusal may tell what is stored. */
+  /** Whether a refusal may say what is stored. */
   readonly mayRead: boolean;
 }
 
@@ -38,12 +38,12 @@ export function authorizeObjects(
   caller: Caller,
 ): ObjectGrant {
   requirePermission(project, resource.access[operation], operation, caller);
-  // An update answers with the object, so whoever may not read can't update.
+  // An update answers with the object, so a caller who may not read can't update.
   if (operation === "update") requirePermission(project, resource.access.read, "read", caller);
   if (project.authentication === "Disabled") return unlimited;
   if (caller.kind !== "anonymous" && caller.role === "Administrators") return unlimited;
   const writable = within(resource.scope.write, caller);
-  // Whoever may delete and not read must not learn from a 403 which ids are others' objects.
+  // A caller who may delete and not read must not learn from a 403 which ids are others' objects.
   const mayRead = denial(project, resource.access.read, "read", caller) === undefined;
   return { visible: mayRead ? within(resource.scope.read, caller) : writable, writable };
 }
@@ -71,7 +71,7 @@ export function authorizeReferencePage(project: ProjectConfig, caller: Caller): 
   if (project.openapi === "Nobody") requirePermission(project, "Nobody", "read", caller);
 }
 
-/** Throws what a caller hears who may not do `operation`; used as well when only the store found out that it was needed. */
+/** Throws unless the caller may do `operation`; used as well when only the store found out that it was needed. */
 export function requirePermission(
   project: ProjectConfig,
   permission: Permission,
@@ -82,7 +82,7 @@ export function requirePermission(
   if (found !== undefined) throw refusal(project, operation, found);
 }
 
-/** For a write that tells what is stored: whose answer shows it, or whose precondition guesses at it. */
+/** For a write that reveals what is stored: its answer shows it, or its precondition guesses at it. */
 export function requireReadToo(project: ProjectConfig, read: Permission, caller: Caller): void {
   requirePermission(project, read, "read", caller);
 }
@@ -93,7 +93,7 @@ function within(scope: Scope, caller: Caller): Visibility {
 
 type Denial = "nobody" | "no credential" | "read access" | "role";
 
-/** Why not; undefined where it is allowed. Most are only asked whether, and an error that nobody throws costs more than all the rest. */
+/** Why it is refused; undefined where it is allowed. No error is made here: most callers only ask whether, and making one takes microseconds. */
 function denial(
   project: ProjectConfig,
   permission: Permission,

@@ -42,7 +42,7 @@ export function planDocument(deps: PlanDeps, asked: Asked, { target, rootKey }: 
   const { config } = asked.project;
   const plan = planOperation(deps, asked, target, rootKey.access.read);
   const grant = authorizeDocument(config, rootKey, plan.operation, asked.caller);
-  // A patch tells what is there: by its answer, and by its tests.
+  // A patch reveals what is there: by its answer, and by its tests.
   if (asked.method === "PATCH") requireReadToo(config, rootKey.access.read, asked.caller);
   return { kind: "document", ...plan, rootKey, grant, document: { project: config, rootKey: rootKey.key } };
 }

@@ -225,7 +225,7 @@ function refused(refusal: DocumentRefusal, context: DocumentContext): Problem {
     case "too_deep":
       return new Problem("too_deep", `A root key's value nests at most ${maxDepth} levels`);
     case "create_refused":
-      // Only the store could see that this PUT adds a key; say what a plain create would have heard.
+      // Only the store could see that this PUT adds a key; refuse it as a plain create is refused.
       requirePermission(context.project, context.rootKey.access.create, "create", context.caller);
       return new Problem("insufficient_access", "The caller may replace values here and may not add keys");
     case "not_found":
@@ -233,7 +233,7 @@ function refused(refusal: DocumentRefusal, context: DocumentContext): Problem {
     case "changed":
       return conflict("value");
     case "repeated":
-      throw new Error("Only a POST with a key is told that it was repeated");
+      throw new Error("Only a POST with a key can be a repetition");
     case "missing_document":
       return new Problem("store_unavailable", "The root key's value was removed meanwhile; try again", {
         headers: { "Retry-After": "1" },

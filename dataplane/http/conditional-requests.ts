@@ -69,7 +69,7 @@ function malformed(name: string): Problem {
   return new Problem("invalid_header", `${name} is * or a list of entity tags, each in double quotes as ETag had it`);
 }
 
-/** SHA-1: a microsecond for most objects. It tells states apart; nothing is trusted because of it. */
+/** SHA-1: a microsecond for most objects. It distinguishes states; nothing is trusted because of it. */
 function entityTag(text: string): string {
   return `"${hash("sha1", text, "base64url")}"`;
 }
@@ -102,7 +102,7 @@ export function requirePreconditions(preconditions: Preconditions | undefined, t
   if (failure) throw failure;
 }
 
-/** What a write hears that must not go on from `text`; undefined when it may. */
+/** The refusal of a write that must not go on from `text`; undefined when it may. */
 export function failedPrecondition(
   preconditions: Preconditions | undefined,
   text: string | undefined,

@@ -94,7 +94,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 function takeOver({ server }: FastifyInstance, connections: Connections): void {
   const asUsual = (request: IncomingMessage, response: ServerResponse) =>
     void server.emit("request", request, response);
-  // The body is asked for when it is read, so that nobody sends one only to hear that it was refused.
+  // The body is asked for when it is read, so that no client sends one that is refused unread.
   server.on("checkContinue", asUsual);
   server.on("checkExpectation", asUsual);
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {

@@ -18,7 +18,7 @@ interface TallyOptions<L extends string> {
   readonly registers: readonly Registry[];
 }
 
-/** What a registry asks of a metric. Whoever counts often keeps the series. */
+/** What a registry asks of a metric. Code that counts often keeps the series. */
 abstract class Tally<L extends string, S> {
   readonly name: string;
   readonly help: string;

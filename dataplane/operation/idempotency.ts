@@ -1,5 +1,5 @@
 // Tells the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves a
-// record in the same atomic step, so that its repetition finds out what was done, on any replica and whoever crashed in between.
+// record in the same atomic step, so that its repetition finds out what was done, on any replica, whatever crashed in between.
 // Refuses with `invalid_header` what is no key, and with 422 a key that was used for another body.
 
 import { hash } from "node:crypto";

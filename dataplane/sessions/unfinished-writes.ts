@@ -1,5 +1,5 @@
-// What the store could not be told of sessions while it took no writes, or did not say whether it did: it is tried again until the store
-// knows. Where several servers keep sessions, each has its own line, and none waits for another. A replica that stops forgets it.
+// Writes to sessions that the store refused, or whose outcome it did not say: each is tried again until the store has it. Where several servers
+// keep sessions, each has its own line, and none waits for another. A replica that stops forgets them.
 
 import { projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
