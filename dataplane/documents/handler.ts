@@ -5,7 +5,6 @@ import type { RootKeyConfig } from "../../core/config/types.ts";
 import { authorizeDocument, type DocumentGrant, requireReadToo } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { admittedBody, present } from "../operation/body.ts";
 import {
   type Asked,
   admittedPreconditions,
@@ -15,7 +14,7 @@ import {
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { beginWork } from "../operation/work.ts";
+import { admittedBody, beginWork, present } from "../operation/work.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {

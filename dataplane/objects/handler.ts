@@ -7,7 +7,6 @@ import type { Semaphore } from "../../core/semaphore.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { admittedBody, present } from "../operation/body.ts";
 import {
   type Asked,
   admittedPreconditions,
@@ -18,11 +17,11 @@ import {
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { beginWork, endWork } from "../operation/work.ts";
+import { admittedBody, beginWork, endWork, present } from "../operation/work.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
 import { type PreparedList, prepareList } from "./list/context.ts";
-import { chosenFieldsOf } from "./list/fields.ts";
 import { validateList } from "./list/query.ts";
+import { chosenFieldsOf } from "./list/query-parameters.ts";
 import { listObjects } from "./list/run.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
 

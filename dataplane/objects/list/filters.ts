@@ -5,8 +5,7 @@ import { Problem } from "../../../core/errors/problem.ts";
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
 import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
-import { fieldNames } from "./fields.ts";
-import type { Parameters } from "./query-parameters.ts";
+import { fieldNames, type Parameters } from "./query-parameters.ts";
 
 /** Those that are written behind a colon. */
 export const operators = ["gt", "ge", "lt", "le", "ne", "in", "contains", "starts", "exists"] as const;

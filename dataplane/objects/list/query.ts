@@ -6,9 +6,8 @@ import { Problem } from "../../../core/errors/problem.ts";
 import type { Selection } from "../../../core/json/selection.ts";
 import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
 import { type Cursor, parseCursor } from "./cursor.ts";
-import { chosenFields } from "./fields.ts";
 import { type Filter, fieldFilters } from "./filters.ts";
-import { type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
+import { chosenFields, type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
 import { type Order, sortOrder } from "./sort.ts";
 
 export interface ListQuery {

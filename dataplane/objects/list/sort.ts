@@ -3,7 +3,7 @@
 
 import { Problem } from "../../../core/errors/problem.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
-import { fieldNames, pathOf } from "./fields.ts";
+import { fieldNames, pathOf } from "./query-parameters.ts";
 
 export interface SortKey {
   /** As in the query, without the leading minus. */
