@@ -29,7 +29,9 @@ function containerOf(text: string, work: PatchWork): EditableArray | EditableObj
 }
 
 /** Characters after which a chunk ends: to find an element, every chunk before it is stepped over. */
-const chunkLength = 2_048;
+const chunkLength = 512;
+/** What making a value of an element costs, in characters. */
+const valueCost = 8;
 
 /** Elements side by side, with their commas: one text until one of them is asked for. */
 interface Chunk {
@@ -101,7 +103,7 @@ export class EditableArray {
 
   #valuesOf(chunk: Chunk): EditableValue[] {
     if (typeof chunk.content !== "string") return chunk.content;
-    this.#work.spend(chunk.content.length);
+    this.#work.spend(chunk.content.length + valueCost * chunk.count);
     const values = elementsIn(chunk.content);
     chunk.content = values;
     return values;

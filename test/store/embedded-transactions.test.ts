@@ -1,8 +1,10 @@
 // How the embedded store groups writes, keeps a defect to itself, reports its calls, and closes.
 
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import { createTransactions } from "../../dataplane/store/embedded/transactions.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { idOf, idsIn, objectOf } from "../support/store/stored-objects.ts";
@@ -62,6 +64,21 @@ describe("writes to an embedded store", () => {
     await expectIndexesExact(store, collection, ["user:alice"]);
     expect(observed.filter(({ outcome }) => outcome === "error")).toHaveLength(1);
     expect(store.health()).toEqual({ reachable: true });
+  });
+
+  it("are refused together, and the next ones take place, when SQLite itself has ended their transaction", async () => {
+    const database = new DatabaseSync(":memory:");
+    database.exec("CREATE TABLE numbers (n INTEGER PRIMARY KEY)");
+    const transactions = createTransactions(database, () => undefined);
+    const insert = (n: number) => database.prepare("INSERT OR ROLLBACK INTO numbers VALUES (?)").run(n);
+    const group = [1, 2, 2, 3].map((n) => transactions.write(() => insert(n)));
+    const settled = await Promise.allSettled(group);
+    expect(settled.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
+    for (const one of settled) expect(String((one as PromiseRejectedResult).reason)).toContain("UNIQUE constraint");
+    await transactions.write(() => insert(4));
+    expect(database.prepare("SELECT n FROM numbers").all()).toEqual([{ n: 4 }]);
+    await transactions.close();
+    database.close();
   });
 
   it("that are undone leave the pages of their lists true", async () => {

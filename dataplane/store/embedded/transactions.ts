@@ -41,7 +41,8 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
       statements.release.run();
       return () => job.resolve(result);
     } catch (failure) {
-      if (meaningOf(failure) !== undefined) throw failure;
+      // Without a transaction there is nothing to undo but the whole group: SQLite ends it by itself on some failures.
+      if (meaningOf(failure) !== undefined || !database.isTransaction) throw failure;
       onRollback();
       statements.undo.run();
       statements.release.run();

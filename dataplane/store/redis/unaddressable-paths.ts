@@ -1,6 +1,6 @@
-// Writes below keys that no path of Redis JSON can name. Those of one document take batches, for against each other they would only lose, and
-// all that wait for one container are carried out together: one after the other, each would read and write the whole of it anew, and hold
-// its part of the project's share meanwhile. Refuses as container-changes.ts does.
+// Writes below keys that no path of Redis JSON can name. Those of one document are carried out in batches, because each would lose
+// against the others, and all that wait for one container are carried out together: one after the other, each would read and write the
+// whole of it anew, and hold its part of the project's share meanwhile. Refuses as container-changes.ts does.
 
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import {
