@@ -6,6 +6,7 @@ import { variableOf } from "../core/env/read-settings.ts";
 import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/model/reasons.ts";
 import { credentialEventCatalogue } from "../operator/resolve/credential-event.ts";
 import { statusEventCatalogue } from "../operator/status/events-of.ts";
+import { availabilityMessages } from "../operator/status/messages.ts";
 
 /** Every generated page, by its path below the repository's root. */
 export function generateCommandDocs(): ReadonlyMap<string, string> {
@@ -45,51 +46,58 @@ function conditionsPage(): string {
 ${conditionsText}
 ## Reasons
 
-Why an object is not accepted or not served yet: the reason of its conditions in a cluster, in parentheses at the end of a line
-of \`jsonplane dev\`. An object that is refused goes on being served in its last good version, and no other object notices.
+A reason says why an object is not accepted or not served yet. In a cluster it is the reason of the object's conditions;
+\`jsonplane dev\` prints it in parentheses at the end of a line. The last good version of a refused object is still served, and
+no other object is affected.
 
-These heal by themselves (condition \`Reconciling\`):
+The object needs no correction (condition \`Reconciling\`):
 
 | Reason | Meaning |
 |---|---|
 ${rows(true)}
-These need a person (condition \`Stalled\`):
+These last until somebody acts (condition \`Stalled\`):
 
 | Reason | Meaning |
 |---|---|
 ${rows(false)}
-These go with an accepted object: something to know, nothing to mend.
+These are for information: the object is accepted, and nothing has to be repaired.
 
 | Reason | Meaning |
 |---|---|
 ${notices.join("")}
+Only \`Available\` has this reason, while it is \`Unknown\`; no Event goes with it.
+
+| Reason | Meaning |
+|---|---|
+| \`ReplicasUnknown\` | ${availabilityMessages.ReplicasUnknown} |
+
 ## Events
 
-\`kubectl describe\` and \`kubectl events\` show what changed, once per change: each reason above when it becomes the reason of a
-condition (a warning, but for \`WaitingForReplicas\`, \`Suspended\` and \`Deleting\`), and these:
+\`kubectl describe\` and \`kubectl events\` show each change once. Each of the other reasons above is an Event when it becomes the
+reason of a condition: of type Warning, except \`WaitingForReplicas\`, \`Suspended\` and \`Deleting\`. There are also these:
 
 | Event | Type | Meaning |
 |---|---|---|
 ${eventRows()}`;
 }
 
-const conditionsText = `Every object has these conditions, each with the \`observedGeneration\` that it speaks of:
+const conditionsText = `Every object has these conditions, each with the \`observedGeneration\` that it is about:
 
 | Condition | True when |
 |---|---|
 | \`Accepted\` | The spec is valid, and what it refers to exists |
-| \`Programmed\` | Every data-plane replica serves this generation and nothing older. Replicas that come and go later never turn it back |
-| \`Ready\` | Both. A Project's does not include its children: wait for all with \`kubectl wait --for=condition=Ready jsonplane --all\` |
-| \`Available\` | Of a Project, for information: a live data-plane replica serves it now. \`False\`: none is live, or none serves it. \`Unknown\`: nobody can tell, because Redis can't be reached. \`Ready\`, \`helm --wait\` and GitOps health checks don't depend on it, so that they don't flap |
+| \`Programmed\` | Every data-plane replica serves this generation and nothing older. Stays \`True\` when replicas restart, or are added or removed |
+| \`Ready\` | \`Accepted\` and \`Programmed\` are true and, of a Project, its stored data are not lost (\`DataLost\`). A Project's \`Ready\` does not include its children: wait for all with \`kubectl wait --for=condition=Ready jsonplane --all\` |
+| \`Available\` | Of a Project, for information: a live data-plane replica serves it now. \`False\`: none is live, or none serves it. \`Unknown\`: the operator doesn't reach Redis or has lost the fleet's key ring, or every live replica refuses the newest configuration. \`Ready\`, \`helm --wait\` and GitOps health checks don't depend on it, so that they don't flap |
 | \`Reconciling\` | \`Ready\` is false and will become true by itself. Absent otherwise |
 | \`Stalled\` | \`Ready\` is false until somebody edits something. Absent otherwise |
-| \`Contested\` | [Another installation](fleet.md#two-installations-of-one-class) of the same class would serve this Project too, or could let this object go, and leaves it to the one that the message names. Absent otherwise |
+| \`Contested\` | [Another installation](fleet.md#two-installations-of-one-class) of the same class is responsible for this Project, or holds this object's finalizer; the message names it. Absent otherwise |
 
 Tools that follow kstatus (\`helm --wait\`, Flux) read an object as in progress while \`status.observedGeneration\` is not
 \`metadata.generation\` or \`Reconciling\` is true, as failed at once when \`Stalled\` is true, and as current when \`Ready\` is true.
 
-A message names the place of a fault as a JSON Pointer and says what to write. It holds no time, no counter and no secret, so
-that an object whose state has not changed is not written. \`status.liveGeneration\` says which generation is served.
+A message names the place of a fault as a JSON Pointer and says what to write. It contains no time, no counter and no secret, so
+unchanged objects are not rewritten. \`status.liveGeneration\` is the generation that is served.
 `;
 
 function eventRows(): string {

@@ -1,5 +1,5 @@
-// Why an object is not accepted or not served yet: every reason of a condition, and whether it heals by itself
-// (`Reconciling`) or needs a person (`Stalled`, on which Helm and Flux give up at once).
+// Why an object is not accepted or not served yet: every reason of a condition, and whether it goes away
+// without a correction (`Reconciling`) or lasts until somebody acts (`Stalled`: Helm and Flux stop waiting at once).
 
 interface ReasonEntry {
   readonly heals: "by itself" | "by a person";
@@ -16,29 +16,32 @@ export const reasonCatalogue = {
   PublishFailed: { heals: "by itself", meaning: "The configuration could not be written to Redis" },
   RedisContested: {
     heals: "by a person",
-    meaning: "The Redis is another installation's, and nothing is written to it",
+    meaning: "The Redis belongs to another installation; nothing is written to it",
   },
   KeyRingUnusable: {
     heals: "by a person",
-    meaning: "The fleet's key ring is missing or damaged, and nothing is published",
+    meaning: "The fleet's key ring is missing or damaged; nothing is published",
   },
   WaitingForReplicas: { heals: "by itself", meaning: "Some data-plane replicas still serve older configuration" },
   NoReplicas: { heals: "by itself", meaning: "No data-plane replica is running" },
-  RefusedByReplica: { heals: "by itself", meaning: "A data-plane replica can't use it; upgrade the data plane" },
-  Suspended: { heals: "by itself", meaning: "The Project is suspended; what was live is still served" },
+  RefusedByReplica: {
+    heals: "by itself",
+    meaning: "A data-plane replica can't use its configuration; upgrade the data plane",
+  },
+  Suspended: { heals: "by itself", meaning: "The Project is suspended; what was served before is still served" },
   Deleting: { heals: "by itself", meaning: "The object is being deleted and is no longer served" },
-  PurgePending: { heals: "by itself", meaning: "Data that an earlier object of this name left are being deleted" },
+  PurgePending: { heals: "by itself", meaning: "Data of an earlier object of this name are still being deleted" },
   InvalidSchema: { heals: "by a person", meaning: "The JSON Schema can't be used" },
   InvalidSpec: { heals: "by a person", meaning: "The spec has a value that can't be used" },
-  NameConflict: { heals: "by a person", meaning: "Another object of the Project holds the name" },
-  HostConflict: { heals: "by a person", meaning: "Another Project holds the host" },
-  SecretConflict: { heals: "by a person", meaning: "A Secret of that name belongs to something else" },
+  NameConflict: { heals: "by a person", meaning: "Another object of the Project already has the name" },
+  HostConflict: { heals: "by a person", meaning: "Another Project already has the host" },
+  SecretConflict: { heals: "by a person", meaning: "A Secret of that name exists and belongs to something else" },
   KeyLost: { heals: "by a person", meaning: "The credential can't be recovered; rotate it to make a new one" },
   DataLost: {
     heals: "by a person",
-    meaning: "Redis no longer holds the data that it held; requests for data are refused",
+    meaning: "The stored data are no longer in Redis; requests for data are refused",
   },
-  RetainedDataFound: { heals: "by a person", meaning: "Data of an earlier namespace of that name are stored" },
+  RetainedDataFound: { heals: "by a person", meaning: "Redis has data of an earlier namespace of that name" },
 } as const satisfies Record<string, ReasonEntry>;
 
 export type Reason = keyof typeof reasonCatalogue;
@@ -52,10 +55,10 @@ export function isUnpublishedReason(reason: string): reason is UnpublishedReason
   return (unpublishedReasons as readonly string[]).includes(reason);
 }
 
-/** Reasons that go with an accepted object: something to know, nothing to mend. */
+/** Reasons of an accepted object, for information: nothing has to be repaired. */
 export const noticeCatalogue = {
-  SchemaWarning: "The schema says something that is ignored",
-  KeyNotRetrievable: "The key goes on working and can't be shown again",
+  SchemaWarning: "Part of the schema is ignored",
+  KeyNotRetrievable: "The key still works but can't be shown again",
   Expired: "The key has expired and is refused",
 } as const satisfies Record<string, string>;
 

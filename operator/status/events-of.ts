@@ -12,13 +12,13 @@ export const statusEventCatalogue = {
   QuotaNearlyFull: {
     type: "Warning",
     action: "Reconcile",
-    meaning: "80 % of a quota of the Project are used, or more",
+    meaning: "80 % or more of a quota of the Project is used",
   },
   DeletionHeld: {
     type: "Warning",
     action: "Reconcile",
     meaning:
-      "A CustomResourceDefinition was deleted, and objects of the Project with it; they are served as before until they are applied again, or their deletion is confirmed",
+      "A CustomResourceDefinition was deleted, and objects of the Project with it. They are served as before until they are applied again or their deletion is confirmed",
   },
   DataPurged: {
     type: "Normal",
@@ -28,12 +28,13 @@ export const statusEventCatalogue = {
   DataRetained: {
     type: "Normal",
     action: "Purge",
-    meaning: "The object has gone and its data were kept, as deletionPolicy says",
+    meaning: "The object was deleted and its data were kept, as deletionPolicy says",
   },
   DeletionRefused: {
     type: "Warning",
     action: "Purge",
-    meaning: "The annotation `jsonplane.io/delete-kept-data` names something that can't be read",
+    meaning:
+      "The annotation `jsonplane.io/delete-kept-data` has an entry that can't be read, or whose time is more than five minutes ahead",
   },
   DataAdopted: {
     type: "Normal",
