@@ -55,7 +55,7 @@ function page(values: ValueSchema): string {
 # Values of the chart
 
 \`helm install jsonplane charts/jsonplane -n jsonplane-system --create-namespace --set dataplane.replicas=3\`, or \`--values FILE\`. A
-value that isn't listed here is refused: what is misspelt would be lost without a word.
+value that isn't listed here is refused: otherwise a misspelt value would be ignored silently.
 
 ${tableHead}
 ${single.join("\n")}
