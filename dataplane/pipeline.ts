@@ -1,6 +1,7 @@
 // What happens to a request, in two steps. `decide`: host, method, target and credential → plan, which has all that depends on these and on
-// the configuration alone. Carrying out: plan and request → answer: rates, then the feature's reading, validating and asking of the store.
-// Every step may refuse by throwing a Problem; nothing of the body is read before the caller is known to be allowed.
+// the configuration alone. Carrying out: the project's rates are charged, a caller who may not do this is refused, then the feature reads and
+// validates what the request brings and asks the store. Every step may refuse by throwing a Problem; no body is read before the caller is
+// known to be allowed.
 
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
@@ -20,10 +21,10 @@ import type { Asked, PlanBase, PlanDeps } from "./operation/plan.ts";
 import { endWork, requireData, requireNoLoss } from "./operation/work.ts";
 import { findProject, type PublicAddress, requestOrigin, requireHost } from "./route/find-project.ts";
 import {
-  accessRule,
   allowedMethods,
   isWrite,
   route,
+  routeOperation,
   type Subject,
   splitTarget,
   subjectOf,
@@ -39,16 +40,18 @@ export interface PipelineDeps extends PlanDeps, ObjectsDeps, DocumentsDeps, Sess
   readonly answers: AnswerBudget<Exchange>;
 }
 
-/** Holds nothing of one request's id, body or other headers. */
-type Plan = ObjectsPlan | DocumentPlan | SessionPlan | DescriptionPlan | RefusedPlan | OptionsPlan;
+/** Depends neither on the id in the path, nor on the body, nor on headers other than Host and Authorization. */
+type Plan = AllowedPlan | RefusedPlan;
 
-/** What the caller may not do, or asked for in a way that is not understood: it is refused once it was counted. */
+type AllowedPlan = ObjectsPlan | DocumentPlan | SessionPlan | DescriptionPlan | OptionsPlan;
+
+/** The caller may not do this, or the query is malformed. The rates are charged before the problem is thrown: refused requests cost work too. */
 interface RefusedPlan extends PlanBase {
   readonly kind: "refused";
   readonly problem: Problem;
 }
 
-/** Nobody is asked who they are. */
+/** An OPTIONS request. Browsers send preflights without credentials, so it has no caller and is not charged. */
 interface OptionsPlan {
   readonly kind: "options";
   readonly project: LiveProject;
@@ -60,24 +63,25 @@ export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Prom
   return serve.bind(undefined, deps);
 }
 
-/** Whatever refuses throws. */
 async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
-  /** Once it is under way: of whose stored data it is. */
+  /** The project whose stored data are read or written, from the moment when that may have begun. */
   let stored: LiveProject | undefined;
+  /** Characters of the answer, from which its project's fair share learns what answers cost; undefined = learn nothing from this one. */
   let length: number | undefined;
   try {
     const plan = await decide(deps, exchange);
-    const admitting = admit(deps, plan, exchange);
-    if (admitting !== undefined) await admitting;
-    stored = plan.isStored ? plan.project : undefined;
-    const answer = await carryOut(deps, plan, exchange);
+    const charging = chargeRates(deps, plan, exchange);
+    if (charging !== undefined) await charging;
+    const allowed = requireAllowed(deps, plan);
+    stored = allowed.isStored ? allowed.project : undefined;
+    const answer = await carryOut(deps, allowed, exchange);
     if (stored !== undefined) requireNoLoss(deps.directory, stored);
     length = answer.text?.length ?? 0;
     return deps.answers.admit(exchange, exchange.request.method, answer);
   } catch (error) {
-    // What the store did not answer says nothing of what answers cost.
+    // A refusal is an answer of next to no length. Other errors, as when the store fails, say nothing of what answers cost.
     if (error instanceof Problem) length ??= 0;
-    // What says that the store failed is true of it, lost data or not.
+    // An error that blames the store is right, whether data were lost or not. Any other, such as a 404, may come of the loss: `data_lost` instead.
     if (stored !== undefined && !isStoreFailure(error)) requireNoLoss(deps.directory, stored);
     throw error;
   } finally {
@@ -86,7 +90,7 @@ async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
   }
 }
 
-/** What it finds out on the way is noted in the exchange: a request that is refused is logged and counted by it. */
+/** Sets project, target and caller on the exchange as soon as each is known, so that the log and the metrics of a refused request have them. */
 async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
   const { request } = exchange;
   const split = splitTarget(exchange.rawUrl);
@@ -102,19 +106,19 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
 
   const { method, headers } = request;
   if (method === "OPTIONS") return { kind: "options", project, isStored: false, methods: allowedMethods(target) };
-  const rule = accessRule(target, method);
-  if (rule === undefined) throw methodNotAllowed(method, target);
-  const proven = rule === "public" ? anonymous : deps.authentication.authenticate(project, headers.authorization);
+  const operation = routeOperation(target, method);
+  if (operation === undefined) throw methodNotAllowed(method, target);
+  const proven = operation === "public" ? anonymous : deps.authentication.authenticate(project, headers.authorization);
   const caller = proven instanceof Promise ? await proven : proven;
   exchange.caller = caller;
 
   const base = requestOrigin(request, deps.address.origin) + resolved.base;
   try {
-    return planOf(deps, { project, method, rule, caller, base, query: split.query }, subject);
+    return planOf(deps, { project, method, operation, caller, base, query: split.query }, subject);
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     const isStored = subject.kind === "objects" || subject.kind === "document";
-    return { kind: "refused", project, caller, isWrite: isWrite(rule), isStored, problem };
+    return { kind: "refused", project, caller, isWrite: isWrite(operation), isStored, problem };
   }
 }
 
@@ -131,23 +135,27 @@ function planOf(deps: PipelineDeps, asked: Asked, subject: Subject): Plan {
   }
 }
 
-/** Counts a request against the rates, if there are any, and lets those through that are allowed: a promise where the store has to be asked. */
-function admit(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<void> | undefined {
+/** Takes the request from the project's rates, where it has any: a promise, because the store may have to be asked. Throws `rate_limited`. */
+function chargeRates(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<void> | undefined {
   if (plan.kind === "options") return undefined;
   const { config } = plan.project;
-  if (config.limits.rate !== undefined && exchange.rates === undefined) {
-    exchange.rates = deps.rates.of(config, config.limits.rate, { caller: plan.caller, address: exchange.request.ip });
-    return deps.rates.take(config, exchange.rates).then(() => admit(deps, plan, exchange));
-  }
-  if (plan.isWrite && config.serving === "ReadOnly") {
+  if (config.limits.rate === undefined) return undefined;
+  exchange.rates = deps.rates.of(config, config.limits.rate, { caller: plan.caller, address: exchange.request.ip });
+  return deps.rates.take(config, exchange.rates);
+}
+
+/** Throws why the request can't be carried out: the project takes no writes, its data are lost, or the caller may not do this. */
+function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
+  if (plan.kind === "options") return plan;
+  if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
     throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
   }
   if (plan.isStored) requireData(deps.directory, plan.project);
   if (plan.kind === "refused") throw plan.problem;
-  return undefined;
+  return plan;
 }
 
-function carryOut(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<Answer> | Answer {
+function carryOut(deps: PipelineDeps, plan: AllowedPlan, exchange: Exchange): Promise<Answer> | Answer {
   switch (plan.kind) {
     case "objects":
       exchange.counters = plan.counters;
@@ -161,8 +169,6 @@ function carryOut(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<A
       return carryOutDescription(deps, plan, exchange);
     case "options":
       return options(plan, exchange.request.headers.origin);
-    case "refused":
-      throw plan.problem;
   }
 }
 

@@ -7,14 +7,14 @@ import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import {
   type Asked,
-  admittedPreconditions,
+  authorizedPreconditions,
   type OperationDeps,
   type OperationPlan,
   type PlanDeps,
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { admittedBody, beginWork, present } from "../operation/work.ts";
+import { beginWork, receiveBody, requireBody } from "../operation/work.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -55,7 +55,7 @@ export function carryOutDocument(deps: DocumentsDeps, plan: DocumentPlan, exchan
     path: pathOf(exchange),
     caller,
     grant,
-    preconditions: admittedPreconditions(plan, exchange),
+    preconditions: authorizedPreconditions(plan, exchange),
   };
   if (plan.isWrite) return write(deps, plan, context, exchange);
   const waiting = beginWork(deps, plan, exchange);
@@ -70,7 +70,7 @@ async function write(
   context: DocumentContext,
   exchange: Exchange,
 ): Promise<Answer> {
-  const { body, patch, idempotencyKey } = await admittedBody(deps, plan, exchange);
+  const { body, patch, idempotencyKey } = await receiveBody(deps, plan, exchange);
   // Of a patch the store knows it; a write answers with what was sent, and a deletion with next to nothing.
   const answerLength = patch ? undefined : (body?.text.length ?? 0);
   const waiting = beginWork(deps, plan, exchange, answerLength);
@@ -78,8 +78,8 @@ async function write(
   const documents = { store: plan.store, lock: deps.lock };
   if (plan.operation === "delete") return await deleteDocument(documents, context);
   if (patch) return await patchDocument(documents, context, patch);
-  if (plan.operation === "create") return await insertDocument(documents, context, present(body), idempotencyKey);
-  return await putDocument(documents, context, present(body));
+  if (plan.operation === "create") return await insertDocument(documents, context, requireBody(body), idempotencyKey);
+  return await putDocument(documents, context, requireBody(body));
 }
 
 function pathOf({ target }: Exchange): DocumentContext["path"] {

@@ -9,7 +9,7 @@ import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import {
   type Asked,
-  admittedPreconditions,
+  authorizedPreconditions,
   maxObjectBytes,
   type OperationDeps,
   type OperationPlan,
@@ -17,7 +17,7 @@ import {
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { admittedBody, beginWork, endWork, present } from "../operation/work.ts";
+import { beginWork, endWork, receiveBody, requireBody } from "../operation/work.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
 import { type PreparedList, prepareList } from "./list/context.ts";
 import { validateList } from "./list/query.ts";
@@ -62,7 +62,7 @@ export function planObjects(deps: PlanDeps, asked: Asked, { target, resource }: 
 }
 
 export function carryOutObjects(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<Answer> {
-  const preconditions = admittedPreconditions(plan, exchange);
+  const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   if (plan.isWrite) return write(deps, plan, context, exchange);
   const waiting = begin(deps, plan, exchange);
@@ -85,18 +85,18 @@ async function write(
   context: ObjectContext,
   exchange: Exchange,
 ): Promise<Answer> {
-  const { body, patch, idempotencyKey } = await admittedBody(deps, plan, exchange);
+  const { body, patch, idempotencyKey } = await receiveBody(deps, plan, exchange);
   const waiting = begin(deps, plan, exchange);
   if (waiting !== undefined) await waiting;
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
   if (plan.operation === "create") {
     const { caller, url } = plan;
-    const creation = { project: plan.project.config, caller, body: present(body), url, idempotencyKey };
+    const creation = { project: plan.project.config, caller, body: requireBody(body), url, idempotencyKey };
     return await createObject(objects, context, creation);
   }
   const id = idOf(exchange);
   if (plan.operation === "delete") return await deleteObject(objects, context, id);
-  return await updateObject(objects, context, id, patch ? { patch } : { fields: present(body) });
+  return await updateObject(objects, context, id, patch ? { patch } : { fields: requireBody(body) });
 }
 
 /** Takes the share, then knows the indexes: a promise where either has to be waited for. */

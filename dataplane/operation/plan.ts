@@ -10,14 +10,14 @@ import { requireReadToo } from "../authorize/authorize.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange, RequestCounters } from "../http/exchange.ts";
-import type { AccessRule, Subject, Target } from "../route/route.ts";
+import type { RouteOperation, Subject, Target } from "../route/route.ts";
 import type { DataStore } from "../store/port.ts";
 
-/** A known caller's allowed method on a known target: what a feature decides by, beside the subject. */
+/** A known caller's request, whose method the target offers: what a feature decides by, beside the subject. */
 export interface Asked {
   readonly project: LiveProject;
   readonly method: string;
-  readonly rule: AccessRule;
+  readonly operation: RouteOperation;
   readonly caller: Caller;
   /** What links begin with: the origin that the request named, and the project's base. */
   readonly base: string;
@@ -71,9 +71,9 @@ const usualBytes = 1024 * 1024;
 
 /** `read` = who may read what it is about. */
 export function planOperation(deps: PlanDeps, asked: Asked, target: Target, read: Permission): OperationPlan {
-  const { project, method, rule, caller } = asked;
-  if (rule === "own" || rule === "public") throw new Error("A route to stored data has no operation");
-  const isWrite = rule !== "read";
+  const { project, method, operation, caller } = asked;
+  if (operation === "own" || operation === "public") throw new Error("A route to stored data has no operation");
+  const isWrite = operation !== "read";
   const { limits } = project.config;
   // Where values may be larger than usual, fewer are under way before their sizes are known.
   const largest = Math.max(limits.maxDocumentBytes, limits.maxBodyBytes, maxObjectBytes(limits));
@@ -82,7 +82,7 @@ export function planOperation(deps: PlanDeps, asked: Asked, target: Target, read
     caller,
     isWrite,
     isStored: true,
-    operation: rule,
+    operation,
     read,
     store: isWrite && limits.quota !== undefined ? deps.quotas.storeFor(project) : deps.store,
     limiter: deps.fairShare.of(project),
@@ -96,8 +96,8 @@ export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLim
   return own ?? Math.max(usualBytes, maxBodyBytes);
 }
 
-/** What the request says of the state that it wants to find; who may not read must not find that out by guessing. */
-export function admittedPreconditions(plan: OperationPlan, exchange: Exchange): Preconditions | undefined {
+/** The request's preconditions. Refuses a caller who may not read: each 412 would tell whether a guess at what is stored is right. */
+export function authorizedPreconditions(plan: OperationPlan, exchange: Exchange): Preconditions | undefined {
   const preconditions = preconditionsOf(exchange.request.headers);
   if (preconditions !== undefined) requireReadToo(plan.project.config, plan.read, plan.caller);
   return preconditions;

@@ -20,8 +20,8 @@ export interface SentBody {
 
 const noBody: SentBody = Object.freeze({});
 
-/** The body of a write that has one, once the write is admitted. */
-export async function admittedBody(
+/** Charges an anonymous write, then reads the body of a write that has one. Only for a caller who is known to be allowed. */
+export async function receiveBody(
   { anonymousWrites, bodies }: OperationDeps,
   { project, operation, caller }: OperationPlan,
   exchange: Exchange,
@@ -46,7 +46,8 @@ export async function admittedBody(
   return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
 }
 
-export function present(body: CanonicalJson | undefined): CanonicalJson {
+/** For operations that have a body by their kind, where the type can't say so. */
+export function requireBody(body: CanonicalJson | undefined): CanonicalJson {
   if (!body) throw new Error("A write was performed without its body");
   return body;
 }

@@ -1,7 +1,7 @@
 // From a request's raw target to what it acts on: split before any decoding, so that `%2F` and `..` stay characters of a segment; the route
 // table, of what a path below a project's base can name, which methods that offers and which operation each method is; and what a
 // target names in the project's configuration. Refuses bad paths with 400 and 414, those that name nothing with 404, before anyone is asked who
-// they are. A method without an entry here does not exist; a target without an access rule can't be written down.
+// they are. A method without an entry here does not exist; a target whose methods have no operation can't be written down.
 
 import type { Operation, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -84,12 +84,13 @@ export type Target =
   | { readonly kind: "docs"; readonly file?: string };
 
 /**
- * `own`: the target's module decides from the caller (session routes).
- * `public`: anyone, and no Authorization header is looked at.
+ * What a method does to its target: an operation on stored data, which a policy allows or not; or
+ * `own`: the target's module decides from the caller (session routes); or
+ * `public`: anyone may, and no Authorization header is looked at.
  */
-export type AccessRule = Operation | "own" | "public";
+export type RouteOperation = Operation | "own" | "public";
 
-type Methods = Readonly<Record<string, AccessRule>>;
+type Methods = Readonly<Record<string, RouteOperation>>;
 
 const methodTable = {
   collection: { GET: "read", POST: "create" },
@@ -109,8 +110,8 @@ function methodsOf(target: Target): Methods {
   return methodTable[target.kind];
 }
 
-/** The access rule of a method, HEAD being GET; undefined when the target does not offer it. */
-export function accessRule(target: Target, method: string): AccessRule | undefined {
+/** What a method does to the target, HEAD being GET; undefined when the target does not offer it. */
+export function routeOperation(target: Target, method: string): RouteOperation | undefined {
   const name = method === "HEAD" ? "GET" : method;
   const methods = methodsOf(target);
   return Object.hasOwn(methods, name) ? methods[name] : undefined;
@@ -123,8 +124,8 @@ export function allowedMethods(target: Target): readonly string[] {
     .concat("OPTIONS");
 }
 
-export function isWrite(rule: AccessRule): boolean {
-  return rule === "create" || rule === "update" || rule === "delete";
+export function isWrite(operation: RouteOperation): boolean {
+  return operation === "create" || operation === "update" || operation === "delete";
 }
 
 type Segments = readonly string[];

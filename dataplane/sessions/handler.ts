@@ -16,16 +16,16 @@ export interface SessionRouteDeps {
 
 export interface SessionPlan extends PlanBase {
   readonly kind: "session";
-  readonly rule: Asked["rule"];
+  readonly operation: Asked["operation"];
   readonly target: SubjectOf<"session">["target"]["kind"];
   /** Absolute URL of `/sessions`. */
   readonly url: string;
 }
 
 export function planSession(asked: Asked, { target }: SubjectOf<"session">): SessionPlan {
-  const { project, rule, caller, base } = asked;
+  const { project, operation, caller, base } = asked;
   const url = `${base}/sessions`;
-  return { kind: "session", project, caller, isWrite: false, isStored: false, rule, target: target.kind, url };
+  return { kind: "session", project, caller, isWrite: false, isStored: false, operation, target: target.kind, url };
 }
 
 export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan, exchange: Exchange): Promise<Answer> {
@@ -38,7 +38,7 @@ export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan,
     case "refresh":
       return refresh(sessions, project, headers.authorization);
     case "sessions":
-      if (plan.rule === "public") {
+      if (plan.operation === "public") {
         return login(sessions, project, { authorization: headers.authorization, address: ip, url });
       }
       return listSessions(sessions, project, known(project, plan.caller));

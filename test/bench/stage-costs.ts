@@ -21,7 +21,7 @@ import { createMetrics } from "../../dataplane/observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "../../dataplane/observe/observe-request.ts";
 import { createUsage } from "../../dataplane/observe/usage.ts";
 import { findProject, publicAddress, requireHost } from "../../dataplane/route/find-project.ts";
-import { accessRule, route, splitTarget, subjectOf } from "../../dataplane/route/route.ts";
+import { route, routeOperation, splitTarget, subjectOf } from "../../dataplane/route/route.ts";
 import { createSessions } from "../../dataplane/sessions/create-sessions.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { apikey, basic, bearer } from "../support/http/projects.ts";
@@ -133,7 +133,7 @@ async function costsOf(kind: Kind): Promise<Partial<Record<StageName, number>>> 
       const { request, rawUrl } = exchangeAt(at);
       const place = await findProject(sources, requireHost(request), splitTarget(rawUrl).segments);
       const target = route(place.segments);
-      return [subjectOf(place.project, target), accessRule(target, kind.method)];
+      return [subjectOf(place.project, target), routeOperation(target, kind.method)];
     }),
     authentication: await costOf((at) =>
       authentication.authenticate(live, exchangeAt(at).request.headers.authorization),

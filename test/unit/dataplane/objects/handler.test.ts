@@ -17,7 +17,14 @@ function planOf(live: LiveProject, path: readonly string[], query = "") {
   if (subject.kind !== "objects") throw new Error("The path names no objects");
   const store = {} as Store;
   const deps = { store, fairShare, quotas: { storeFor: () => store }, countersOf: () => counters };
-  const asked = { project: live, method: "GET", rule: "read", caller: anonymous, base: "http://shop", query } as const;
+  const asked = {
+    project: live,
+    method: "GET",
+    operation: "read",
+    caller: anonymous,
+    base: "http://shop",
+    query,
+  } as const;
   return planObjects(deps, asked, subject);
 }
 

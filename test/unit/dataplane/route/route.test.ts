@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { accessRule, allowedMethods, route } from "../../../../dataplane/route/route.ts";
+import { allowedMethods, route, routeOperation } from "../../../../dataplane/route/route.ts";
 
 describe("routing below a project's base", () => {
   it.each([
@@ -52,8 +52,8 @@ describe("routing below a project's base", () => {
   });
 
   it("takes HEAD for GET and knows no method by way of an inherited member", () => {
-    expect(accessRule({ kind: "collection", resource: "a" }, "HEAD")).toBe("read");
-    expect(accessRule({ kind: "collection", resource: "a" }, "constructor")).toBeUndefined();
-    expect(accessRule({ kind: "collection", resource: "a" }, "DELETE")).toBeUndefined();
+    expect(routeOperation({ kind: "collection", resource: "a" }, "HEAD")).toBe("read");
+    expect(routeOperation({ kind: "collection", resource: "a" }, "constructor")).toBeUndefined();
+    expect(routeOperation({ kind: "collection", resource: "a" }, "DELETE")).toBeUndefined();
   });
 });
