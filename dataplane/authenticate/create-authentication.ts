@@ -15,7 +15,7 @@ import { maxAuthorizationLength, parseAuthorization } from "./parse-authorizatio
 import { accessTokenExpired, invalidCredentials, keyExpired, projectUnavailable } from "./refusals.ts";
 import { createTokens, type TokenClaims, type Tokens } from "./tokens.ts";
 
-/** Every method throws Problem with the code that CONTRACT.md names. */
+/** Every method throws Problem with a code of docs/reference/errors.md. */
 export interface Authentication {
   /**
    * The caller that an Authorization header proves. No header: anonymous. A bad `apikey` or `bearer` always throws; with

@@ -120,7 +120,7 @@ function refusal(project: ProjectConfig, operation: Operation, found: Denial): P
   }
 }
 
-/** The challenge of RFC 9110 §11.6.1 for both schemes that the contract knows. */
+/** The challenge of RFC 9110 §11.6.1 for both schemes of a request, `apikey` and `bearer`. */
 export function authenticationRequired(project: ProjectConfig): Problem {
   const realm = `${project.namespace}/${project.name}`;
   return new Problem(

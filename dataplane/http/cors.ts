@@ -1,5 +1,5 @@
-// Decides the CORS headers (Fetch standard §3.2) of a project's answers. Never with credentials: the contract's callers
-// send Authorization themselves.
+// Decides the CORS headers (Fetch standard §3.2) of a project's answers. Never with credentials: callers
+// send Authorization themselves, and there are no cookies.
 
 import type { CorsConfig } from "../../core/config/types.ts";
 

@@ -16,7 +16,7 @@ import { createSessionOpener, type SessionOpener } from "./open-session.ts";
 import { createPasswordVerifier, type PasswordVerifier, passwordConcurrency } from "./passwords.ts";
 import { createUnfinishedWrites, type SessionEnd, type SessionRefresh } from "./unfinished-writes.ts";
 
-/** Every method throws Problem with the code that CONTRACT.md names. */
+/** Every method throws Problem with a code of docs/reference/errors.md. */
 export type Sessions = SessionOpener & SessionManager & { close(): void };
 
 export interface SessionsDeps {

@@ -1,9 +1,12 @@
-// Turns a value's canonical JSON text into a string whose bytes sort as the contract orders values; refuses nothing.
+// Turns a value's canonical JSON text into a string whose bytes sort as docs/queries.md orders values; refuses nothing.
 //
 // Missing and null < false < true < numbers by exact value < strings by code points < arrays < objects. Strings count up to
 // the code point in which their 1,024th byte of UTF-8 lies; arrays tie with one another, and so do objects. An encoding
 // holds no NUL, so that `<encoding>\0<id>` sorts by value, then by id, and `<encoding>\0<encoding>\0<id>` by two values. Indexes and scans
 // use the same encodings, so that both give one order and one notion of equal values.
+//
+// Stored indexes hold encodings. A change of them here has to raise `encoding` in redis/index-set.ts, and to add a step to embedded/schema.ts
+// that has all indexes built anew; without it, old and new entries mix in one index, and lists leave objects out.
 
 import type { FieldPlace, IndexField } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
@@ -52,7 +55,7 @@ export function fieldValue(documentText: string, path: readonly string[]): strin
   return valueAt(documentText, path);
 }
 
-/** The order of two values under the contract: negative, zero or positive. */
+/** The order of two values: negative, zero or positive. */
 export function compareValues(left: string | undefined, right: string | undefined): number {
   return compareEncoded(encodeSortValue(left), encodeSortValue(right));
 }

@@ -19,7 +19,7 @@ startScript("npm run bench:peers");
 const writes = readWrite();
 const { rounds, seconds } = readLength({ rounds: 3, seconds: 2 });
 const objects = 1_000;
-/** DESIGN.md's, against PocketBase. */
+/** The least ratio of our throughput to that of PocketBase. */
 const budgets: Readonly<Partial<Record<OperationName, number>>> = {
   "get, API key": 2.5,
   "list of 10": 3,

@@ -28,7 +28,7 @@ const load = { connections: 16, seconds };
 /** Stays at the first size. */
 const smallShelf = shelves[0] ?? "";
 const picture = new URL("../../docs/growth.svg", import.meta.url);
-/** DESIGN.md's, for lists: the largest size against the smallest. */
+/** For lists: how much slower they may be at the largest size than at the smallest. */
 const listBudget = 1.2;
 
 interface Growth {

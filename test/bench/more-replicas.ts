@@ -11,7 +11,7 @@ import { bookText } from "./subjects.ts";
 
 const most = 4;
 const objects = 200;
-/** DESIGN.md's: two against one, where client, Redis and both share two cores. */
+/** Throughput of two against one, where client, Redis and both share two cores. */
 const budget = 1.2;
 
 export interface MeasureOptions {

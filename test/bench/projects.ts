@@ -20,7 +20,6 @@ import { bookIndexes, bookSchema } from "./subjects.ts";
 startScript("npm run bench:projects");
 const writes = readWrite();
 const counts = numbersFrom("BENCH_PROJECTS", [1_000, 10_000]);
-/** DESIGN.md's. */
 const budgets = { coldMs: 50, readySeconds: 1.5 };
 const mebibyte = 2 ** 20;
 

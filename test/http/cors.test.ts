@@ -59,7 +59,7 @@ describeServed("a preflight", (serve) => {
     });
   });
 
-  it("allows every request header of the contract", async () => {
+  it("allows every request header that the API reads", async () => {
     const served = await serve(shop);
     const reply = await preflight(served, "/json/doc", "PUT");
     const allowed = String(reply.headers["access-control-allow-headers"]).toLowerCase().split(", ");

@@ -7,7 +7,7 @@ import { describeReplicas, describeServed, describeServedOnBothStores, type Serv
 
 const key = apikey("writer");
 
-/** JSON texts in the contract's ascending order; those of one row tie. `undefined` is a missing field. */
+/** JSON texts in the ascending order of docs/queries.md; those of one row tie. `undefined` is a missing field. */
 const inOrder: readonly (readonly (string | undefined)[])[] = [
   [undefined, "null"],
   ["false"],
@@ -89,7 +89,7 @@ describeServedOnBothStores("a list sorted by values of all kinds", (serve) => {
     expected = made.toSorted((left, right) => left.rank - right.rank).map(({ id }) => id);
   });
 
-  it("shows the caller's own in the contract's order, ties in order of creation", async () => {
+  it("shows the caller's own in the order of values, ties in order of creation", async () => {
     expect(idsOf(await list(served, "indexed?_sort=v&_limit=100", key))).toEqual(expected);
   });
 

@@ -1,4 +1,4 @@
-// What a list should hold, worked out plainly: parsed values instead of texts, a comparison written from the contract instead of
+// What a list should hold, worked out plainly: parsed values instead of texts, a comparison written from docs/queries.md instead of
 // encodings, every object looked at instead of an index. Slow, and nothing in it is shared with what it judges.
 
 export interface Asked {
@@ -15,7 +15,7 @@ export interface SortedBy {
   readonly descending: boolean;
 }
 
-/** Whole numbers of any size are bigints, so that no digit is lost; the others are doubles, as the contract says. */
+/** Whole numbers of any size are bigints, so that no digit is lost; the others are doubles. */
 type Value =
   | null
   | boolean

@@ -8,7 +8,7 @@ import type { Reply } from "./http-client.ts";
 const inside =
   /fastify|ioredis|redis|sqlite|node:|node_modules|llhttp|HPE_|FST_|ERR_|ECONN|EPIPE|argon2|\bajv\b|\.[jt]s\b|\n\s+at |\blua\b|TypeError/i;
 
-/** The members of a problem that RFC 9457 and the contract ask for, and no others. */
+/** The members of a problem that RFC 9457 and docs/reference/errors.md name, and no others. */
 export function expectProblem(reply: Pick<Reply, "status" | "headers" | "text">, code: string): void {
   const entry = errorCatalogue[code as keyof typeof errorCatalogue];
   const body = JSON.parse(reply.text) as Record<string, unknown>;

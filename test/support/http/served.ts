@@ -58,7 +58,7 @@ export function describeServed(name: string, suite: (serve: Serve) => void): voi
  * For the suites that together make each use of the store that the pipeline makes, once: objects created, read, changed, deleted and
  * listed in every order; root keys and what is inside them; sessions and throttled logins; Idempotency-Keys; quotas. A further suite
  * is of this kind only when it brings a use that none of them has. What the embedded store might do differently in any other
- * respect is a promise of the port: it belongs into the contract.
+ * respect is a promise of the port: it belongs into test/store/contract/.
  */
 export function describeServedOnBothStores(name: string, suite: (serve: Serve) => void): void {
   describeServed(name, suite);

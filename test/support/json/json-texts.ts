@@ -18,7 +18,7 @@ const integers = fc.oneof(
   fc.bigInt({ min: -20n, max: 2000n }),
 );
 
-/** Integers as the contract keeps them. */
+/** Small integers, and those around the bounds of doubles and of 64 bits. */
 export const integerTexts = integers.map(String);
 
 export const awkwardDoubles = [

@@ -11,7 +11,7 @@ import {
 import { doubleTexts, integerTexts, strings } from "../../../support/json/json-texts.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 
-// ------------------------------------------------------------------------ the contract's order, exactly and slowly
+// ------------------------------------------------------------------------ the order of docs/queries.md, exactly and slowly
 
 /** A number as `digits * 2^-1074`, which is exact for every double and every integer. */
 function exact(text: string): bigint {
@@ -102,7 +102,7 @@ const ids = fc.constantFrom("0191-a", "0191-b", "f");
 const entry = (value: string | undefined, id: string) => Buffer.from(`${encodeSortValue(value)}\0${id}`);
 
 describe("the encoding of a value", () => {
-  it("sorts bytewise in the contract's order", () => {
+  it("sorts bytewise in the order of values", () => {
     fc.assert(
       fc.property(pairs, ([left, right]) => {
         const bytewise = Buffer.compare(Buffer.from(encodeSortValue(left)), Buffer.from(encodeSortValue(right)));
