@@ -47,7 +47,7 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
   if (options.redisSecret !== undefined && Object.keys(credentials).length > 0) {
     throw new StartRefused("--redis names a user, and --redis-secret holds another one: leave one of them out");
   }
-  const publicUrl = required(options.publicUrl, "--public-url URL, what clients apiServer the data plane by");
+  const publicUrl = required(options.publicUrl, "--public-url URL, what clients reach the data plane by");
   const logger = createLogger({
     level: options.logLevel,
     clock: systemClock,
