@@ -19,9 +19,17 @@ const maxDelayMs = 2 ** 31 - 1;
 export const systemTimers: Timers = {
   after(milliseconds, run) {
     let timer: NodeJS.Timeout;
+    const end = systemMonotonic() + milliseconds;
+    // Node cuts fractions of a millisecond off, and may be one early beside them: what is left is waited for as well.
     const wait = (leftMs: number): void => {
-      const step = Math.min(leftMs, maxDelayMs);
-      timer = setTimeout(() => (leftMs > step ? wait(leftMs - step) : run()), step).unref();
+      timer = setTimeout(
+        () => {
+          const left = end - systemMonotonic();
+          if (left > 0) wait(left);
+          else run();
+        },
+        Math.min(leftMs, maxDelayMs),
+      ).unref();
     };
     wait(Math.max(0, milliseconds));
     return () => clearTimeout(timer);

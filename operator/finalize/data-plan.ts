@@ -120,7 +120,7 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
   const context: PurgeContext = {
     project: same,
     projectPolicy: (same ?? endedProject(record, input))?.spec.deletionPolicy ?? record.policy,
-    recordedPolicy: record.policy,
+    recordedPolicy: input.previous === undefined ? undefined : record.policy,
     projectUid: record.projectUid,
     objectOf: objectsByUid(objects),
     goneOf: byUid(deleted.filter((object) => object.kind === "ApiResource" || object.kind === "RootKey")),

@@ -10,8 +10,8 @@ export interface PurgeContext {
   readonly project: Project | undefined;
   /** Its policy: of the live spec, else as recorded. */
   readonly projectPolicy: DeletionPolicy;
-  /** Its policy as it was recorded last, with what was served. */
-  readonly recordedPolicy: DeletionPolicy;
+  /** Its policy as it was recorded last, with what was served; undefined where nothing was recorded. */
+  readonly recordedPolicy: DeletionPolicy | undefined;
   readonly projectUid: string;
   readonly objectOf: (uid: string) => ApiResource | RootKey | undefined;
   /** One that has gone, as it was seen last; undefined when nobody saw it go. */

@@ -27,9 +27,9 @@ export function createLanes(): Lanes {
 
   return {
     put(key, lane) {
-      if (lane === "live") bulk.keys.delete(key);
+      if (lane === "live") bulk.remove(key);
       else if (live.keys.has(key)) return;
-      lines[lane].keys.add(key);
+      lines[lane].add(key);
     },
     next() {
       const lane = nextLane();
@@ -40,15 +40,18 @@ export function createLanes(): Lanes {
     },
     size: (lane) => lines[lane].keys.size,
     clear() {
-      live.keys.clear();
-      bulk.keys.clear();
+      live.clear();
+      bulk.clear();
     },
   };
 }
 
 interface Line {
-  readonly keys: Set<string>;
+  readonly keys: ReadonlySet<string>;
+  add(key: string): void;
   shift(): string | undefined;
+  remove(key: string): void;
+  clear(): void;
 }
 
 /**
@@ -58,8 +61,20 @@ interface Line {
 function createLine(): Line {
   const keys = new Set<string>();
   let iterator = keys.values();
+  /** An iterator that is not asked for the next key keeps every former table of the Set in memory. */
+  const forgetTables = (): void => {
+    if (keys.size === 0) iterator = keys.values();
+  };
   return {
     keys,
+    add: (key) => void keys.add(key),
+    remove(key) {
+      if (keys.delete(key)) forgetTables();
+    },
+    clear() {
+      keys.clear();
+      forgetTables();
+    },
     shift() {
       let { value, done } = iterator.next();
       // One that has come to the end stays there.

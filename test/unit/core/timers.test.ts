@@ -32,6 +32,18 @@ describe("the system's timers", () => {
   });
 });
 
+test("the system's timers never fire before their time, fractions of a millisecond counted", async () => {
+  const delays = Array.from({ length: 300 }, (_, n) => 1 + (n % 20) + n / 301);
+  const missing = delays.map(
+    (delay) =>
+      new Promise<number>((resolve) => {
+        const end = performance.now() + delay;
+        systemTimers.after(delay, () => resolve(end - performance.now()));
+      }),
+  );
+  expect((await Promise.all(missing)).filter((left) => left > 0)).toEqual([]);
+});
+
 describe("a pause", () => {
   test("ends after its time", async () => {
     const time = manualTime();

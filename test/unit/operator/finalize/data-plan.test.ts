@@ -129,6 +129,11 @@ describe("when an ApiResource ends, its data", () => {
     },
   );
 
+  it("go when it has gone, its Project says Delete, and no record says what it said before", () => {
+    const more = { previousParts: serving("Project shop", "ApiResource books") };
+    expect(evaluated(shop("there", "Delete"), undefined, more).openPurges).toEqual(new Set(["resource:books"]));
+  });
+
   it("go when it is being deleted and its Project says Delete by now", () => {
     const after = evaluated([...shop("there", "Delete"), ...books("going", undefined)], record("Retain", entry()));
     expect(after.record?.entries[0]).toMatchObject({ purgeFromRevision: 0, purgeCause: "ApiResource books" });
