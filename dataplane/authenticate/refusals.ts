@@ -12,7 +12,7 @@ const unavailableRetrySeconds = 1;
 export function authenticationRequired(project: ProjectRef): Problem {
   return new Problem(
     "authentication_required",
-    "Send `Authorization: apikey KEY` or `Authorization: bearer ACCESS_TOKEN`.",
+    "Send `Authorization: apikey <API_KEY>` or `Authorization: bearer <ACCESS_TOKEN>`",
     challenge(`Bearer ${realm(project)}, ApiKey ${realm(project)}`),
   );
 }

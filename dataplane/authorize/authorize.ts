@@ -11,6 +11,7 @@ import type {
 } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { type Caller, ownerOf } from "../authenticate/caller.ts";
+import { authenticationRequired } from "../authenticate/refusals.ts";
 import type { Visibility } from "../store/ports/refs.ts";
 
 /** What an allowed request may reach. */
@@ -118,14 +119,4 @@ function refusal(project: ProjectConfig, operation: Operation, found: Denial): P
     case "role":
       return new Problem("insufficient_access", `Only role Administrators may ${operation} here`);
   }
-}
-
-/** The challenge of RFC 9110 §11.6.1 for both schemes of a request, `apikey` and `bearer`. */
-export function authenticationRequired(project: ProjectConfig): Problem {
-  const realm = `${project.namespace}/${project.name}`;
-  return new Problem(
-    "authentication_required",
-    "Send `Authorization: apikey <API_KEY>` or `Authorization: bearer <ACCESS_TOKEN>`",
-    { headers: { "WWW-Authenticate": `Bearer realm="${realm}", ApiKey realm="${realm}"` } },
-  );
 }

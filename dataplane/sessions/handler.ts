@@ -2,7 +2,7 @@
 
 import type { Caller } from "../authenticate/caller.ts";
 import type { Authentication } from "../authenticate/create-authentication.ts";
-import { authenticationRequired } from "../authorize/authorize.ts";
+import { authenticationRequired } from "../authenticate/refusals.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { type Answer, created, noContent, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";

@@ -115,7 +115,7 @@ export interface ApiResourceStatus {
    */
   readonly warnings?: readonly string[];
   /**
-   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both. Reconciling and Stalled are present only while they are true: Reconciling heals by itself, Stalled needs a person.
+   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true: Reconciling is still being worked on, Stalled needs a person.
    */
   readonly conditions?: readonly ApiResourceCondition[];
 }

@@ -216,7 +216,7 @@ export interface ProjectStatus {
     readonly nearlyFull: boolean;
   }[];
   /**
-   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both; replicas that come and go later never turn it back. Available: a live replica serves it now, for information. Reconciling and Stalled are present only while they are true: Reconciling heals by itself, Stalled needs a person.
+   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both are true, and the stored data are not lost; it stays True when replicas restart or are added. Available: a live replica serves it now, for information. Reconciling and Stalled are present only while they are true: Reconciling is still being worked on, Stalled needs a person.
    */
   readonly conditions?: readonly ProjectCondition[];
 }

@@ -85,10 +85,10 @@ function withOperators({ name, types }: DeclaredProperty): readonly JsonObject[]
 
 const anyText = { type: "string" } as const;
 const comparisons = {
-  gt: "comes behind",
-  ge: "is not before",
-  lt: "comes before",
-  le: "is not behind",
+  gt: "is greater than",
+  ge: "is at least",
+  lt: "is less than",
+  le: "is at most",
 } as const;
 
 const scalars: readonly JsonType[] = ["string", "number", "integer", "boolean", "null"];
