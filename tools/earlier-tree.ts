@@ -21,6 +21,7 @@ export const landings = [
   "8b2dd369905382a7fb8551c125e668a2cfd55527",
   "715a649ed4464f0c1f51838641f4248bf53664f7",
   "d50b071615c524e5670666425a068212a2e2f663",
+  "8772e6e435e08fe2e1a84514b776771819aa80a0",
 ] as const;
 export const lastLanding: string = landings.at(-1) ?? landings[0];
 
