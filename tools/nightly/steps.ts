@@ -3,7 +3,8 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { landings, lastLanding } from "../earlier-tree.ts";
+import { landings } from "../earlier-tree.ts";
+import { upgradeStarts } from "./upgrade-starts.ts";
 
 export interface NightlyStep {
   readonly name: string;
@@ -17,16 +18,13 @@ interface StepCommand {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The tests themselves upgrade from the last one. */
-const earlierLandings = landings.filter((commit) => commit !== lastLanding);
-
 function commands(seed: string): readonly StepCommand[] {
   return [
     { name: "mutations", args: ["test/mutations/run.ts"] },
     { name: "chaos", args: ["test/chaos/run.ts", "--seed", seed] },
     { name: "fuzz", args: ["test/fuzz/run.ts", "--seed", seed, "--requests", "20000", "--manifests", "500"] },
     { name: "fuzz:openapi", args: ["test/fuzz/schemathesis.ts", "--seed", seed, "--examples", "50"] },
-    ...earlierLandings.map((commit) => ({
+    ...upgradeStarts(landings, seed).map((commit) => ({
       name: `upgrade from ${commit.slice(0, 12)}`,
       args: ["tools/test.ts", "e2e", "--tags-filter", "upgrade"],
       env: { JSONPLANE_E2E_FROM: commit },
