@@ -1,14 +1,14 @@
 // `npm run draw:dashboards`: sends traffic to a fleet for some minutes, asks a real Prometheus what each panel asks, and draws the answers
 // as pictures in out/dashboards/. No Grafana: the same queries over the same grid, so that a person can see whether they tell what they
-// should.
+// should. `--write` puts the one of key/value usage into docs/images/.
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { dashboards } from "../../tools/dashboards/generate.ts";
 import { onPath } from "../../tools/parts/programs.ts";
-import { runCommand } from "../../tools/parts/run-command.ts";
+import { type Finished, runCommand } from "../../tools/parts/run-command.ts";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { startFleet } from "../support/fleet/fleet.ts";
@@ -17,9 +17,12 @@ import { startPrometheus, type TestPrometheus } from "./prometheus.ts";
 import { usageManifests, usageRequests } from "./usage-traffic.ts";
 
 startScript("npm run draw:dashboards");
-const minutes = wholeNumber("MINUTES", readArguments({}, ["[MINUTES]"]).words[0] ?? "4", 1);
+const { values: flags, words } = readArguments({ write: { type: "boolean" } }, ["[MINUTES]"]);
+const minutes = wholeNumber("MINUTES", words[0] ?? "4", 1);
 const folder = fileURLToPath(new URL("../../out/dashboards", import.meta.url));
+const docsPicture = (name: string): string => fileURLToPath(new URL(`../../docs/images/${name}`, import.meta.url));
 const stepSeconds = 5;
+const pictureWidth = 1400;
 
 const fleet = await startFleet({ replicas: 2 });
 try {
@@ -37,6 +40,7 @@ try {
       await sleep(20 + 150 * (1 + Math.sin(turn / 200)));
     }
     await draw(prometheus, namespace, began / 1000);
+    if (flags.write) await copyFile(join(folder, "jsonplane-key-value-usage.png"), docsPicture("usage-dashboard.png"));
   } finally {
     await prometheus.stop();
   }
@@ -88,13 +92,12 @@ async function photograph(page: string): Promise<void> {
     return;
   }
   const picture = page.replace(/html$/, "png");
-  const flags = [
-    "--headless",
-    "--no-sandbox",
-    "--hide-scrollbars",
-    "--window-size=1400,2200",
-    `--screenshot=${picture}`,
-  ];
-  await runCommand(chromium, [...flags, `file://${page}`], { timeout: 60_000 });
+  const browse = (height: number, flag: string): Promise<Finished> => {
+    const flags = ["--headless", "--no-sandbox", "--hide-scrollbars", `--window-size=${pictureWidth},${height}`, flag];
+    return runCommand(chromium, [...flags, `file://${page}`], { timeout: 60_000 });
+  };
+  const { stdout } = await browse(800, "--dump-dom");
+  const height = Number(/data-height="(\d+)"/.exec(stdout)?.[1] ?? 2200);
+  await browse(height, `--screenshot=${picture}`);
   process.stdout.write(`${picture}\n`);
 }

@@ -115,7 +115,7 @@ export const implied: Readonly<Record<string, Check>> = {
   "Data plane, Server errors by resource and root key": nothing,
   "Data plane, Duration by resource, 99th percentile": timed("resource", ["items"]),
   "Data plane, Duration by root key, 99th percentile": timed("root_key", ["(unknown)", "flags"]),
-  "Data plane, Statuses": rates(["status"], { "200": 12, "404": 5 }),
+  "Data plane, Status codes": rates(["status"], { "200": 12, "404": 5 }),
   "Data plane, Logins by outcome": exactly(["outcome"], { refused: 2 }),
   "Data plane, Password checks": exactly(["state"], { running: 0, waiting: 0 }),
   "Data plane, Other requests per second": rates(["target", "status"], { "sessions 401": 1 }),
@@ -133,28 +133,28 @@ export const implied: Readonly<Record<string, Check>> = {
   "Operator, Live replicas": one(({ replicas }) => replicas),
   "Operator, Objects not Ready": one(() => 0),
   "Operator, Fields refused by replicas": one(() => 0),
-  "Operator, From apply to live, half": durations,
-  "Operator, From apply to live, 99 of 100": within(0.001, 60),
-  "Operator, Publishes, half": durations,
-  "Operator, Publishes, 99 of 100": durations,
+  "Operator, From apply to live, p50": durations,
+  "Operator, From apply to live, p99": within(0.001, 60),
+  "Operator, Publishes, p50": durations,
+  "Operator, Publishes, p99": durations,
   "Operator, Fields published, fields": ratesAtLeast([], { "": changes }),
   "Operator, Fields published, failed publishes": one(() => 0),
   "Operator, Objects by Ready, {{status}}": (samples) => {
     const ready = keyed(samples, ["status"]);
     expect([ready.True, ready.False ?? 0, ready.Unknown ?? 0]).toEqual([objects, 0, 0]);
   },
-  "Operator, Kept without being served, measured": one(() => 0),
+  "Operator, Data kept without being served, measured": one(() => 0),
   "Operator, Projects with kept data, Projects": one(() => 0),
   "Operator, Projects with kept data, not measured yet": one(() => 0),
   "Operator, Reconciles per second": ratesAtLeast(["result"], { success: changes }),
-  "Operator, Duration of reconciles, half": durations,
-  "Operator, Duration of reconciles, 99 of 100": within(0.000_01, 60),
+  "Operator, Duration of reconciles, p50": durations,
+  "Operator, Duration of reconciles, p99": within(0.000_01, 60),
   "Operator, Queue, waiting": one(() => 0),
-  "Operator, Queue, due later": within(0, 100),
-  "Operator, Queue, in work": one(() => 0),
-  "Operator, Waiting time, 99 of 100": within(0, 60),
+  "Operator, Queue, delayed": within(0, 100),
+  "Operator, Queue, active workers": one(() => 0),
+  "Operator, Waiting time, p99": within(0, 60),
   "Operator, Requests per second": ratesAtLeast(["method", "code"], { "PUT 200": 1 }),
-  "Operator, Silence": (samples) => {
+  "Operator, Silence of watches": (samples) => {
     const kinds = samples.map(({ labels }) => labels["kind"]);
     expect(kinds).toEqual(expect.arrayContaining(["Project", "ApiResource", "ProjectUser", "RootKey"]));
     for (const { value } of samples) expect(value).toBeLessThan(300);

@@ -22,7 +22,8 @@ export function dashboardPage({ title, description }: Dashboard, panels: readonl
 <style>body{font:14px system-ui;margin:16px;color:#222}main{display:grid;grid-template-columns:repeat(24,1fr);gap:10px}
 section{border:1px solid #ddd;border-radius:4px;padding:8px}h2{font-size:14px;margin:0}p{margin:2px 0;color:#666;font-size:12px}
 b{font-size:34px;font-weight:500}svg{width:100%}ul{margin:0;padding:0;list-style:none;font-size:11px}li{display:inline-block;margin-right:10px}</style>
-<h1>${escaped(title)}</h1><p>${escaped(description)}</p><main>${panels.map(panelHtml).join("\n")}</main>`;
+<h1>${escaped(title)}</h1><p>${escaped(description)}</p><main>${panels.map(panelHtml).join("\n")}</main>
+<script>document.documentElement.dataset.height = document.documentElement.offsetHeight + 32</script>`;
 }
 
 function panelHtml({ panel, lines }: DrawnPanel): string {

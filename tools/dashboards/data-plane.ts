@@ -19,7 +19,7 @@ const slowest = (labels: string, metrics: string): string =>
 export const dataPlane: Dashboard = {
   uid: "jsonplane-data-plane",
   title: "jsonplane / Data plane",
-  description: "Rate, errors and duration of requests by project and resource; Redis, logins, replicas.",
+  description: "Rate, errors and duration of requests by project and resource; logins, Redis and replicas.",
   variables: [
     {
       name: "namespace",
@@ -36,13 +36,13 @@ export const dataPlane: Dashboard = {
     {
       title: "Projects",
       panels: [
-        lines("Requests per second by project", "reqps", "Key/Value and API Resource requests.", [
+        lines("Requests per second by project", "reqps", "Requests for API Resources and for key/value documents.", [
           {
             expr: requests("namespace, project", "jsonplane_(kv|api)_requests_total"),
             legend: "{{namespace}}/{{project}}",
           },
         ]),
-        lines("Server errors by project", "reqps", "Answers with a status of 500 or more, a second.", [
+        lines("Server errors by project", "reqps", "Responses with status 500 or higher, per second.", [
           {
             expr: requests("namespace, project, status", "jsonplane_(kv|api)_requests_total", ', status=~"5.."'),
             legend: "{{namespace}}/{{project}} {{status}}",
@@ -60,7 +60,7 @@ export const dataPlane: Dashboard = {
             legend: "{{namespace}}/{{project}} {{root_key}}",
           },
         ]),
-        lines("Server errors by resource and root key", "reqps", "Answers with a status of 500 or more, a second.", [
+        lines("Server errors by resource and root key", "reqps", "Responses with status 500 or higher, per second.", [
           {
             expr: requests(
               "namespace, project, resource, root_key",
@@ -70,7 +70,7 @@ export const dataPlane: Dashboard = {
             legend: "{{namespace}}/{{project}} {{resource}}{{root_key}}",
           },
         ]),
-        lines("Duration by project, 99th percentile", "s", "Key/Value and API Resource requests.", [
+        lines("Duration by project, 99th percentile", "s", "Requests for API Resources and for key/value documents.", [
           { expr: slowest("namespace, project", "jsonplane_(kv|api)"), legend: "{{namespace}}/{{project}}" },
         ]),
         lines("Duration by resource, 99th percentile", "s", "API Resources.", [
@@ -85,7 +85,7 @@ export const dataPlane: Dashboard = {
             legend: "{{namespace}}/{{project}} {{root_key}}",
           },
         ]),
-        lines("Statuses", "reqps", "Answers by status, of all projects chosen above.", [
+        lines("Status codes", "reqps", "Responses per second by status code, of all selected projects.", [
           { expr: requests("status", "jsonplane_(kv|api)_requests_total"), legend: "{{status}}" },
         ]),
       ],
@@ -93,21 +93,34 @@ export const dataPlane: Dashboard = {
     {
       title: "Logins and everything else",
       panels: [
-        lines("Logins by outcome", "short", "Within five minutes: opened, refused, throttled, limited, busy, failed.", [
-          {
-            expr: counted({ metric: "jsonplane_logins_total", selector, by: ["outcome"], window: "5m" }),
-            legend: "{{outcome}}",
-          },
-        ]),
-        lines("Password checks", "short", "Logins in argon2 and before it.", [
-          { expr: "sum by (state) (jsonplane_password_queue)", legend: "{{state}}" },
-        ]),
-        lines("Other requests per second", "reqps", "Sessions, public keys, unknown paths, and what was no request.", [
-          {
-            expr: `sum by (target, status) (rate(jsonplane_other_requests_total[${range}]))`,
-            legend: "{{target}} {{status}}",
-          },
-        ]),
+        lines(
+          "Logins by outcome",
+          "short",
+          "Login attempts within five minutes. Outcomes: opened, refused, throttled, limited, busy, failed.",
+          [
+            {
+              expr: counted({ metric: "jsonplane_logins_total", selector, by: ["outcome"], window: "5m" }),
+              legend: "{{outcome}}",
+            },
+          ],
+        ),
+        lines(
+          "Password checks",
+          "short",
+          "Logins whose password is being hashed with argon2, and logins that wait for it.",
+          [{ expr: "sum by (state) (jsonplane_password_queue)", legend: "{{state}}" }],
+        ),
+        lines(
+          "Other requests per second",
+          "reqps",
+          "Requests for sessions, public keys and unknown paths, and malformed requests.",
+          [
+            {
+              expr: `sum by (target, status) (rate(jsonplane_other_requests_total[${range}]))`,
+              legend: "{{target}} {{status}}",
+            },
+          ],
+        ),
       ],
     },
     {
@@ -119,12 +132,17 @@ export const dataPlane: Dashboard = {
             legend: "{{operation}}",
           },
         ]),
-        lines("Failed calls to Redis per second", "ops", "unavailable = nothing happened; unknown = perhaps.", [
-          {
-            expr: `sum by (operation, outcome) (rate(jsonplane_store_duration_seconds_count{outcome!="ok"}[${range}]))`,
-            legend: "{{operation}} {{outcome}}",
-          },
-        ]),
+        lines(
+          "Failed calls to Redis per second",
+          "ops",
+          "By outcome: unavailable = the call had no effect; unknown = it may have had one.",
+          [
+            {
+              expr: `sum by (operation, outcome) (rate(jsonplane_store_duration_seconds_count{outcome!="ok"}[${range}]))`,
+              legend: "{{operation}} {{outcome}}",
+            },
+          ],
+        ),
         lines("Latency of Redis, 99th percentile", "s", "By operation.", [
           {
             expr: quantile(0.99, {
@@ -136,13 +154,16 @@ export const dataPlane: Dashboard = {
             legend: "{{operation}}",
           },
         ]),
-        lines("Age of the configuration", "s", "Seconds since a replica knew that it was current.", [
-          { expr: "max by (instance) (jsonplane_config_age_seconds)", legend: "{{instance}}" },
-        ]),
-        lines("Projects", "short", "Served by a replica.", [
+        lines(
+          "Age of the configuration",
+          "s",
+          "Time since each replica last confirmed that its configuration is current.",
+          [{ expr: "max by (instance) (jsonplane_config_age_seconds)", legend: "{{instance}}" }],
+        ),
+        lines("Projects", "short", "Projects that each replica serves.", [
           { expr: "max by (instance) (jsonplane_projects)", legend: "{{instance}}" },
         ]),
-        lines("Memory", "bytes", "Resident memory of replicas.", [
+        lines("Memory", "bytes", "Resident memory of each replica.", [
           {
             expr: "process_resident_memory_bytes and on (instance) jsonplane_projects",
             legend: "{{instance}}",

@@ -12,7 +12,7 @@ export const keyValueUsage: Dashboard = {
   uid: "jsonplane-key-value-usage",
   title: "jsonplane / Key/Value usage",
   description:
-    "How the key/value stores of projects are used. The same figures, exact and without Prometheus: /usage of each replica.",
+    "How the key/value documents of each project are used. Each replica shows exact figures of its own at /usage, without Prometheus.",
   variables: [
     { name: "namespace", label: "Namespace", query: "label_values(jsonplane_kv_requests_total, namespace)" },
     {
@@ -27,7 +27,7 @@ export const keyValueUsage: Dashboard = {
       panels: [
         {
           title: "Requests in the last hour",
-          description: "Key/Value requests of each project within the last hour, whatever they were answered with.",
+          description: "Key/value requests of each project within the last hour, with any status code.",
           kind: "figure",
           unit: "short",
           width: 24,
@@ -41,7 +41,7 @@ export const keyValueUsage: Dashboard = {
         {
           title: "Status codes per 5 minutes",
           description:
-            "Answers of each status, of all projects chosen above, in steps of five minutes over the last hour.",
+            "Responses by status code, of all selected projects, in steps of five minutes over the last hour.",
           kind: "bars",
           unit: "short",
           width: 24,
@@ -61,7 +61,7 @@ export const keyValueUsage: Dashboard = {
         {
           title: "Mean response time per 5 minutes",
           description:
-            "From a request's headers to its answer's end, on average, in steps of five minutes over the last hour.",
+            "Mean time from a request's headers to the end of its response, in steps of five minutes over the last hour.",
           kind: "lines",
           unit: "s",
           width: 24,
