@@ -107,7 +107,7 @@ class Limiter implements ProjectLimiter {
   begin(base: number, answerLength?: number): Work | Promise<Work> {
     this.#presence.note(this);
     const units = this.#unitsOf(base, answerLength);
-    if (this.#waiting.length === 0 && this.#hasRoom(units, answerLength)) return this.#work(units, answerLength);
+    if (this.#waiting.length === 0 && this.#hasRoom(units, answerLength)) return this.#begun(units, answerLength);
     if (this.#waiting.length >= maxWaiting) return Promise.reject(busy());
     return new Promise((go, refuse) => {
       this.#waiting.push({ base, answerLength, since: this.#clock.monotonic(), go, refuse });
@@ -118,23 +118,29 @@ class Limiter implements ProjectLimiter {
     return base + Math.floor((answerLength ?? 0) / charactersPerUnit);
   }
 
-  #work(units: number, answerLength: number | undefined): Work {
+  #begun(units: number, answerLength: number | undefined): Work {
     this.#running += units;
-    // A large value that was put says nothing of the answers of others: they would run one by one behind it.
-    return { end: (length) => this.#end(units, answerLength === undefined ? length : undefined) };
+    return {
+      end: (length) => {
+        this.#running -= units;
+        // A large value that was put says nothing of the answers of others: they would run one by one behind it.
+        if (answerLength === undefined && length !== undefined) {
+          this.#answerLength = Math.max(length, Math.floor((this.#answerLength ?? 0) * 0.9));
+        }
+        if (this.#waiting.length > 0) this.#beginWaiting();
+      },
+    };
   }
 
-  #end(units: number, length: number | undefined): void {
-    this.#running -= units;
-    if (length !== undefined) this.#answerLength = Math.max(length, Math.floor((this.#answerLength ?? 0) * 0.9));
+  #beginWaiting(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const late = this.#clock.monotonic() - next.since > maxWaitMs;
       // Counted now: by the answers that came while it waited.
-      const nextUnits = this.#unitsOf(next.base, next.answerLength);
-      if (!late && !this.#hasRoom(nextUnits, next.answerLength)) return;
+      const units = this.#unitsOf(next.base, next.answerLength);
+      if (!late && !this.#hasRoom(units, next.answerLength)) return;
       this.#waiting.shift();
       if (late) next.refuse(busy());
-      else next.go(this.#work(nextUnits, next.answerLength));
+      else next.go(this.#begun(units, next.answerLength));
     }
   }
 

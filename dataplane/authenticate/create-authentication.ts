@@ -72,24 +72,20 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   const following = await store.followEndedSessions((sessionId, tokensLive) => ended.add(sessionId, tokensLive));
   const known = recentlyUsed<Known>(maxKnown);
 
-  const callerOf = createLiveCallers(known, { directory, clock, ended });
+  const callers = createLiveCallers(known, { directory, clock, ended });
 
   const callerOfBearer = async (project: LiveProject, header: string, token: string): Promise<Caller> => {
     const claims = await tokens.read(project, "access", token);
     if (claims === undefined) throw invalidCredentials(project.config);
-    return await callerOf(project, header, {
-      kind: "bearer",
-      claims,
-      ring: project.signing,
-      uid: project.config.uid,
-    });
+    const { uid } = project.config;
+    return await callers.ofToken(project, header, { kind: "bearer", claims, ring: project.signing, uid });
   };
 
   const proveCredential = (project: LiveProject, header: string): Caller | Promise<Caller> => {
     const credential = parseAuthorization(header);
     if (credential.kind === "apikey") {
       const sha256 = createHash("sha256").update(credential.key).digest("hex");
-      return callerOf(project, header, { kind: "apikey", sha256 });
+      return callers.ofKey(project, header, { kind: "apikey", sha256 });
     }
     if (credential.kind === "bearer") return callerOfBearer(project, header, credential.token);
     // Where nobody needs a credential, a header of another scheme was meant for a proxy on the way.
@@ -103,9 +99,8 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       if (header === undefined) return anonymous;
       // Nothing is looked up by a text that is too long to be a credential: hashing it would be work already.
       const credential = header.length > maxAuthorizationLength ? undefined : known.get(header);
-      if (credential?.kind === "apikey" || (credential !== undefined && isOf(project, credential))) {
-        return callerOf(project, header, credential);
-      }
+      if (credential?.kind === "apikey") return callers.ofKey(project, header, credential);
+      if (credential !== undefined && isOf(project, credential)) return callers.ofToken(project, header, credential);
       return proveCredential(project, header);
     },
     jwks: (project) => publicKeySet(project.signing),
@@ -115,9 +110,12 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   };
 }
 
-type LiveCallers = (project: LiveProject, header: string, credential: Known) => Caller | Promise<Caller>;
+/** The caller of a credential as it stands in the live configuration now: a promise only while that has to be loaded. */
+interface LiveCallers {
+  ofKey(project: LiveProject, header: string, key: KnownKey): Caller | Promise<Caller>;
+  ofToken(project: LiveProject, header: string, token: KnownToken): Caller | Promise<Caller>;
+}
 
-/** The caller of a credential as it stands in the live configuration now. */
 function createLiveCallers(
   known: ReturnType<typeof recentlyUsed<Known>>,
   { directory, clock, ended }: Pick<AuthenticationDeps, "directory" | "clock"> & { readonly ended: EndedSessions },
@@ -164,17 +162,19 @@ function createLiveCallers(
     return caller;
   };
 
-  return (project, header, credential) => {
-    if (credential.kind === "apikey") {
+  return {
+    ofKey(project, header, key) {
       // Found by hash and not by comparing texts: what a look-up's time could tell is about SHA-256 values, from which
       // nobody gets to a 256-bit key.
-      const found = directory.key(project, credential.sha256);
-      if (!(found instanceof Promise)) return callerOfKey(project, header, credential, found);
-      return found.then((loaded) => callerOfKey(project, header, credential, loaded));
-    }
-    const found = directory.user(project, credential.claims.sub);
-    if (!(found instanceof Promise)) return callerOfToken(project, header, credential, found);
-    return found.then((loaded) => callerOfToken(project, header, credential, loaded));
+      const found = directory.key(project, key.sha256);
+      if (!(found instanceof Promise)) return callerOfKey(project, header, key, found);
+      return found.then((loaded) => callerOfKey(project, header, key, loaded));
+    },
+    ofToken(project, header, token) {
+      const found = directory.user(project, token.claims.sub);
+      if (!(found instanceof Promise)) return callerOfToken(project, header, token, found);
+      return found.then((loaded) => callerOfToken(project, header, token, loaded));
+    },
   };
 }
 

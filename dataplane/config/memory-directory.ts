@@ -40,7 +40,10 @@ interface Entry {
 }
 
 interface State {
+  /** By namespace and name. */
   readonly entries: ReadonlyMap<string, Entry>;
+  /** A Project that was made anew under a name has another UID: its predecessor's requests find no users and keys of it. */
+  readonly byUid: ReadonlyMap<string, Entry>;
   readonly hosts: ReadonlyMap<string, LiveProject>;
   readonly refs: readonly ProjectRef[];
 }
@@ -81,12 +84,6 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     return { live, users: parts.users, keys: parts.keys };
   };
 
-  const entryOf = (project: LiveProject): Entry | undefined => {
-    const entry = state?.entries.get(projectName(project.config));
-    // A project made anew under the old name answers nothing about its predecessor's users and keys.
-    return entry?.live.config.uid === project.config.uid ? entry : undefined;
-  };
-
   const found = <T>(value: T | undefined): Lookup<T> => {
     if (value !== undefined) return { outcome: "found", value };
     return state === undefined ? unavailable : unknown;
@@ -95,8 +92,8 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
   const directory: Directory = {
     project: (ref) => found(state?.entries.get(projectName(ref))?.live),
     host: (host) => found(state?.hosts.get(host)),
-    user: (project, username) => found(entryOf(project)?.users.get(username)),
-    key: (project, sha256) => found(entryOf(project)?.keys.get(sha256)),
+    user: (project, username) => found(state?.byUid.get(project.config.uid)?.users.get(username)),
+    key: (project, sha256) => found(state?.byUid.get(project.config.uid)?.keys.get(sha256)),
     projects: () => state?.refs ?? [],
     loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),
     synced: () => state !== undefined,
@@ -138,6 +135,7 @@ function makeState(entries: readonly Entry[]): State {
   }
   return {
     entries: new Map(entries.map((entry) => [projectName(entry.live.config), entry])),
+    byUid: new Map(entries.map((entry) => [entry.live.config.uid, entry])),
     hosts,
     refs: entries.map((entry) => refOf(entry.live.config)),
   };

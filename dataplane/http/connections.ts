@@ -41,7 +41,7 @@ export function createConnections(observe: ObserveRefusal): Connections {
       socket.destroy();
       return;
     }
-    const id = requestId(undefined);
+    const id = randomUUID();
     const problem = problemAnswer(error, { path: "", requestId: id });
     socket.end(responseText(id, problem));
     observe(id, problem);
@@ -84,7 +84,8 @@ export function createConnections(observe: ObserveRefusal): Connections {
 const harmless = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** What a request is known by in its answer and in the log: the client's own id when it is harmless, else a new one. */
-export function requestId(sent: string | string[] | undefined): string {
+export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
+  const sent = headers["x-request-id"];
   return typeof sent === "string" && harmless.test(sent) ? sent : randomUUID();
 }
 

@@ -9,7 +9,7 @@ import type { Logger } from "../../core/log/logger.ts";
 import { rateHeaders } from "../admission/rate-limits.ts";
 import { preferTargetAuthority } from "../route/find-project.ts";
 import type { Answer } from "./answer.ts";
-import { type Connections, createConnections, type ObserveRefusal, requestId } from "./connections.ts";
+import { type Connections, createConnections, type ObserveRefusal, requestIdOf } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Ending, Exchange } from "./exchange.ts";
 import { problemAnswer } from "./problem-answer.ts";
@@ -46,7 +46,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     },
     // While it closes, requests that had arrived are still served; fastify would answer 503 in a shape of its own.
     return503OnClosing: false,
-    genReqId: (request) => requestId(request.headers["x-request-id"]),
+    genReqId: requestIdOf,
     requestTimeout,
     http: {
       maxHeaderSize: maxHeaderBytes,

@@ -188,7 +188,7 @@ function storeObserver(registry: Registry): (observation: StoreObservation) => v
     registers: [registry],
   });
   const ok = new Map<string, HistogramSeries>();
-  return ({ operation, outcome, seconds: duration }) => {
+  return function observeStore({ operation, outcome, seconds: duration }) {
     let series = outcome === "ok" ? ok.get(operation) : undefined;
     if (series === undefined) {
       series = seconds.series({ operation, outcome });
@@ -204,8 +204,7 @@ function labelsOf(project: ProjectRef): { namespace: string; project: string } {
 
 const labelNames = ["namespace", "project", "kind"] as const;
 
-/** `reports` is read when Prometheus asks. */
-/** What projects with a quota hold and may hold. Only of those: a project without one has no series. */
+/** What projects with a quota hold and may hold, read when Prometheus asks. A project without a quota has no series. */
 function registerQuotaGauges(registry: Registry, reports: () => readonly UsageReport[]): void {
   const gauge = (name: string, help: string, figure: "used" | "limit"): void => {
     new Gauge({

@@ -99,7 +99,7 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
 /** Those of a live project are found once for each name and method. */
 function createFamilyCounters(family: Family): (project: LiveProject, name: string, method: string) => RequestCounters {
   const ofProject = new WeakMap<LiveProject, Map<string, SeriesCounters>>();
-  return (project, name, method) => {
+  return function countersIn(project, name, method) {
     let named = ofProject.get(project);
     if (named === undefined) {
       named = new Map();

@@ -44,9 +44,9 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
       case "local":
         return method;
       case "iteration":
-        return (...args) => calls.each(operation, method(...args) as AsyncIterable<unknown>);
+        return (...args) => calls.observedSteps(operation, method(...args) as AsyncIterable<unknown>);
       default:
-        return (...args) => calls.run(operation, () => method(...args) as Promise<unknown>);
+        return calls.observed(operation, method as CallMethod);
     }
   });
   return Object.assign(wrapped, {
@@ -54,6 +54,8 @@ export function observedStore(store: Store, observe: Observe | undefined): Store
     close: () => calls.close(() => store.close()),
   });
 }
+
+type CallMethod = (...args: readonly unknown[]) => Promise<unknown>;
 
 class Calls {
   readonly #observe: Observe | undefined;
@@ -69,32 +71,32 @@ class Calls {
     return this.#closed !== undefined;
   }
 
-  async run<T>(operation: string, call: () => Promise<T>): Promise<T> {
-    if (this.isClosed) throw new StoreUnavailable("The store is closed");
-    const start = performance.now();
-    this.#underWay += 1;
-    try {
-      const result = await call();
-      this.#report(operation, start, "ok");
-      return result;
-    } catch (error) {
-      this.#report(operation, start, outcomeOf(error));
-      throw error;
-    } finally {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) this.#whenIdle?.();
-    }
+  /** The method with all this around its calls. */
+  observed(operation: string, method: CallMethod): CallMethod {
+    return async (...args) => {
+      if (this.#closed !== undefined) throw new StoreUnavailable("The store is closed");
+      const start = performance.now();
+      let outcome: StoreObservation["outcome"] = "ok";
+      this.#underWay += 1;
+      try {
+        return await method(...args);
+      } catch (error) {
+        outcome = outcomeOf(error);
+        throw error;
+      } finally {
+        this.#observe?.({ operation, seconds: (performance.now() - start) / 1000, outcome });
+        this.#underWay -= 1;
+        if (this.#underWay === 0) this.#whenIdle?.();
+      }
+    };
   }
 
-  /** Each step of an iteration is a call. */
-  async *each<T>(operation: string, items: AsyncIterable<T>): AsyncIterable<T> {
+  /** Each step of the iteration is a call. */
+  async *observedSteps(operation: string, items: AsyncIterable<unknown>): AsyncIterable<unknown> {
     const iterator = items[Symbol.asyncIterator]();
+    const next = this.observed(operation, () => iterator.next()) as () => Promise<IteratorResult<unknown>>;
     try {
-      for (;;) {
-        const step = await this.run(operation, () => iterator.next());
-        if (step.done) return;
-        yield step.value;
-      }
+      for (let step = await next(); !step.done; step = await next()) yield step.value;
     } finally {
       await iterator.return?.();
     }
@@ -110,10 +112,6 @@ class Calls {
     return new Promise((resolve) => {
       this.#whenIdle = resolve;
     });
-  }
-
-  #report(operation: string, start: number, outcome: StoreObservation["outcome"]): void {
-    this.#observe?.({ operation, seconds: (performance.now() - start) / 1000, outcome });
   }
 }
 

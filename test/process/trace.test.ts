@@ -23,6 +23,14 @@ describe("a warm request", () => {
     expect(beyond.map(({ title, trace }) => `${title}: ${trace.files.length}`)).toEqual([]);
   });
 
+  it("runs no more functions than its limit", () => {
+    const counts = traces.map(({ title, maxFunctions, trace }) => {
+      const count = trace.files.reduce((sum, { functions }) => sum + functions.length, 0);
+      return { title, count, isBeyond: count > maxFunctions };
+    });
+    expect(counts.filter(({ isBeyond }) => isBeyond).map(({ title, count }) => `${title}: ${count}`)).toEqual([]);
+  });
+
   it("begins in the server, comes to the pipeline, then to the store, and ends in the log", () => {
     for (const { trace } of traces) {
       const paths = trace.files.map(({ path }) => path);

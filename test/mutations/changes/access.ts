@@ -101,9 +101,9 @@ export const accessMutations: readonly Mutation[] = [
     name: "remembered-key-outlives-its-removal",
     harm: "A removed API key works on a replica that has seen it",
     file: "dataplane/authenticate/create-authentication.ts",
-    find: "const found = directory.key(project, credential.sha256);",
+    find: "const found = directory.key(project, key.sha256);",
     replace:
-      'const found = credential.live ? ({ outcome: "found", value: credential.live.config } as const) : directory.key(project, credential.sha256);',
+      'const found = key.live ? ({ outcome: "found", value: key.live.config } as const) : directory.key(project, key.sha256);',
     caughtBy: ["test/unit/dataplane/authenticate/verify-key.test.ts"],
   },
   {
