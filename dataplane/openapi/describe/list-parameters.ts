@@ -52,14 +52,15 @@ function sort({ config }: LiveResource): JsonObject {
 function filters({ schema, config }: LiveResource): readonly JsonObject[] {
   const indexed = new Set(config.indexes.map(({ name }) => name));
   // A bare `_` is what caches are got past with, and ignored.
-  const filtered = [...schema.properties.values()].filter((property) => property.name !== "_").filter(isComparable);
-  const equal = filtered.map((property) => equalTo(property, indexed.has(property.name)));
+  const declared = [...schema.properties.values()].filter(({ name }) => name !== "_");
+  const compared = declared.filter(isComparable);
+  const equal = compared.map((property) => equalTo(property, indexed.has(property.name)));
+  const others = [
+    ...compared.filter(({ name }) => indexed.has(name)).flatMap(withOperators),
+    ...declared.filter((property) => !isComparable(property) && property.types.includes("array")).map(containing),
+  ];
   // A property whose name ends as an operator does is itself, and the other's filter of that name is not to be had.
-  const others = filtered
-    .filter(({ name }) => indexed.has(name))
-    .flatMap(withOperators)
-    .filter(({ name }) => !schema.properties.has(String(name)));
-  return [...equal, ...others].slice(0, maxFilters);
+  return [...equal, ...others.filter(({ name }) => !schema.properties.has(String(name)))].slice(0, maxFilters);
 }
 
 function equalTo({ name, types }: DeclaredProperty, isIndexed: boolean): JsonObject {
@@ -68,7 +69,8 @@ function equalTo({ name, types }: DeclaredProperty, isIndexed: boolean): JsonObj
 }
 
 /** The operators of docs/queries.md, of indexed fields: each says what holds of the field's value. */
-function withOperators({ name, types }: DeclaredProperty): readonly JsonObject[] {
+function withOperators(property: DeclaredProperty): readonly JsonObject[] {
+  const { name, types } = property;
   const isText = types.length === 0 || types.includes("string");
   const compared = valueSchema(types.map((type) => (type === "integer" ? "number" : type)));
   const range = Object.entries(comparisons).map(([operator, words]) =>
@@ -78,9 +80,22 @@ function withOperators({ name, types }: DeclaredProperty): readonly JsonObject[]
     ...range,
     query(`${name}:ne`, `Only objects of which \`${name}\` does not equal this.`, valueSchema(types)),
     query(`${name}:in`, `Only objects of which \`${name}\` equals one of these, with commas between them.`, anyText),
-    ...(isText ? [query(`${name}:starts`, `Only objects of which \`${name}\` begins so.`, anyText)] : []),
+    ...(isText
+      ? [query(`${name}:starts`, `Only objects of which \`${name}\` begins so.`, anyText), containing(property)]
+      : []),
     query(`${name}:exists`, `Only objects that have \`${name}\`, or that do not.`, { type: "boolean" }),
   ];
+}
+
+/** Of a field that may hold strings or arrays; no index answers it alone. */
+function containing({ name, types }: DeclaredProperty): JsonObject {
+  const mayBe = (type: JsonType): boolean => types.length === 0 || types.includes(type);
+  const found = [
+    ...(mayBe("string") ? ["is a string in which this occurs"] : []),
+    ...(mayBe("array") ? ["is an array with an element that equals this"] : []),
+  ];
+  const hint = "Reads each candidate: for small collections, or beside a filter that an index answers.";
+  return query(`${name}:contains`, `Only objects of which \`${name}\` ${found.join(" or ")}. ${hint}`, anyText);
 }
 
 const anyText = { type: "string" } as const;

@@ -209,16 +209,40 @@ describe("the OpenAPI document of a project", () => {
     }[];
     const named = parameters.filter(({ name }) => name !== undefined);
     const paging = ["_limit", "_offset", "_cursor", "_sort", "_fields", "_count"];
-    expect(named.map(({ name }) => name)).toEqual([...paging, "n", "o", "o.s"]);
+    expect(named.map(({ name }) => name)).toEqual([...paging, "n", "o", "o.s", "list:contains"]);
     expect(named.find(({ name }) => name === "n")?.schema).toEqual({ type: "integer" });
   });
 
   it("shows operators of the fields that an index answers, those that fit the field's type", async () => {
-    const schema = { properties: { n: { type: "integer" }, s: { type: "string" } } };
-    const { paths } = await documentOf(project("shop", withResource("books", { schema, indexes: ["n"] })));
+    const schema = { properties: { n: { type: "integer" }, s: { type: "string" }, t: { type: "string" } } };
+    const { paths } = await documentOf(project("shop", withResource("books", { schema, indexes: ["n", "t"] })));
     const parameters = paths["/api/books"]?.get?.parameters as readonly { readonly name?: string }[];
     const named = parameters.flatMap(({ name }) => (name?.includes(":") ? [name] : []));
-    expect(named).toEqual(["n:gt", "n:ge", "n:lt", "n:le", "n:ne", "n:in", "n:exists"]);
+    const ofNumbers = ["n:gt", "n:ge", "n:lt", "n:le", "n:ne", "n:in", "n:exists"];
+    const ofTexts = ["t:gt", "t:ge", "t:lt", "t:le", "t:ne", "t:in", "t:starts", "t:contains", "t:exists"];
+    expect(named).toEqual([...ofNumbers, ...ofTexts]);
+  });
+
+  it("says of each field that can be searched with :contains what that finds", async () => {
+    const schema = {
+      properties: { s: { type: "string" }, list: { type: "array" }, both: { type: ["string", "array"] }, open: {} },
+    };
+    const indexes = ["s", "both", "open"];
+    const { paths } = await documentOf(project("shop", withResource("books", { schema, indexes })));
+    const parameters = paths["/api/books"]?.get?.parameters as readonly {
+      readonly name?: string;
+      readonly description?: string;
+    }[];
+    const described = parameters.flatMap(({ name, description = "" }) =>
+      name?.endsWith(":contains") ? [[name, description.slice(0, description.indexOf("."))]] : [],
+    );
+    const [inString, inArray] = ["is a string in which this occurs", "is an array with an element that equals this"];
+    expect(Object.fromEntries(described)).toEqual({
+      "s:contains": `Only objects of which \`s\` ${inString}`,
+      "list:contains": `Only objects of which \`list\` ${inArray}`,
+      "both:contains": `Only objects of which \`both\` ${inString} or ${inArray}`,
+      "open:contains": `Only objects of which \`open\` ${inString} or ${inArray}`,
+    });
   });
 
   it("names rates and their headers where the project has some", async () => {
