@@ -1,20 +1,20 @@
 // Seals one field of a project's configuration for Redis and opens it again: a compact JWE (RFC 7516, dir + A256GCM) whose
 // protected header binds project, field and revision, so that a sealed value can't be moved or altered. Refuses to open
-// anything that was not sealed for exactly this place.
+// anything that was not sealed for exactly this project, field and revision.
 
 import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt } from "jose";
 import type { Keyring } from "./keyring.ts";
 import type { ProjectRef } from "./types.ts";
 
-/** Where a value stands. */
-export interface SealedPlace extends ProjectRef {
+/** What a sealed value belongs to: it opens nowhere else. */
+export interface SealBinding extends ProjectRef {
   /** UID of the Project. */
   readonly uid: string;
   readonly field: string;
   readonly revision: number;
 }
 
-/** The value is not one that this ring sealed for this place. */
+/** The value is not one that this ring sealed for this field and revision. */
 export class SealBroken extends Error {
   override readonly name: string = "SealBroken";
 }
@@ -24,22 +24,22 @@ export class KeyNotInRing extends SealBroken {
   override readonly name = "KeyNotInRing";
 }
 
-export async function seal(keyring: Keyring, place: SealedPlace, text: string): Promise<string> {
+export async function seal(keyring: Keyring, binding: SealBinding, text: string): Promise<string> {
   const [key] = keyring.keys;
-  const header: CompactJWEHeaderParameters = { alg: "dir", enc: "A256GCM", kid: key.kid, ...bound(place) };
+  const header: CompactJWEHeaderParameters = { alg: "dir", enc: "A256GCM", kid: key.kid, ...bound(binding) };
   return new CompactEncrypt(new TextEncoder().encode(text)).setProtectedHeader(header).encrypt(key.secret);
 }
 
 /** `uid` is returned, not demanded: the project's own field is where a reader learns it. */
 export async function open(
   keyring: Keyring,
-  place: Omit<SealedPlace, "uid">,
+  binding: Omit<SealBinding, "uid">,
   sealed: string,
 ): Promise<{ readonly text: string; readonly uid: string }> {
   const { plaintext, protectedHeader } = await decrypt(keyring, sealed);
   const { uid } = protectedHeader;
   if (typeof uid !== "string") throw new SealBroken("A sealed value names no project UID");
-  const expected = bound({ ...place, uid });
+  const expected = bound({ ...binding, uid });
   for (const [name, value] of Object.entries(expected)) {
     if (protectedHeader[name] !== value) throw new SealBroken(`A sealed value was made for another ${name}`);
   }
@@ -64,11 +64,11 @@ function secretOf(keyring: Keyring, kid: string | undefined): Uint8Array {
   return key.secret;
 }
 
-function bound(place: SealedPlace): Record<string, string | number> {
+function bound(binding: SealBinding): Record<string, string | number> {
   return {
-    project: `${place.namespace}/${place.name}`,
-    uid: place.uid,
-    field: place.field,
-    revision: place.revision,
+    project: `${binding.namespace}/${binding.name}`,
+    uid: binding.uid,
+    field: binding.field,
+    revision: binding.revision,
   };
 }

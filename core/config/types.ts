@@ -119,16 +119,16 @@ export interface SigningRing {
   readonly keys: readonly SigningKey[];
 }
 
-/** A field by its name in `_sort`, and where its value stands in a document. */
-export interface FieldPlace {
+/** A field by its name in `_sort`, with the path to its value in an object. */
+export interface FieldPath {
   readonly name: string;
   readonly path: readonly string[];
 }
 
 /** A sorted index: of one field, or of two, which `_sort` names with a comma between them. */
-export interface IndexField extends FieldPlace {
+export interface IndexField extends FieldPath {
   /** Both fields, in order, of an index of two; `path` is the first one's then. */
-  readonly parts?: readonly [FieldPlace, FieldPlace];
+  readonly parts?: readonly [FieldPath, FieldPath];
 }
 
 export interface ResourceConfig {

@@ -47,11 +47,11 @@ export function createRateLimits(buckets: TokenBuckets, clock: Clock, observe: O
 
   return {
     of(project, rates, { caller, address }) {
-      const place = projectName(project);
+      const name = projectName(project);
       const who = caller.kind === "anonymous" ? `address:${addressGroup(address)}` : ownerOf(caller);
       return [
-        ...(rates.caller ? [bucketOf("caller", `rate-of:${place}:${who}`, rates.caller)] : []),
-        ...(rates.project ? [bucketOf("project", `rate:${place}`, rates.project)] : []),
+        ...(rates.caller ? [bucketOf("caller", `rate-of:${name}:${who}`, rates.caller)] : []),
+        ...(rates.project ? [bucketOf("project", `rate:${name}`, rates.project)] : []),
       ];
     },
     async take(project, buckets) {

@@ -60,7 +60,7 @@ async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortS
   const open = [...orders].filter(([id]) => !done.has(id));
   if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return;
   const failures: unknown[] = [];
-  for (const given of inOrder(open)) {
+  for (const given of purgesFirst(open)) {
     try {
       await carryOut(deps, given, { scripts, signal });
     } catch (error) {
@@ -79,8 +79,8 @@ interface GivenOrder {
   readonly order: DataOrder;
 }
 
-/** One that a newer operator wrote waits for a newer replica. */
-function inOrder(open: readonly (readonly [string, string])[]): readonly GivenOrder[] {
+/** Purges before measuring. An order that a newer operator wrote waits for a newer replica. */
+function purgesFirst(open: readonly (readonly [string, string])[]): readonly GivenOrder[] {
   const orders = open.flatMap(([id, text]): readonly GivenOrder[] => {
     const order = readDataOrder(text);
     return order === undefined ? [] : [{ id, order }];

@@ -87,8 +87,8 @@ async function openField(
   const published = readPublished(text);
   if (!published) return unknown;
   try {
-    const place = { namespace, name, field, revision: published.revision };
-    const opened = await openWithNewest(keyring, place, published.sealed);
+    const binding = { namespace, name, field, revision: published.revision };
+    const opened = await openWithNewest(keyring, binding, published.sealed);
     return opened.uid === uid ? { outcome: "found", value: opened.text } : unknown;
   } catch (error) {
     // With a key that has not reached this replica yet it may be a good one.

@@ -2,7 +2,7 @@
 // A file that can't be used is reported, without its content, and the ring that was read before stays.
 
 import { type Keyring, parseKeyring } from "../../core/config/keyring.ts";
-import { KeyNotInRing, open, type SealedPlace } from "../../core/config/seal.ts";
+import { KeyNotInRing, open, type SealBinding } from "../../core/config/seal.ts";
 import { type Followed, type FollowedFileDeps, followFile } from "../../core/followed-file.ts";
 
 export type FollowedKeyring = Followed<Keyring>;
@@ -20,16 +20,16 @@ export function unchangingKeyring(ring: Keyring): FollowedKeyring {
 /** Opens a value as `open` does; when its key is missing, with the ring that the file holds by now. */
 export async function openWithNewest(
   keyring: FollowedKeyring,
-  place: Omit<SealedPlace, "uid">,
+  binding: Omit<SealBinding, "uid">,
   sealed: string,
 ): Promise<{ readonly text: string; readonly uid: string }> {
   const tried = keyring.current();
   try {
-    return await open(tried, place, sealed);
+    return await open(tried, binding, sealed);
   } catch (error) {
     if (!(error instanceof KeyNotInRing)) throw error;
     await keyring.look();
     if (keyring.current() === tried) throw error;
-    return await open(keyring.current(), place, sealed);
+    return await open(keyring.current(), binding, sealed);
   }
 }

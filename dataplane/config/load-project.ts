@@ -75,9 +75,9 @@ async function loadField(load: FieldLoad): Promise<LoadedField | string | undefi
   if (!published) return "The published value is malformed";
   const { revision, sealed } = published;
   if (load.before?.revision === revision) return load.before;
-  const place = { namespace: load.ref.namespace, name: load.ref.name, field: load.field, revision };
+  const binding = { namespace: load.ref.namespace, name: load.ref.name, field: load.field, revision };
   try {
-    const { text } = await openWithNewest(load.keyring, place, sealed);
+    const { text } = await openWithNewest(load.keyring, binding, sealed);
     const content = readProjectField(load.field, text);
     return content && { revision, content };
   } catch (error) {

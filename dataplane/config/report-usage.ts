@@ -1,4 +1,4 @@
-// Tells the operator how much of their quotas projects use: in a hash of this replica's own, only what changed, and nothing at all
+// Reports to the operator how much of their quotas projects use: in a hash of this replica's own, only what changed, and nothing at all
 // where no project has a quota. It expires when the replica dies.
 
 import { projectName, usageKey } from "../../core/config/config-keys.ts";
@@ -22,7 +22,7 @@ const expirySeconds = 60;
 export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs }: ReportUsageDeps): {
   stop(): Promise<void>;
 } {
-  const writeUsage = loadScript(new URL("./scripts/", import.meta.url), "tell-usage-1", "write");
+  const writeUsage = loadScript(new URL("./scripts/", import.meta.url), "report-usage-1", "write");
   const key = usageKey(replica);
   const reported = new Map<string, string>();
 
@@ -34,14 +34,14 @@ export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs 
     const args = [expirySeconds, gone.length, ...gone, ...changed.flat()];
     const [, wasThere] = listOf(await gateway.run(writeUsage, [key], args));
     for (const name of gone) reported.delete(name);
-    // Without the key, Redis was emptied, or away for longer than it lives: all is told anew.
+    // Without the key, Redis was emptied, or away for longer than it lives: everything is reported anew.
     if (numberOf(wasThere) === 0) reported.clear();
     for (const [name, text] of changed) reported.set(name, text);
   };
 
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
-    // What is lost now, the next round makes up for: nothing counts as told before Redis has said so.
+    // What is lost now, the next round makes up for: nothing counts as reported before Redis has confirmed it.
     running = running.then(round).catch(() => undefined);
   }, everyMs).unref();
 

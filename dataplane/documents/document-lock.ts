@@ -6,8 +6,8 @@ import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import { conflict } from "../operation/compare-and-set.ts";
 
 export interface DocumentLock {
-  /** Carries out `work` while it holds the lock of the value at this place: when all that came before has released it. */
-  hold<T>(place: readonly string[], work: () => Promise<T>): Promise<T>;
+  /** Carries out `work` while it holds the lock of the value at `path`: project, root key, and the path below it. Those who came before go first. */
+  hold<T>(path: readonly string[], work: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -19,9 +19,9 @@ export const maxLockWaitMs = 5_000;
 export function createDocumentLock(now: () => number = () => performance.now()): DocumentLock {
   const mutex = createKeyedMutex();
   return {
-    hold(place, work) {
+    hold(path, work) {
       const since = now();
-      return mutex.run(JSON.stringify(place), async () => {
+      return mutex.run(JSON.stringify(path), async () => {
         if (now() - since > maxLockWaitMs) throw conflict("value");
         return work();
       });

@@ -132,8 +132,8 @@ function comparedAndSet<T extends { readonly outcome: string }>(
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,
 ): Promise<T> {
   const { project, rootKey, path } = context;
-  const place = [project.namespace, project.name, rootKey.key, ...path];
-  return lock.hold(place, () => repeated(store, context, write));
+  const locked = [project.namespace, project.name, rootKey.key, ...path];
+  return lock.hold(locked, () => repeated(store, context, write));
 }
 
 async function repeated<T extends { readonly outcome: string }>(

@@ -8,7 +8,7 @@
 // Stored indexes hold encodings. A change of them here has to raise `encoding` in redis/index-set.ts, and to add a step to embedded/schema.ts
 // that has all indexes built anew; without it, old and new entries mix in one index, and lists leave objects out.
 
-import type { FieldPlace, IndexField } from "../../core/config/types.ts";
+import type { FieldPath, IndexField } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
 import { stepped } from "../../core/json/number.ts";
 
@@ -44,7 +44,7 @@ export const betweenValues = "\0";
 /** What an index has of an object: its field's encoded value, or those of both its fields. */
 export function encodeIndexed(
   { path, parts }: Pick<IndexField, "path" | "parts">,
-  textAt: (path: FieldPlace["path"]) => string | undefined,
+  textAt: (path: FieldPath["path"]) => string | undefined,
 ): string {
   if (parts === undefined) return encodeSortValue(textAt(path));
   return parts.map((part) => encodeSortValue(textAt(part.path))).join(betweenValues);
@@ -134,8 +134,8 @@ function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, "0");
 }
 
-/** Whether two indexes of one name have their values from the same place. */
-export function isSamePlace(one: IndexField, other: IndexField): boolean {
+/** Whether two indexes of one name have their values from the same paths. */
+export function hasSamePaths(one: IndexField, other: IndexField): boolean {
   if (one === other) return true;
   const [ones, others] = [one.parts ?? [], other.parts ?? []];
   return (

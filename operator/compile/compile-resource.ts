@@ -1,7 +1,7 @@
 // Turns an ApiResource into its configuration; refuses a schema that can't be used and an index of which the schema says
 // that it can't exist, with the place of each.
 
-import type { FieldPlace, IndexField, ResourceConfig } from "../../core/config/types.ts";
+import type { FieldPath, IndexField, ResourceConfig } from "../../core/config/types.ts";
 import { type CompiledSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import { resourceNameOf } from "../model/claimed-name.ts";
 import type { ApiResource } from "../model/objects.ts";
@@ -51,7 +51,7 @@ function indexOf(schema: CompiledSchema, name: string): IndexField {
   return { name, path: first.path, parts: [first, second] };
 }
 
-function placeOf(schema: CompiledSchema, name: string): FieldPlace {
+function placeOf(schema: CompiledSchema, name: string): FieldPath {
   return { name, path: resolveField(schema, name)?.path ?? name.split(".") };
 }
 

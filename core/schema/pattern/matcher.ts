@@ -12,7 +12,7 @@ const afterWord: Before = 2;
 
 interface State {
   /** Where the automaton may stand, before the empty steps that depend on the next character. */
-  readonly places: readonly number[];
+  readonly positions: readonly number[];
   readonly before: Before;
   /** By symbol; undefined = not built yet. */
   readonly next: (State | typeof accepted | undefined)[];
@@ -29,7 +29,7 @@ interface Symbol {
 const accepted = "accepted";
 const endOfText = undefined;
 
-/** States, their places and transitions kept per pattern; beyond it all are dropped and built again: some 200 KiB. */
+/** States, their positions and transitions kept per pattern; beyond it all are dropped and built again: some 200 KiB. */
 const maxCachedEntries = 10_000;
 const maxCachedSymbols = 2_000;
 
@@ -65,7 +65,7 @@ export class PatternMatcher {
       const symbol = known ?? this.#classify(codePoint, meter);
       const next = state.next[symbol.id] ?? this.#step(state, symbol, meter);
       if (next === accepted) return true;
-      if (next.places.length === 0) return false;
+      if (next.positions.length === 0) return false;
       state = next;
     }
     state.acceptsAtEnd ??= this.#closure(state, endOfText, meter) === accepted;
@@ -76,13 +76,13 @@ export class PatternMatcher {
     const reached = this.#closure(state, symbol, meter);
     let next: State | typeof accepted = accepted;
     if (reached !== accepted) {
-      const places = new Set<number>();
+      const positions = new Set<number>();
       for (const instruction of reached) {
-        if (instruction.op === "set" && symbol.members[instruction.set]) places.add(instruction.next);
+        if (instruction.op === "set" && symbol.members[instruction.set]) positions.add(instruction.next);
       }
-      if (!this.#program.anchored) places.add(this.#program.start);
+      if (!this.#program.anchored) positions.add(this.#program.start);
       next = this.#state(
-        [...places].sort((a, b) => a - b),
+        [...positions].sort((a, b) => a - b),
         symbol.word ? afterWord : afterOther,
         meter,
       );
@@ -95,10 +95,10 @@ export class PatternMatcher {
   /** The consuming instructions that can be reached from a state by empty steps, or that a match can. */
   #closure(state: State, symbol: Symbol | undefined, meter: Meter): readonly Instruction[] | typeof accepted {
     const { instructions } = this.#program;
-    const seen = new Set<number>(state.places);
+    const seen = new Set<number>(state.positions);
     const reached: Instruction[] = [];
-    for (const place of seen) {
-      const instruction = instructions[place];
+    for (const position of seen) {
+      const instruction = instructions[position];
       if (instruction === undefined) continue;
       if (instruction.op === "match") return accepted;
       if (instruction.op === "set") reached.push(instruction);
@@ -109,18 +109,18 @@ export class PatternMatcher {
     return reached;
   }
 
-  #state(places: readonly number[], before: Before, meter: Meter): State {
-    const key = `${before}:${places.join(",")}`;
+  #state(positions: readonly number[], before: Before, meter: Meter): State {
+    const key = `${before}:${positions.join(",")}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
-    meter.spend(10 + 10 * places.length);
-    this.#cachedEntries += 8 + places.length;
+    meter.spend(10 + 10 * positions.length);
+    this.#cachedEntries += 8 + positions.length;
     if (this.#cachedEntries > maxCachedEntries) {
       this.#states.clear();
       this.#first = undefined;
-      this.#cachedEntries = 8 + places.length;
+      this.#cachedEntries = 8 + positions.length;
     }
-    const state: State = { places, before, next: [], acceptsAtEnd: undefined };
+    const state: State = { positions, before, next: [], acceptsAtEnd: undefined };
     this.#states.set(key, state);
     return state;
   }

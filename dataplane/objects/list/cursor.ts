@@ -1,4 +1,4 @@
-// Turns the place behind a page of a list into opaque text and back. A cursor says where to go on and nothing else: what
+// Turns the position after the last item of a page into opaque text and back. A cursor says where to go on and nothing else: what
 // is shown is decided by the request that brings it, so a forged one shows nobody more. Refuses with `invalid_parameter` one that
 // is damaged, or of a list in another order.
 

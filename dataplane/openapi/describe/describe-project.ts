@@ -227,9 +227,9 @@ function parameterList(names: readonly string[]): JsonObject {
 
 function scopeNote({ read, write }: LiveResource["config"]["scope"]): string {
   if (read === "All" && write === "All") return "";
-  const reach =
+  const usersMay =
     read === "Own" ? "sees and changes only objects that it made" : "sees every object and changes only its own";
-  return `Role Users ${reach}; Administrators reach all.`;
+  return `Role Users ${usersMay}; Administrators reach all.`;
 }
 
 function introduction({ config }: LiveProject): string {

@@ -30,8 +30,8 @@ const sentences: Readonly<Record<Permission, string>> = {
 
 /** What the policy comes to: with authentication Disabled only Nobody still refuses. */
 export function permissionOf({ project, access }: Policies, operation: Operation): Permission {
-  const said = access[operation];
-  return project.authentication === "Disabled" && said !== "Nobody" ? "Anyone" : said;
+  const rule = access[operation];
+  return project.authentication === "Disabled" && rule !== "Nobody" ? "Anyone" : rule;
 }
 
 /** Undefined when nobody may. */

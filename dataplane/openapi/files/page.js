@@ -174,13 +174,13 @@ element("with-password").addEventListener("submit", async (event) => {
   const basic = btoa(String.fromCharCode(...bytes));
   const headers = { Authorization: `Basic ${basic}` };
   const answer = await fetch("sessions", { ...omit, method: "POST", headers });
-  const said = await answer.json();
+  const reply = await answer.json();
   if (!answer.ok) {
     // The detail of a 401 is for programs: how to write the header.
-    say(answer.status === 401 ? "User name or password is wrong." : `${said.title}. ${said.detail}`);
+    say(answer.status === 401 ? "User name or password is wrong." : `${reply.title}. ${reply.detail}`);
     return;
   }
-  const { access_token, refresh_token, session_id } = said;
+  const { access_token, refresh_token, session_id } = reply;
   await use({
     scheme: "bearer",
     authorization: `bearer ${access_token}`,

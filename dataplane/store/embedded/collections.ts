@@ -2,8 +2,8 @@
 // them; `forget` empties that when a transaction was undone.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { FieldPlace, IndexField } from "../../../core/config/types.ts";
-import { isSamePlace } from "../order.ts";
+import type { FieldPath, IndexField } from "../../../core/config/types.ts";
+import { hasSamePaths } from "../order.ts";
 import type { IndexState } from "../ports/indexes.ts";
 import type { CollectionRef, Owner, Visibility } from "../ports/refs.ts";
 
@@ -126,7 +126,7 @@ export function createCollections(database: DatabaseSync): Collections {
       // Nothing is left to build in an empty collection.
       if (isEmpty) statements.readyAll.run(collection);
       for (const field of added) {
-        statements.addOrdering.run(collection, field.name, placeText(field), isEmpty ? "ready" : "building");
+        statements.addOrdering.run(collection, field.name, pathText(field), isEmpty ? "ready" : "building");
       }
       statements.revise.run(revision, collection);
       known.delete(keyOf(ref));
@@ -183,12 +183,12 @@ function asOrdering(row: Record<string, unknown>): Ordering {
 }
 
 /** A path, or the two fields of an index of two. */
-function placeText({ path, parts }: IndexField): string {
+function pathText({ path, parts }: IndexField): string {
   return JSON.stringify(parts ?? path);
 }
 
-function fieldOf(name: string, place: string): IndexField {
-  const parsed = JSON.parse(place) as string[] | [FieldPlace, FieldPlace];
+function fieldOf(name: string, pathText: string): IndexField {
+  const parsed = JSON.parse(pathText) as string[] | [FieldPath, FieldPath];
   const [first, second] = parsed;
   return typeof first === "object" && typeof second === "object"
     ? { name, path: first.path, parts: [first, second] }
@@ -196,7 +196,7 @@ function fieldOf(name: string, place: string): IndexField {
 }
 
 function includes(fields: readonly IndexField[], wanted: IndexField): boolean {
-  return fields.some((field) => field.name === wanted.name && isSamePlace(field, wanted));
+  return fields.some((field) => field.name === wanted.name && hasSamePaths(field, wanted));
 }
 
 function keyOf({ project, resource }: CollectionRef): string {

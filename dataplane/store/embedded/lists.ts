@@ -2,7 +2,7 @@
 // entry by entry, which takes some ten milliseconds where they are some hundred thousand.
 
 import type { DatabaseSync } from "node:sqlite";
-import { compareEncoded, isSamePlace } from "../order.ts";
+import { compareEncoded, hasSamePaths } from "../order.ts";
 import type { FieldQuery, KeysetRange, PageRange, Position } from "../ports/lists.ts";
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
@@ -64,7 +64,7 @@ export function createLists(database: DatabaseSync, collections: Collections): L
       const statement = descending ? statements.rangeDown : statements.range;
       const found: ObjectRow[] = [];
       let skipped = offset;
-      for (const range of inOrder(list.ranges, descending)) {
+      for (const range of rangesInDirection(list.ranges, descending)) {
         const wanted = limit - found.length;
         const rows = statement.all(list.ordering, list.owner, range.from, range.to, wanted, skipped);
         found.push(...(rows as unknown as ObjectRow[]));
@@ -75,7 +75,7 @@ export function createLists(database: DatabaseSync, collections: Collections): L
     entriesAfter(list, { after, limit, descending }) {
       const statement = descending ? statements.down : statements.up;
       const found: Entry[] = [];
-      for (const range of inOrder(list.ranges, descending)) {
+      for (const range of rangesInDirection(list.ranges, descending)) {
         const wanted = limit + 1 - found.length;
         if (wanted <= 0) break;
         const start = startIn(range, after, descending);
@@ -88,13 +88,13 @@ export function createLists(database: DatabaseSync, collections: Collections): L
   };
 }
 
-function inOrder(ranges: readonly ValueRange[], descending: boolean): readonly ValueRange[] {
+function rangesInDirection(ranges: readonly ValueRange[], descending: boolean): readonly ValueRange[] {
   return descending ? ranges.toReversed() : ranges;
 }
 
 function readyOrdering({ indexes }: Collection, { index: name, field }: FieldQuery): number | undefined {
   const index = indexes.find((each) => each.field.name === name && each.state === "ready");
-  if (index === undefined || (field !== undefined && !isSamePlace(index.field, field))) return undefined;
+  if (index === undefined || (field !== undefined && !hasSamePaths(index.field, field))) return undefined;
   return index.ordering;
 }
 

@@ -4,7 +4,7 @@
 import type { IndexField } from "../../../core/config/types.ts";
 import { membersOf } from "../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
-import { encodeIndexed, fieldValue, isSamePlace } from "../order.ts";
+import { encodeIndexed, fieldValue, hasSamePaths } from "../order.ts";
 import type { IndexState } from "../ports/indexes.ts";
 
 /** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
@@ -85,7 +85,7 @@ function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | 
 }
 
 function isOf(index: StoredIndex, field: IndexField): boolean {
-  return index.name === field.name && index.encoding === encoding && isSamePlace(index, field);
+  return index.name === field.name && index.encoding === encoding && hasSamePaths(index, field);
 }
 
 export function allReady(indexes: readonly StoredIndex[]): readonly StoredIndex[] {

@@ -4,7 +4,7 @@
 import type { Gateway } from "../../../core/redis/gateway.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import { completePage, type PagePart } from "../complete-page.ts";
-import { isSamePlace } from "../order.ts";
+import { hasSamePaths } from "../order.ts";
 import type { FieldPage, FieldQuery, ObjectLists, Page, PageRange } from "../ports/lists.ts";
 import type { Owner, Visibility } from "../ports/refs.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
@@ -103,7 +103,7 @@ function readyIndex(
   { index: name, field }: Pick<FieldQuery, "index" | "field">,
 ): StoredIndex | undefined {
   const index = indexes.find((each) => each.name === name && each.state === "ready");
-  return index === undefined || field === undefined || isSamePlace(index, field) ? index : undefined;
+  return index === undefined || field === undefined || hasSamePaths(index, field) ? index : undefined;
 }
 
 /** The sorted set to read and what the page's members begin with. */

@@ -59,7 +59,7 @@ export interface SessionScripts {
   put(call: PutSession): Promise<"stored" | "full">;
   read(keys: SessionKeys, id: string): Promise<SessionRecord | undefined>;
   touch(keys: SessionKeys, id: string, times: { readonly lastRefresh: number; readonly now: number }): Promise<boolean>;
-  remove(keys: SessionKeys, place: SessionEntry): Promise<boolean>;
+  remove(keys: SessionKeys, entry: SessionEntry): Promise<boolean>;
   list(call: ListSessions): Promise<SessionList>;
   revoke(call: RevokeSession): Promise<void>;
   /** The next cursor; undefined at the end. */

@@ -2,7 +2,7 @@
 // keeps beside the documents, a disagreement shows.
 
 import assert from "node:assert/strict";
-import type { FieldPlace } from "../../../core/config/types.ts";
+import type { FieldPath } from "../../../core/config/types.ts";
 import { valueAt } from "../../../core/json/members.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
@@ -37,7 +37,7 @@ export async function expectIndexesExact(
   }
 }
 
-function sortedBy(texts: readonly string[], fields: readonly FieldPlace[]): string[] {
+function sortedBy(texts: readonly string[], fields: readonly FieldPath[]): string[] {
   // The scan is in order of id and each sort is stable, so that ties stay in order of id.
   return fields.toReversed().reduce(
     (ordered, { path }) => {

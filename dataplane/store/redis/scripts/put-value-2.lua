@@ -22,7 +22,7 @@ local code = {
 }
 local document, size = KEYS[1], KEYS[2]
 local text, max_bytes, may_create, expected = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", ARGV[4]
-local max_growth, fewest_members = tonumber(ARGV[5]), tonumber(ARGV[6])
+local max_growth, min_members = tonumber(ARGV[5]), tonumber(ARGV[6])
 local first, last = 7, #ARGV
 
 -- include document-path
@@ -49,7 +49,7 @@ if last < first then
   if not kind_at(document, "$") then
     return { code.missing_document }
   end
-  if fewest_members > 0 and members_of(document) < fewest_members then
+  if min_members > 0 and members_of(document) < min_members then
     return { code.conflict }
   end
   -- What was there before counts only where somebody asks how much is added.

@@ -35,10 +35,10 @@ local members = redis.call("ZRANGE", set, start, start + length - 1)
 local id_of = ARGV[5] == "first" and first_part or last_part
 local ids, keys = {}, {}
 for at = 1, #members do
-  local place = descending and #members + 1 - at or at
+  local index = descending and #members + 1 - at or at
   local id = id_of(members[at])
-  ids[place] = id
-  keys[place] = prefix .. id
+  ids[index] = id
+  keys[index] = prefix .. id
 end
 local texts, done = read_texts(keys, budget, set)
 local rest = {}
